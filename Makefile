@@ -1,0 +1,83 @@
+# hosting-emulator: `make help` lists what there is.
+#
+# A fresh machine needs GNU make (3.81 or newer) and Python 3.11 or newer, nothing else:
+# everything is installed into $(VENV). Choose an interpreter with PYTHON=python3.13.
+
+VENV ?= .venv
+ARGS ?=
+WORKERS ?= auto
+
+# The first interpreter that is new enough; expanded only when there is no environment yet.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$python"; break; }; done)
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help run install test style types floors pytest bench format clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  make run ARGS='--port 4700'     arguments for 'hosting-emulator start'"
+	@echo "  make test PYTHON=python3.13     the interpreter for a new environment"
+
+run: $(RUN_STAMP) ## start the emulator; the first time, install it
+	@$(BIN)/hosting-emulator start $(ARGS)
+
+install: $(DEV_STAMP) ## install the emulator with all that its tests need
+
+test: style types floors pytest ## everything that CI checks
+
+style: $(DEV_STAMP) ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV_STAMP) ## mypy, strict
+	$(BIN)/mypy
+
+floors: $(DEV_STAMP) ## import-linter: imports go down the floors only
+	$(BIN)/lint-imports --no-cache
+
+pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+bench: $(DEV_STAMP) ## measure speed against its bars, alone and in one process
+	$(BIN)/pytest -n 0 -m benchmark -s $(ARGS)
+
+format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment, caches and build output; never an emulator's data
+	rm -rf "$(VENV)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find emulator scenarios fixtures cli tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment counts as made once it has pip: where Python lacks ensurepip, `venv` leaves a
+# half-made folder behind, and the next try must not take that for a whole one.
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { \
+	  echo "error: no Python 3.11 or newer found." \
+	       "Install one, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c '$(NEW_ENOUGH)' 2>/dev/null || { \
+	  echo "error: Python 3.11 or newer is needed, and '$(PYTHON)' is" \
+	       "$$("$(PYTHON)" --version 2>/dev/null || echo 'not to be found')." \
+	       "Name another: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "Creating $(VENV) with $$("$(PYTHON)" --version)"
+	@"$(PYTHON)" -m venv "$(VENV)" || { \
+	  echo "error: '$(PYTHON) -m venv' failed. On Debian and Ubuntu:" \
+	       "apt-get install python3-venv" >&2; exit 1; }
+
+$(RUN_STAMP): $(BIN)/pip pyproject.toml
+	@echo "Installing hosting-emulator into $(VENV)"
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+$(DEV_STAMP): $(BIN)/pip pyproject.toml
+	@echo "Installing hosting-emulator and its tests' tools into $(VENV)"
+	@$(PIP) install --quiet --editable '.[dev,pytest]'
+	@touch $@ $(RUN_STAMP)

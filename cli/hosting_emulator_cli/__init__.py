@@ -1,0 +1,1 @@
+"""The `hosting-emulator` command: a thin client of the control API, plus `start`."""

@@ -1,0 +1,184 @@
+"""`start`: run the emulator in the foreground. The one command that does not need one running."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import assume_option, examples
+from hosting_emulator_cli.output import as_json as to_json
+from hosting_emulator_cli.output import put
+from hosting_emulator_cli.values import clock_mode, read_with, timestamp
+
+if TYPE_CHECKING:
+    from hosting_emulator.settings import Ready, Settings
+    from hosting_emulator_cli.ready_file import ReadyFile
+
+_PORT = click.IntRange(0, 65535)
+
+
+@click.command(
+    epilog=examples(
+        "hosting-emulator start",
+        "hosting-emulator start --ephemeral --port 0 --json",
+        "hosting-emulator start --clock scaled:60 --seed 42",
+        "hosting-emulator start --quiet --ready-file ready.json &",
+    )
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Listen here. Anything but loopback lets others on the network in.",
+)
+@click.option(
+    "--port",
+    type=_PORT,
+    default=4620,
+    show_default=True,
+    help="Listen on this TCP port; 0 takes a free one.",
+)
+@click.option(
+    "--tls-port",
+    type=_PORT,
+    help="Serve the dev origins over HTTPS on this TCP port, by a local certificate authority; "
+    "0 takes a free one. Off unless given.",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".hosting-emulator"),
+    show_default=True,
+    metavar="DIRECTORY",
+    help="Keep the state here, between runs.",
+)
+@click.option("--ephemeral", is_flag=True, help="Keep nothing: the state ends with the process.")
+@click.option(
+    "--durability",
+    type=click.Choice(["process", "disk"]),
+    default="process",
+    show_default=True,
+    help="What an answered change survives: the death of the process, or of the machine (fsync).",
+)
+@click.option(
+    "--seed",
+    default="hosting-emulator",
+    show_default=True,
+    metavar="TEXT",
+    help="What ids, words and secrets of a new state are drawn from.",
+)
+@click.option(
+    "--clock",
+    callback=read_with(clock_mode),
+    default="real",
+    show_default=True,
+    metavar="MODE",
+    help="The default world's clock: real, frozen, skip (polling moves time), or scaled:RATE "
+    "(world seconds per real second).",
+)
+@click.option(
+    "--at",
+    callback=read_with(timestamp),
+    metavar="TIMESTAMP",
+    help="World time to start at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
+)
+@assume_option
+@click.option(
+    "--public-url",
+    metavar="URL",
+    help="The base URL others reach it by, where that is not its own address (container, proxy).",
+)
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Also answer control requests under this Host name; repeatable.",
+)
+@click.option(
+    "--control-token",
+    envvar="HOSTING_EMULATOR_CONTROL_TOKEN",
+    show_envvar=True,
+    metavar="TEXT",
+    help="Ask for this token on the control API.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Once ready, print one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print nothing.")
+@click.option(
+    "--ready-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
+)
+@click.pass_context
+def start(
+    ctx: click.Context, /, as_json: bool, quiet: bool, ready_file: Path | None, **options: Any
+) -> None:
+    """Run the emulator until Ctrl-C.
+
+    Once it is ready it prints its addresses, a token, and lines to copy for a first request.
+    """
+    if as_json and quiet:
+        raise click.UsageError("give --json or --quiet, not both")
+    settings = _settings(ctx, **options)
+    from hosting_emulator.bootstrap import run
+    from hosting_emulator.settings import StartError
+
+    with ExitStack() as stack:
+        file = _entered(stack, ready_file)
+        try:
+            code = run(settings, lambda ready: _announce(ready, as_json, quiet, file))
+        except StartError as error:
+            raise Failure(str(error)) from error
+    ctx.exit(code)
+
+
+def _settings(
+    ctx: click.Context,
+    *,
+    data_dir: Path,
+    ephemeral: bool,
+    assume: dict[str, str],
+    allowed_hosts: tuple[str, ...],
+    **same: Any,
+) -> Settings:
+    """Build the settings; options that are named as their setting go through as they are."""
+    from hosting_emulator.settings import Settings
+
+    if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("give --data-dir or --ephemeral, not both")
+    return Settings(
+        data_dir=None if ephemeral else data_dir,
+        assumptions=assume,
+        allowed_hosts=allowed_hosts,
+        **same,
+    )
+
+
+def _entered(stack: ExitStack, path: Path | None) -> ReadyFile | None:
+    if path is None:
+        return None
+    from hosting_emulator_cli.ready_file import ReadyFile
+
+    return stack.enter_context(ReadyFile(path))
+
+
+def _announce(ready: Ready, as_json: bool, quiet: bool, file: ReadyFile | None) -> None:
+    from dataclasses import asdict
+
+    document = to_json(asdict(ready))
+    if as_json:
+        put(document)
+    elif not quiet:
+        from hosting_emulator_cli.banner import banner
+
+        put(banner(ready))
+    # Last: who reads the file may at once read what was printed too.
+    if file is not None:
+        file.write(document + "\n")

@@ -1,0 +1,62 @@
+"""The root of the command line, and the `hosting-emulator` entry point.
+
+It names the commands and nothing more: each is imported when it is wanted.
+"""
+
+from __future__ import annotations
+
+import click
+
+from hosting_emulator_cli.groups import RootGroup
+from hosting_emulator_cli.options import examples
+
+_HERE = "hosting_emulator_cli.commands"
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from hosting_emulator import __version__
+
+        click.echo(f"hosting-emulator {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    name="hosting-emulator",
+    cls=RootGroup,
+    lazy={
+        "start": f"{_HERE}.start:start",
+        "status": f"{_HERE}.status:status",
+        "env": f"{_HERE}.env:env",
+        "wait": f"{_HERE}.wait:wait",
+        "token": f"{_HERE}.token:token",
+        "clock": f"{_HERE}.clock:clock",
+        "world": f"{_HERE}.world:world",
+        "contract": f"{_HERE}.contract:contract",
+    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(
+        "hosting-emulator start",
+        'eval "$(hosting-emulator env)"',
+        "hosting-emulator clock advance 10m",
+    ),
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+def cli() -> None:
+    """A local emulator of the Project Hosting Control API.
+
+    `start` runs it; every other command talks to the one that runs. Data goes to stdout, words to
+    stderr; an error is one line and exit code 2.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    cli(prog_name="hosting-emulator")

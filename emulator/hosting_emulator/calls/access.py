@@ -1,0 +1,125 @@
+"""Who may do what: the caller's scope, role and permissions.
+
+What lies outside the caller's scope is refused exactly as what does not exist (contract, Errors).
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.asking import Ask, Principal
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.world.records import Operation, Organization, Project
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    GRANTS,
+    MEMBERSHIPS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PROJECTS,
+)
+from hosting_emulator.world.value import Change
+
+_RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
+_NOT_FOUND = "No such {} exists within your access."
+
+
+def authorize(change: Change, ask: Ask) -> Project | Organization | Operation:
+    """Return what the ask is about, if its principal may make this call on it.
+
+    Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
+    """
+    principal, spec, assumptions = ask.principal, ask.spec, change.assumptions
+    if principal.organization_id is None:
+        raise Refused(
+            "organization_required",
+            "The access token names no organization; sign in to one and use its token.",
+        )
+    if not is_ulid(ask.subject_id) and assumptions.malformed_project_id == "invalid_request":
+        raise Refused(
+            "invalid_request",
+            f"The {spec.subject} id in the path is not 26 characters of a Ulid.",
+            field=f"{spec.subject}_id",
+        )
+    if spec.subject == "organization":
+        return _organization(change, ask)
+    found: Project | Operation
+    if spec.subject == "operation":
+        operation = change.get(OPERATIONS, ask.subject_id)
+        project = change.get(PROJECTS, operation.project_id) if operation else None
+        found_or_none: Project | Operation | None = operation
+    else:
+        project = change.get(PROJECTS, ask.subject_id)
+        found_or_none = project
+    if found_or_none is None or project is None:
+        raise _not_found(spec.subject, "nothing has this id")
+    found = found_or_none
+    role = project_role(change, principal, project)
+    if role is None:
+        raise _not_found(
+            spec.subject, f"it exists in project {project.id}, outside the caller's scope"
+        )
+    _check_role(role, ask, assumptions)
+    _check_permission(change, ask)
+    return found
+
+
+def project_role(change: Change, principal: Principal, project: Project) -> str | None:
+    """Return the principal's role in a project; None when it lies outside the principal's scope."""
+    if project.organization_id != principal.organization_id:
+        return None
+    membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}")
+    if membership is None:
+        return None
+    if membership.role == "owner":
+        return "owner"
+    grant = change.get(GRANTS, f"{project.id}/{principal.person_id}")
+    return grant.role if grant else None
+
+
+def _not_found(subject: str, why: str) -> Refused:
+    return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
+
+
+def _organization(change: Change, ask: Ask) -> Organization:
+    principal = ask.principal
+    organization = change.get(ORGANIZATIONS, ask.subject_id)
+    if organization is None:
+        raise _not_found("organization", "nothing has this id")
+    key = f"{organization.id}/{principal.person_id}"
+    if organization.id != principal.organization_id or change.get(MEMBERSHIPS, key) is None:
+        raise _not_found("organization", "it exists, outside the caller's scope")
+    if ask.spec.interactive and not principal.interactive:
+        raise Refused(
+            "interactive_login_required",
+            "This call needs a current interactive user session; an API key or a token without a "
+            "session cannot make it.",
+        )
+    return organization
+
+
+def _check_role(role: str, ask: Ask, assumptions: Assumptions) -> None:
+    least = ask.spec.least_role(assumptions)
+    if _RANKS[role] < _RANKS[least]:
+        allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
+        raise Refused(
+            "forbidden",
+            f"Only {allowed} may do this; you are its {role}.",
+            why=f"the call needs the role {least}, the caller has {role}",
+        )
+
+
+def _check_permission(change: Change, ask: Ask) -> None:
+    permissions = ask.principal.permissions
+    if permissions is None:
+        return
+    # What the organization has enabled is looked at anew each time: a key never outlives it.
+    organization = change.get(ORGANIZATIONS, ask.principal.organization_id or "")
+    enabled = organization.permissions if organization else ()
+    if ask.spec.permission not in permissions or ask.spec.permission not in enabled:
+        key = change.get(API_KEYS, ask.principal.api_key_id or "")
+        raise Refused(
+            "forbidden",
+            f"The API key lacks the permission {ask.spec.permission}.",
+            why=f"key {key.name if key else '?'} carries {', '.join(sorted(permissions)) or 'none'}",
+        )

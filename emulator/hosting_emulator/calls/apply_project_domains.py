@@ -1,0 +1,15 @@
+"""Call 4: start the operation that applies the server-derived hostnames."""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.world import operations, views
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.value import Change
+
+
+def answer(change: Change, ask: Ask, project: Project) -> Reply:
+    """Accept the operation; its result holds the hostnames."""
+    operation = operations.begin(change, project, operations.APPLY_DOMAINS)
+    body = views.encode(views.operation(change, operation), change.assumptions)
+    return Reply(ask.spec.success_status(change.assumptions), body, operation.id)

@@ -1,0 +1,51 @@
+"""What a call is asked and what it answers: plain values, without sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hosting_emulator.contract.calls import CallSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks. `permissions` is None for an access token: only API keys are limited to some."""
+
+    person_id: str
+    organization_id: str | None
+    interactive: bool
+    permissions: frozenset[str] | None = None
+    api_key_id: str | None = None
+
+
+@dataclass(slots=True)
+class Ask:
+    """One request of a call, as it came in; `request_id` is worked out only when it is needed.
+
+    `idempotency_keys` and `content_types` hold every such header: more than one is ambiguous.
+    `dev_port` is the port dev origins answer at, None for the scheme's own.
+    """
+
+    spec: CallSpec
+    subject_id: str
+    request_id: Callable[[], str]
+    query: str = ""
+    idempotency_keys: Sequence[str] = ()
+    content_types: Sequence[str] = ()
+    body: bytes = b""
+    dev_port: int | None = None
+    principal: Principal = field(default_factory=lambda: Principal("", None, False))
+    values: Mapping[str, Any] = field(default_factory=dict)
+    idempotency_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: its status, its body's bytes and what it made (for whoever explains it)."""
+
+    status: int
+    body: bytes
+    subject: str | None = None
+    content_type: str = "application/json"

@@ -1,0 +1,71 @@
+"""Call 3: create a user-owned API key. Its full value is shown once and kept nowhere."""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world import views
+from hosting_emulator.world.records import ApiKey, Organization, Remembered
+from hosting_emulator.world.streams import digest, new_id, new_secret
+from hosting_emulator.world.tables import API_KEYS
+from hosting_emulator.world.value import Change
+
+#: A key is valid 90 days (contract, Limits).
+LIFETIME_MS = 90 * 86_400_000
+
+
+def answer(change: Change, ask: Ask, organization: Organization) -> Reply:
+    """Create the key. Needs no credits, but at least one product permission to carry."""
+    if not organization.permissions:
+        raise Refused(
+            "api_key_permissions_unavailable",
+            "The organization has no product permission enabled that a key could carry.",
+        )
+    key, value = make_key(
+        change, organization, ask.principal.person_id, ask.values["name"], organization.permissions
+    )
+    status = ask.spec.success_status(change.assumptions)
+    return Reply(status, _body(change, ask, key, value), key.id)
+
+
+def make_key(
+    change: Change,
+    organization: Organization,
+    person_id: str,
+    name: str,
+    permissions: tuple[str, ...],
+) -> tuple[ApiKey, str]:
+    """Write a new key and return it with its full value, which is not kept."""
+    assumptions = change.assumptions
+    value = assumptions.key_prefix + new_secret(change, "secrets")
+    key = ApiKey(
+        id=new_id(change),
+        organization_id=organization.id,
+        person_id=person_id,
+        name=name,
+        digest=digest(value),
+        obfuscated_value=f"{assumptions.key_prefix}…{value[-4:]}",
+        permissions=permissions,
+        created_at=format_timestamp(change.now_ms),
+        expires_ms=change.now_ms + LIFETIME_MS,
+    )
+    change.put(API_KEYS, key.id, key)
+    return key, value
+
+
+def replay(change: Change, ask: Ask, found: Remembered) -> Reply:
+    """Answer an exact replay: the key's metadata as it now is, and no value."""
+    key = change.row(API_KEYS, str(found.subject))
+    status = change.assumptions.key_replayed_status
+    return Reply(status, _body(change, ask, key, None), key.id)
+
+
+def _body(change: Change, ask: Ask, key: ApiKey, value: str | None) -> bytes:
+    document = {
+        "replayed": value is None,
+        "value": value,
+        "request_id": ask.request_id(),
+        "key": views.api_key(key, change.assumptions),
+    }
+    return views.encode(document, change.assumptions)

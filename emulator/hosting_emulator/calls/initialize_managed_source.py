@@ -1,0 +1,27 @@
+"""Call 2: start the operation that initializes a project's managed Git source."""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.world import operations, views
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.value import Change
+
+
+def answer(change: Change, ask: Ask, project: Project) -> Reply:
+    """Accept the operation, if the caller knows the project's current source generation."""
+    assumptions = change.assumptions
+    expected = ask.values["expected_source_generation"]
+    if assumptions.source_generation == "checked" and expected != project.source_generation:
+        raise Refused(
+            "etag_mismatch",
+            f"The project's source generation is {project.source_generation}, "
+            "not the one that was expected.",
+            field="expected_source_generation",
+        )
+    operation = operations.begin(
+        change, project, operations.INITIALIZE, expected_generation=project.source_generation
+    )
+    body = views.encode(views.operation(change, operation), assumptions)
+    return Reply(ask.spec.success_status(assumptions), body, operation.id)

@@ -1,0 +1,201 @@
+"""Reading a request's headers, query and body, strictly, against the call's row in the table.
+
+Every fault is a Refused `invalid_request` that names the place and what would be right there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from hosting_emulator.calls.asking import Ask
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.problems import Refused
+
+HEADER_LIMIT = 128
+CURSOR_LIMIT = 512
+_PAGE_SIZE = re.compile("[1-9][0-9]{0,2}")
+_CURSOR = re.compile("[A-Za-z0-9_-]+")
+
+
+def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
+    """Fill in the ask's idempotency key and values. Raises Refused `invalid_request`."""
+    if ask.spec.idempotent:
+        ask.idempotency_key = _idempotency_key(ask.idempotency_keys)
+    query = _query(ask.query)
+    if ask.spec.body is not None:
+        ask.values = _body(ask, assumptions)
+    elif ask.body and assumptions.unexpected_body == "refused":
+        raise _invalid("body", "This call takes no request body.")
+    reader = _QUERY_READERS.get(ask.spec.call_id)
+    if reader is not None:
+        ask.values = reader(query, assumptions)
+    if assumptions.unknown_query_parameters == "refused":
+        _refuse_unknown_query(query, ask, assumptions)
+
+
+def _invalid(field: str, detail: str) -> Refused:
+    return Refused("invalid_request", detail, field=field)
+
+
+def _idempotency_key(found: Sequence[str]) -> str:
+    if not found:
+        raise _invalid(
+            "Idempotency-Key",
+            "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
+            "request that is not a retry.",
+        )
+    key = one_header("Idempotency-Key", found)
+    if not 1 <= len(key) <= HEADER_LIMIT:
+        raise _invalid(
+            "Idempotency-Key",
+            f"The header Idempotency-Key has {len(key)} characters; it takes 1 to {HEADER_LIMIT}.",
+        )
+    return key
+
+
+def one_header(name: str, found: Sequence[str]) -> str:
+    """Return the single text value of a header. Raises Refused when it comes twice or is no text."""
+    if len(found) > 1:
+        raise _invalid(name, f"The header {name} came {len(found)} times; send it once.")
+    try:
+        found[0].encode("utf-8")
+    except UnicodeEncodeError:
+        raise _invalid(name, f"The header {name} is not UTF-8 text.") from None
+    return found[0]
+
+
+def _body(ask: Ask, assumptions: Assumptions) -> Mapping[str, Any]:
+    media_type = ask.content_types[0].partition(";")[0].strip() if ask.content_types else ""
+    if media_type.lower() != "application/json":
+        found = f"not {shown(media_type)}" if media_type else "but none was sent"
+        raise _invalid("Content-Type", f"The Content-Type must be application/json, {found}.")
+    if not ask.body:
+        raise _invalid("body", "The request body is empty; this call needs a JSON object.")
+    try:
+        document = read_json(ask.body)
+    except JsonRefused as error:
+        raise _invalid("body", f"The request body {error}.") from None
+    if not isinstance(document, dict):
+        raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
+    _check_body(ask, document, assumptions)
+    return document
+
+
+def _check_body(ask: Ask, document: dict[str, Any], assumptions: Assumptions) -> None:
+    # Imported here: pydantic takes longer to load than the rest of the core, and a process that
+    # only reads never needs it.
+    from pydantic import ValidationError
+
+    from hosting_emulator.contract.models import request_model
+
+    model = request_model(str(ask.spec.body))
+    try:
+        model.model_validate(document, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else "body"
+        raise _invalid(name, _field_message(name, first["msg"], document)) from None
+    if assumptions.unknown_body_fields == "refused":
+        for name in document:
+            if name not in model.model_fields:
+                raise _invalid(name, f"The request body has no field {shown(name)}.")
+
+
+def _field_message(name: str, message: str, document: dict[str, Any]) -> str:
+    if name not in document:
+        return f"The request body needs the field {name!r}."
+    if message.startswith("Extra inputs"):
+        return f"The request body has no field {shown(name)}."
+    return f"The field {name!r} is wrong: {message}; found {_kind(document[name])}."
+
+
+def shown(text: str) -> str:
+    """Return a client's text as it may stand in a message: quoted, escaped, not too long."""
+    return repr(text) if len(text) <= 60 else repr(text[:60]) + "…"
+
+
+def _kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        text = repr(value) if abs(value) < 1e15 else "a large number"
+        return f"the number {text}"
+    if isinstance(value, str):
+        return f"a string of {len(value)} characters"
+    return "an array" if isinstance(value, list) else "an object"
+
+
+def _query(raw: str) -> dict[str, list[str]]:
+    if not raw:
+        return {}
+    try:
+        pairs = parse_qsl(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
+    except UnicodeDecodeError:
+        raise _invalid("query", "The query string is not UTF-8.") from None
+    except ValueError:
+        raise _invalid("query", "The query string has more than 100 parameters.") from None
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _single(query: dict[str, list[str]], name: str) -> str | None:
+    values = query.get(name)
+    if values is None:
+        return None
+    if len(values) > 1:
+        raise _invalid(name, f"The query parameter {name} came {len(values)} times; send it once.")
+    return values[0]
+
+
+def _page(query: dict[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
+    name = assumptions.limit_parameter
+    size = _single(query, name)
+    limit = assumptions.default_page_size
+    if size is not None:
+        if not _PAGE_SIZE.fullmatch(size) or int(size) > 100:
+            raise _invalid(name, f"The query parameter {name} must be an integer from 1 to 100.")
+        limit = int(size)
+    name = assumptions.cursor_parameter
+    cursor = _single(query, name)
+    if cursor is not None and (len(cursor) > CURSOR_LIMIT or not _CURSOR.fullmatch(cursor)):
+        raise bad_cursor(name)
+    return {"limit": limit, "cursor": cursor}
+
+
+def bad_cursor(name: str) -> Refused:
+    """Return the refusal of a cursor that no page of this list gave."""
+    return _invalid(
+        name,
+        f"The query parameter {name} is not the next_cursor of a page of this project's "
+        "deployments; leave it out to start again.",
+    )
+
+
+def _environment(query: dict[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
+    name = assumptions.environment_parameter
+    environment = _single(query, name)
+    if environment is None and assumptions.missing_environment != "refused":
+        environment = assumptions.missing_environment
+    if environment not in ("dev", "prod"):
+        found = "is required" if environment is None else "has another value"
+        raise _invalid(name, f"The query parameter {name} {found}; it takes dev or prod.")
+    return {"environment": environment}
+
+
+_QUERY_READERS = {"list_deployments": _page, "read_database_compute": _environment}
+
+
+def _refuse_unknown_query(query: dict[str, list[str]], ask: Ask, assumptions: Assumptions) -> None:
+    known = {
+        "list_deployments": {assumptions.cursor_parameter, assumptions.limit_parameter},
+        "read_database_compute": {assumptions.environment_parameter},
+    }.get(ask.spec.call_id, set())
+    for name in query:
+        if name not in known:
+            raise _invalid("query", "This call has no such query parameter: " + shown(name) + ".")

@@ -1,0 +1,19 @@
+"""Call 8: read the observed compute configuration of a project's database."""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.world import views
+from hosting_emulator.world.records import Database, Project
+from hosting_emulator.world.tables import DATABASES
+from hosting_emulator.world.value import Change
+
+
+def answer(change: Change, ask: Ask, project: Project) -> Reply:
+    """Show what is observed now; a database without placement is null, never invented."""
+    environment = ask.values["environment"]
+    record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
+    document = views.database_compute(
+        project, environment, record, change.now_ms, change.assumptions
+    )
+    return Reply(200, views.encode(document, change.assumptions), project.id)

@@ -1,0 +1,39 @@
+"""Call 1: show or hide the 'Powered by the service' flag."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world import views
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
+from hosting_emulator.world.value import Change
+
+
+def answer(change: Change, ask: Ask, project: Project) -> Reply:
+    """Switch the flag. Hiding is refused while a Free workspace's domain depends on it."""
+    if ask.values["enabled"]:
+        project = _shown(change, project)
+    else:
+        _check_no_domain_depends(change, project)
+        project = replace(project, flag_enabled=False, flag_enabled_at=None)
+    change.put(PROJECTS, project.id, project)
+    return Reply(200, views.encode(views.powered_by_flag(project), change.assumptions), project.id)
+
+
+def _shown(change: Change, project: Project) -> Project:
+    if project.flag_enabled and change.assumptions.flag_reenabled == "kept":
+        return project
+    return replace(project, flag_enabled=True, flag_enabled_at=format_timestamp(change.now_ms))
+
+
+def _check_no_domain_depends(change: Change, project: Project) -> None:
+    plan = change.row(ORGANIZATIONS, project.organization_id).plan
+    if project.flag_enabled and project.custom_domain and plan == "free":
+        raise Refused(
+            "powered_by_flag_required",
+            f"The Free workspace's domain {project.custom_domain} depends on the flag.",
+        )

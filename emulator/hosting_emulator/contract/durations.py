@@ -1,0 +1,52 @@
+"""Durations as people write them: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
+_HUMAN = re.compile(r"(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)\s*)+")
+_ISO = re.compile(
+    r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
+    r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
+)
+#: A thousand years: longer is surely a slip, and would leave the range of timestamps.
+LONGEST_MS = 365_000 * 86_400_000
+
+
+def parse_duration_ms(text: str) -> int:
+    """Read a duration as whole milliseconds, 0 to a thousand years.
+
+    Raises ValueError, saying what would be right, for anything else.
+    """
+    total = _total_ms(text.strip())
+    if total is None:
+        raise ValueError(
+            f"{text!r} is not a duration: write it like 500ms, 90s, 10m, 1h30m, 90d or PT10M"
+        )
+    if total > LONGEST_MS:
+        raise ValueError(f"{text!r} is longer than a thousand years")
+    return total
+
+
+def _total_ms(text: str) -> int | None:
+    if len(text) > 64:
+        return None
+    lowered = text.lower()
+    if _HUMAN.fullmatch(lowered):
+        return round(sum(float(n) * _UNITS_MS[unit] for n, unit in _PART.findall(lowered)))
+    iso = _ISO.fullmatch(text.upper())
+    if iso and any(iso.groupdict().values()) and not text.upper().endswith("T"):
+        return round(sum(float(n) * _UNITS_MS[u] for u, n in iso.groupdict().items() if n))
+    return None
+
+
+def format_duration(ms: int) -> str:
+    """Write milliseconds the short way people do (`1h30m`, `250ms`, `0s`)."""
+    parts: list[str] = []
+    for unit in ("d", "h", "m", "s", "ms"):
+        count, ms = divmod(ms, _UNITS_MS[unit])
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"

@@ -1,0 +1,57 @@
+"""Reading JSON a client sent: strictly, and with one clear reason when it is not JSON.
+
+Stricter than `json.loads` where leniency would hide a client's mistake: NaN, duplicate names and
+lone surrogates are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+
+class JsonRefused(ValueError):
+    """The bytes are not one JSON text; the message says where and why."""
+
+
+def read_json(body: bytes) -> Any:
+    """Parse a request body (RFC 8259, UTF-8). Raises JsonRefused."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise JsonRefused(f"is not UTF-8 (byte {error.start})") from None
+    try:
+        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+    except json.JSONDecodeError as error:
+        raise JsonRefused(
+            f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise JsonRefused("is nested too deeply") from None
+    except JsonRefused:
+        raise
+    except ValueError:
+        raise JsonRefused("holds a number with too many digits") from None
+    if "\\u" in text:
+        _no_surrogates(found)
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise JsonRefused(f"is not JSON: {name} is not a JSON number")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise JsonRefused(f"names {twice[:60]!r} twice in one object")
+    return found
+
+
+def _no_surrogates(found: Any) -> None:
+    try:
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise JsonRefused("holds half of a surrogate pair, which is no character") from None

@@ -1,0 +1,60 @@
+"""Timestamps: RFC 3339 text on the wire, whole milliseconds since 1970 inside."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+TimestampForm = Literal["milliseconds", "microseconds", "offset"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: 9999-12-31T23:59:59.999Z, the last moment RFC 3339 can write.
+LATEST_MS = 253_402_300_799_999
+
+
+def format_timestamp(at_ms: int) -> str:
+    """Write a moment the way records keep it: UTC, milliseconds, `Z`."""
+    seconds, ms = divmod(at_ms, 1000)
+    return f"{_second(seconds)}.{ms:03d}Z"
+
+
+def respell_timestamp(text: str, form: TimestampForm) -> str:
+    """Rewrite a record's timestamp in another legal RFC 3339 form of the same moment."""
+    if form == "microseconds":
+        return text[:-1] + "000Z"
+    if form == "offset":
+        return text[:-1] + "+00:00"
+    return text
+
+
+def parse_timestamp(text: str) -> int:
+    """Read RFC 3339 text (an offset or `Z` is required) as milliseconds since 1970.
+
+    Raises ValueError, saying what a timestamp looks like, for anything else.
+    """
+    try:
+        moment = datetime.fromisoformat(text.replace("z", "Z"))
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None or "T" not in text.upper():
+        raise ValueError(
+            f"{text!r} is not a timestamp: write it like 2026-01-31T09:30:00Z (with Z or an offset)"
+        )
+    at_ms = (moment - _EPOCH) // timedelta(milliseconds=1)
+    if not 0 <= at_ms <= LATEST_MS:
+        raise ValueError(f"{text!r} is outside the years 1970 to 9999")
+    return at_ms
+
+
+_last_second: tuple[int, str] = (-1, "")
+
+
+def _second(seconds: int) -> str:
+    # Most timestamps of a run fall in the second last written: formatting one costs a microsecond.
+    global _last_second
+    known, text = _last_second
+    if known != seconds:
+        moment = datetime.fromtimestamp(seconds, UTC)
+        text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+        _last_second = (seconds, text)
+    return text

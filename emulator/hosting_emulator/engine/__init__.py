@@ -1,0 +1,1 @@
+"""Floor 3, the engine: one exchange through the core, and the worlds it happens in. Opens no socket."""

@@ -1,0 +1,44 @@
+"""One exchange through the core: what comes in from the socket, what goes out to it.
+
+These are plain values: the server makes the one and writes the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from hosting_emulator.contract.problems import Refused
+
+
+@dataclass(slots=True)
+class Incoming:
+    """A request of the public API. Header fields hold every header of their name.
+
+    `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
+    it (an oversized or broken body); `docs_url` tells where problem types point; `dev_port` the port
+    of dev origins.
+    """
+
+    method: str
+    path: str
+    query: str
+    docs_url: Callable[[], str]
+    authorization: list[str] = field(default_factory=list)
+    idempotency_keys: Sequence[str] = ()
+    request_ids: Sequence[str] = ()
+    content_types: Sequence[str] = ()
+    body: bytes = b""
+    dev_port: int | None = None
+    refused: Refused | None = None
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """An answer. `in_flight` is to be given back to the engine once it has been sent."""
+
+    status: int
+    body: bytes
+    content_type: str
+    headers: Sequence[tuple[str, str]] = ()
+    in_flight: str | None = None

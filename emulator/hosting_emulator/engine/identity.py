@@ -1,0 +1,203 @@
+"""Identity: the world's own identity provider, and who a bearer token speaks for.
+
+Each world signs with a key of its own, derived from its seed and name, so a token of one world is
+refused in another. Time is the world's: PyJWT's own time checks are off, and made here.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from hosting_emulator.calls.asking import Principal
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world.records import ApiKey, Person
+from hosting_emulator.world.streams import derive, digest
+from hosting_emulator.world.tables import API_KEYS
+from hosting_emulator.world.value import Change
+from hosting_emulator.world.zones import DEFAULT_WORLD
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+ALGORITHM = "EdDSA"
+_CACHE_SIZE = 4096
+_LONGEST_TOKEN = 8192
+_REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    principal: Principal
+    not_before_ms: int
+    expires_ms: int
+
+
+def issuer_path(world_name: str) -> str:
+    """Return the path under which a world's identity provider answers."""
+    if world_name == DEFAULT_WORLD:
+        return "/_emulator/idp"
+    return f"/_emulator/worlds/{world_name}/idp"
+
+
+class Identity:
+    """One world's identity provider: mints access tokens and knows them again."""
+
+    def __init__(self, seed: str, world_name: str) -> None:
+        self._seed = seed
+        self._world_name = world_name
+        self._key: Ed25519PrivateKey | None = None
+        self._verified: dict[tuple[str, str], _Verified] = {}
+
+    @property
+    def _private_key(self) -> Ed25519PrivateKey:
+        if self._key is None:
+            # Imported here: a process that only sees API keys starts without cryptography.
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+            raw = derive(self._seed, "signing key", self._world_name, size=32)
+            self._key = Ed25519PrivateKey.from_private_bytes(raw)
+        return self._key
+
+    def jwks(self) -> dict[str, Any]:
+        """Return the JSON Web Key Set (RFC 7517) with the world's public key."""
+        public = self._private_key.public_key().public_bytes_raw()
+        x = urlsafe_b64encode(public).rstrip(b"=").decode()
+        return {
+            "keys": [
+                {
+                    "kty": "OKP",
+                    "crv": "Ed25519",
+                    "x": x,
+                    "kid": self.kid,
+                    "use": "sig",
+                    "alg": ALGORITHM,
+                }
+            ]
+        }
+
+    @property
+    def kid(self) -> str:
+        """The id of the world's signing key."""
+        return derive(self._seed, "key id", self._world_name, size=8).hex()
+
+    def mint(
+        self,
+        person: Person,
+        organization_id: str | None,
+        *,
+        issuer: str,
+        audience: str,
+        now_ms: int,
+        lifetime_s: int,
+        interactive: bool,
+    ) -> str:
+        """Return a signed access JWT. Lifetime in seconds of world time, from the second of now."""
+        import jwt
+
+        issued = now_ms // 1000
+        claims: dict[str, Any] = {
+            "iss": issuer,
+            "aud": audience,
+            "sub": person.id,
+            "iat": issued,
+            "exp": issued + lifetime_s,
+        }
+        if organization_id is not None:
+            claims["org_id"] = organization_id
+        if interactive:
+            claims["sid"] = derive(self._seed, "session", person.id, size=12).hex()
+        claims |= {"name": person.name, "email": person.email}
+        return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
+
+    def authenticate(self, change: Change, token: str) -> tuple[Principal, ApiKey | None]:
+        """Return who a bearer token speaks for, and the API key it is, if it is one.
+
+        Raises Refused `unauthenticated`.
+        """
+        if token.count(".") == 2:
+            return self._access_token(change, token), None
+        key_id = change.world.indexes.get(f"api_key:{digest(token)}")
+        key = change.get(API_KEYS, key_id) if key_id else None
+        if key is None:
+            raise _unauthenticated("The bearer token is neither an access token nor an API key.")
+        if key.revoked:
+            raise _unauthenticated("The API key was revoked.")
+        if key.expires_ms <= change.now_ms:
+            expired = format_timestamp(key.expires_ms)
+            raise _unauthenticated(f"The API key expired at {expired}.")
+        permissions = frozenset(key.permissions)
+        return Principal(key.person_id, key.organization_id, False, permissions, key.id), key
+
+    def _access_token(self, change: Change, token: str) -> Principal:
+        audience = change.assumptions.token_audience
+        found = self._verified.get((token, audience))
+        if found is None:
+            if len(self._verified) >= _CACHE_SIZE:
+                self._verified.clear()
+            found = self._verified[token, audience] = self._verify(token, audience)
+        if found.expires_ms <= change.now_ms:
+            expired = format_timestamp(found.expires_ms)
+            raise _unauthenticated(f"The access token expired at {expired}.")
+        if found.not_before_ms > change.now_ms:
+            valid = format_timestamp(found.not_before_ms)
+            raise _unauthenticated(f"The access token is not valid before {valid}.")
+        return found.principal
+
+    def _verify(self, token: str, audience: str) -> _Verified:
+        import jwt
+
+        if len(token) > _LONGEST_TOKEN or not token.isascii():
+            raise _unauthenticated("The bearer token is no access token.")
+        try:
+            claims = jwt.decode(
+                token,
+                self._private_key.public_key(),
+                algorithms=[ALGORITHM],  # the one algorithm: neither `none` nor a confused HS256
+                audience=audience,
+                options={
+                    "require": _REQUIRED,
+                    "verify_exp": False,
+                    "verify_nbf": False,
+                    "verify_iat": False,
+                },
+            )
+        except jwt.PyJWTError as error:
+            raise _unauthenticated(f"The access token was refused: {error}.") from None
+        self._check_issuer(claims["iss"])
+        return _read_claims(claims)
+
+    def _check_issuer(self, issuer: Any) -> None:
+        path = urlsplit(issuer).path if isinstance(issuer, str) else None
+        if path != issuer_path(self._world_name):
+            raise _unauthenticated("The access token comes from another issuer.")
+
+
+def _read_claims(claims: dict[str, Any]) -> _Verified:
+    moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
+    if any(isinstance(m, bool) or not isinstance(m, int | float) or abs(m) > 1e12 for m in moments):
+        raise _unauthenticated("The access token's times are no numbers.")
+    texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
+    if not all(isinstance(text, str) for text in texts):
+        raise _unauthenticated("The access token's claims are no text.")
+    principal = Principal(claims["sub"], claims.get("org_id") or None, bool(claims.get("sid")))
+    not_before = max(moments[1], moments[2])
+    return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
+
+
+def _unauthenticated(detail: str) -> Refused:
+    return Refused("unauthenticated", detail)
+
+
+def bearer_token(found: list[str]) -> str:
+    """Return the token of the Authorization headers. Raises Refused `unauthenticated`."""
+    if not found:
+        raise _unauthenticated("The request has no Authorization header; send a bearer token.")
+    scheme, _, token = found[0].partition(" ")
+    token = token.strip()
+    if len(found) > 1 or scheme.lower() != "bearer" or not token:
+        raise _unauthenticated("The Authorization header must be `Bearer <token>`, once.")
+    return token

@@ -1,0 +1,139 @@
+"""The worlds of one process: made, forked, reset, replaced and deleted, each with its own engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+from msgspec import structs
+
+from hosting_emulator.engine.commits import Keeper, Memory
+from hosting_emulator.engine.engine import Engine, StoreFailed
+from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.world.default_world import default_world
+from hosting_emulator.world.records import ClockState, Origin
+from hosting_emulator.world.tables import CLOCK, ONLY, ORIGIN
+from hosting_emulator.world.value import World
+from hosting_emulator.world.zones import DEFAULT_WORLD
+
+
+class Library(Protocol):
+    """Where worlds are kept (see `storage.directory`)."""
+
+    def worlds(self) -> list[str]:
+        """Return the names of the worlds kept."""
+
+    def load(self, name: str) -> World | None:
+        """Read a world; None when there is none."""
+
+    def keep(self, world: World, *, fresh: bool) -> Keeper:
+        """Return the keeper of a world."""
+
+    def forget(self, name: str) -> None:
+        """Delete a world."""
+
+
+class Worlds:
+    """All worlds by name. `default` is always there."""
+
+    def __init__(self, library: Library, machine: Callable[[], int] = machine_ms) -> None:
+        self._library = library
+        self._machine = machine
+        self._engines: dict[str, Engine] = {}
+        self._ephemeral: set[str] = set()
+        self._thrown_away = 0
+
+    def open(self, seed: str, origin: Origin) -> bool:
+        """Load what is kept, and make the default world if it is not; tell whether it was made."""
+        for name in self._library.worlds():
+            world = self._library.load(name)
+            if world is not None:
+                self._engines[name] = Engine(
+                    self._resumed(world), self._library.keep(world, fresh=False), self._machine
+                )
+        if DEFAULT_WORLD in self._engines:
+            return False
+        self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
+        return True
+
+    def _resumed(self, world: World) -> World:
+        """A scaled clock stood still while nobody ran it; the others know what time it is."""
+        clock = world.clock
+        if clock.mode != "scaled":
+            return world
+        tables = dict(world.tables)
+        again = _anchored(clock, world.at_ms, self._machine())
+        tables[CLOCK.name] = tables[CLOCK.name].insert(ONLY, again)
+        return replace(world, tables=tables)
+
+    def rest(self) -> None:
+        """Bring every world up to date before the process ends."""
+        for engine in self._engines.values():
+            now_ms = engine.settle()
+            clock = engine.world.clock
+            if clock.mode == "scaled":
+                engine.set_clock(_anchored(clock, now_ms, self._machine()))
+
+    def get(self, name: str) -> Engine | None:
+        """Return a world's engine, or None."""
+        return self._engines.get(name)
+
+    def __iter__(self) -> Iterator[Engine]:
+        """Walk the engines, in the order the worlds were made."""
+        return iter(list(self._engines.values()))
+
+    def __len__(self) -> int:
+        """The number of worlds."""
+        return len(self._engines)
+
+    def ephemeral(self, name: str) -> bool:
+        """Tell whether a world lives in memory only."""
+        return name in self._ephemeral
+
+    def new_name(self) -> str:
+        """Return a name for a throw-away world."""
+        while True:
+            self._thrown_away += 1
+            name = f"world-{self._thrown_away}"
+            if name not in self._engines:
+                return name
+
+    def create(self, name: str, seed: str, origin: Origin, *, ephemeral: bool) -> Engine:
+        """Make a default world under a free name. Raises ClockRefused, StoreFailed."""
+        return self.add(default_world(name, seed, origin, self._machine()), ephemeral=ephemeral)
+
+    def add(self, world: World, *, ephemeral: bool) -> Engine:
+        """Take in a world under its own, free name. Raises StoreFailed."""
+        try:
+            keeper = Memory() if ephemeral else self._library.keep(world, fresh=True)
+        except OSError as error:
+            raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
+        engine = self._engines[world.name] = Engine(world, keeper, self._machine)
+        if ephemeral:
+            self._ephemeral.add(world.name)
+        return engine
+
+    def fork(self, source: Engine, name: str, *, ephemeral: bool) -> Engine:
+        """Make another world that is now exactly like `source`, and from now on alone."""
+        source.settle()
+        return self.add(replace(source.world, name=name), ephemeral=ephemeral)
+
+    def reset(self, engine: Engine) -> None:
+        """Begin a world again: its seed, and the clock and assumptions it was made with."""
+        old = engine.world
+        origin = old.get(ORIGIN, ONLY) or Origin()
+        world = default_world(old.name, old.seed, origin, self._machine())
+        engine.replace_world(replace(world, commit=old.commit + 1))
+
+    def delete(self, name: str) -> None:
+        """Delete a world and what is kept of it."""
+        del self._engines[name]
+        if name in self._ephemeral:
+            self._ephemeral.discard(name)
+        else:
+            self._library.forget(name)
+
+
+def _anchored(clock: ClockState, world_ms: int, now_machine_ms: int) -> ClockState:
+    return structs.replace(clock, world_ms=world_ms, machine_ms=now_machine_ms)

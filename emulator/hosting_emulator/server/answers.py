@@ -1,0 +1,42 @@
+"""Writing HTTP answers: the one place that makes responses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Response:
+    """Answer bytes."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return web.Response(status=status, body=body, headers={"Content-Type": content_type, **named})
+
+
+def json(document: Any, status: int = 200) -> web.Response:
+    """Answer a JSON document that must not be cached."""
+    return raw(status, _encode(document), "application/json", Cache_Control="no-store")
+
+
+def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
+    """Answer a problem of the control API (the public API's come from the core)."""
+    document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    return raw(
+        status, _encode(document), "application/problem+json", Cache_Control="no-store", **headers
+    )
+
+
+def html(text: str, policy: str, status: int = 200) -> web.Response:
+    """Answer a page under a content security policy."""
+    return raw(
+        status,
+        text.encode(),
+        "text/html; charset=utf-8",
+        Content_Security_Policy=policy,
+        X_Content_Type_Options="nosniff",
+        Referrer_Policy="no-referrer",
+        Cache_Control="no-cache",
+    )

@@ -1,0 +1,56 @@
+"""The door: every request comes in here and is shown to the room that answers it."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.server import origin, public
+from hosting_emulator.server.control import routes
+from hosting_emulator.server.control.context import Context, Facts
+from hosting_emulator.server.guard import Guard
+from hosting_emulator.server.sites import Site
+from hosting_emulator.world.zones import DEFAULT_WORLD
+
+
+class App:
+    """Answers requests for one set of worlds."""
+
+    def __init__(self, worlds: Worlds, site: Site, guard: Guard, facts: Facts) -> None:
+        self.worlds = worlds
+        self.site = site
+        self._guard = guard
+        self._facts = facts
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer any request."""
+        target = request.raw_path
+        if not target.startswith("/"):  # absolute form, or `*`
+            target = request.rel_url.raw_path_qs if "://" in target else "/"
+        path, _, query = target.partition("?")
+        if path.startswith("/v1/"):
+            return await self._public(request, DEFAULT_WORLD, path, query)
+        if path == routes.PREFIX or path.startswith(routes.PREFIX + "/"):
+            return await self._control(request, path, query)
+        if path.startswith("/worlds/"):
+            name, slash, rest = path[len("/worlds/") :].partition("/")
+            if slash and self.worlds.get(name) is not None:
+                return await self._public(request, name, "/" + rest, query)
+        found = origin.find_origin(self.worlds, request)
+        if found is not None:
+            return await origin.answer(request, *found, path, query, self.site)
+        return await self._public(request, DEFAULT_WORLD, path, query)
+
+    async def _public(
+        self, request: web.BaseRequest, name: str, path: str, query: str
+    ) -> web.StreamResponse:
+        engine = self.worlds.get(name)
+        assert engine is not None
+        return await public.answer(request, engine, path, query, self.site)
+
+    async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
+        refusal = self._guard.refusal(request, path)
+        if refusal is not None:
+            return refusal
+        context = Context(request, self.worlds, self.site, self._facts, query)
+        return await routes.answer(context, path)

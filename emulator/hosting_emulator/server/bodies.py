@@ -1,0 +1,35 @@
+"""Reading request bodies: bounded, and with a refusal instead of an exception when they are broken."""
+
+from __future__ import annotations
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from hosting_emulator.contract.problems import Refused
+
+
+async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refused | None]:
+    """Return the body of at most `limit` bytes, or what is wrong with it."""
+    if not request.can_read_body:
+        return b"", None
+    announced = request.content_length
+    if announced is not None and announced > limit:
+        return b"", _too_large(limit)
+    body = bytearray()
+    try:
+        while chunk := await request.content.readany():
+            body += chunk
+            if len(body) > limit:
+                return b"", _too_large(limit)
+    except (HttpProcessingError, web.RequestPayloadError, ValueError) as error:
+        reason = type(error).__name__
+        return b"", Refused(
+            "invalid_request",
+            "The request body does not have the length, chunks or encoding that its headers announce.",
+            why=reason,
+        )
+    return bytes(body), None
+
+
+def _too_large(limit: int) -> Refused:
+    return Refused("payload_too_large", f"The request body is larger than {limit} bytes.")

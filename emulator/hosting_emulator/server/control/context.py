@@ -1,0 +1,93 @@
+"""What a handler of the control API is given, and how it reads and refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.server.bodies import read_body
+from hosting_emulator.server.sites import Site
+
+T = TypeVar("T")
+#: A control request is small, but for an imported state.
+BODY_LIMIT = 1024 * 1024
+STATE_LIMIT = 2 * 1024 * 1024 * 1024
+
+
+class ControlRefused(Exception):
+    """A control request that cannot be done: status, title and one clear sentence."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status, self.title, self.detail = status, title, detail
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What stays the same while a server runs."""
+
+    version: str
+    data_dir: str | None
+    durability: str
+    started_at: str
+    seed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One request of the control API."""
+
+    request: web.BaseRequest
+    worlds: Worlds
+    site: Site
+    facts: Facts
+    query: str
+
+    def engine(self, name: str) -> Engine:
+        """Return a world's engine. Raises ControlRefused 404."""
+        engine = self.worlds.get(name)
+        if engine is None:
+            names = ", ".join(engine.world.name for engine in self.worlds)
+            raise ControlRefused(
+                404, "No such world", f"no world is named {name!r}; there are {names}"
+            )
+        return engine
+
+    @property
+    def base_url(self) -> str:
+        """Scheme, host and port under which the asker reaches this server."""
+        return self.site.base_url(self.request)
+
+    async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
+        """Return the request body. Raises ControlRefused."""
+        body, refused = await read_body(self.request, limit)
+        if refused is not None:
+            raise ControlRefused(
+                413 if refused.status == 413 else 400, "Bad request", refused.detail
+            )
+        return body
+
+    async def read(self, kind: type[T]) -> T:
+        """Return the request body as a `kind`; an empty body is an empty object.
+
+        Raises ControlRefused 400, naming the field.
+        """
+        document = parse(await self.bytes() or b"{}")
+        try:
+            return msgspec.convert(document, kind)
+        except msgspec.ValidationError as error:
+            raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
+
+
+def parse(body: bytes) -> Any:
+    """Parse a JSON body. Raises ControlRefused 400."""
+    try:
+        return read_json(body)
+    except JsonRefused as error:
+        raise ControlRefused(400, "Bad request", f"the body {error}") from None

@@ -1,0 +1,142 @@
+"""Control of identity: tokens and API keys for anyone in a world."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator.calls.create_user_api_key import make_key
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.world import views
+from hosting_emulator.world.records import Organization, Person
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, Table
+from hosting_emulator.world.value import Change, World
+
+R = TypeVar("R", Person, Organization)
+LONGEST_LIFETIME_S = 10 * 365 * 86_400
+
+
+class NewToken(msgspec.Struct, forbid_unknown_fields=True, rename={"who": "as"}):
+    """Body of `POST …/tokens`."""
+
+    who: str = "owner"
+    organization: str | msgspec.UnsetType | None = msgspec.UNSET
+    interactive: bool = True
+    expires_in_seconds: int | None = None
+
+
+class NewKey(msgspec.Struct, forbid_unknown_fields=True, rename={"who": "as"}):
+    """Body of `POST …/api-keys`: a key that was not made through the contract."""
+
+    who: str = "owner"
+    organization: str | None = None
+    name: str = "made by the control API"
+    permissions: list[str] | None = None
+
+
+async def create_token(context: Context, world: str) -> web.Response:
+    """POST …/tokens: an access JWT for a person, as if they had signed in."""
+    asked = await context.read(NewToken)
+    engine = context.engine(world)
+    person = find(engine.world, PEOPLE, asked.who, "person")
+    if asked.organization is msgspec.UNSET:
+        organization_id = home_of(engine.world, person)
+    elif asked.organization is None:
+        organization_id = None
+    else:
+        organization_id = find(
+            engine.world, ORGANIZATIONS, str(asked.organization), "organization"
+        ).id
+    lifetime = asked.expires_in_seconds
+    if lifetime is not None and not 1 <= lifetime <= LONGEST_LIFETIME_S:
+        raise ControlRefused(
+            400, "Bad lifetime", f"expires_in_seconds is 1 to {LONGEST_LIFETIME_S}"
+        )
+    return answers.json(
+        token_document(context, engine, person, organization_id, asked.interactive, lifetime), 201
+    )
+
+
+def token_document(
+    context: Context,
+    engine: Engine,
+    person: Person,
+    organization_id: str | None,
+    interactive: bool,
+    lifetime_s: int | None = None,
+) -> dict[str, Any]:
+    """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires)."""
+    assumptions = engine.world.assumptions
+    now_ms = engine.settle()
+    if lifetime_s is None:
+        lifetime_s = max(1, parse_duration_ms(assumptions.token_lifetime) // 1000)
+    token = engine.identity.mint(
+        person,
+        organization_id,
+        issuer=context.base_url + issuer_path(engine.world.name),
+        audience=assumptions.token_audience,
+        now_ms=now_ms,
+        lifetime_s=lifetime_s,
+        interactive=interactive,
+    )
+    return {
+        "access_token": token,
+        "token_type": "Bearer",
+        "expires_in": lifetime_s,
+        "expires_at": format_timestamp((now_ms // 1000 + lifetime_s) * 1000),
+    }
+
+
+async def create_api_key(context: Context, world: str) -> web.Response:
+    """POST …/api-keys: a key with chosen permissions, its value shown once."""
+    asked = await context.read(NewKey)
+    engine = context.engine(world)
+    person = find(engine.world, PEOPLE, asked.who, "person")
+    organization_id = asked.organization or home_of(engine.world, person)
+    if organization_id is None:
+        raise ControlRefused(409, "No organization", f"{asked.who} belongs to no organization")
+    organization = find(engine.world, ORGANIZATIONS, organization_id, "organization")
+    permissions = tuple(
+        organization.permissions if asked.permissions is None else asked.permissions
+    )
+    unknown = sorted(set(permissions) - set(organization.permissions))
+    if unknown:
+        known = ", ".join(organization.permissions)
+        raise ControlRefused(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
+    if not 1 <= len(asked.name) <= 64:
+        raise ControlRefused(400, "Bad name", "a key's name has 1 to 64 characters")
+    now_ms = engine.settle()
+    change = Change(engine.world, now_ms)
+    key, value = make_key(change, organization, person.id, asked.name, permissions)
+    engine.commit(change, "API key made by the control API")
+    return answers.json({"value": value, "key": views.api_key(key, engine.world.assumptions)}, 201)
+
+
+def home_of(world: World, person: Person) -> str | None:
+    """Return the organization a person signs in to when none is named: their first by alias."""
+    found = sorted(
+        organization.alias
+        for key, organization in world.rows(ORGANIZATIONS)
+        if world.get(MEMBERSHIPS, f"{key}/{person.id}")
+    )
+    return str(world.indexes[f"organization:{found[0]}"]) if found else None
+
+
+def find(world: World, table: Table[R], name: str, index: str) -> R:
+    """Return the person or organization with this alias or id. Raises ControlRefused 404."""
+    found = world.get(table, world.indexes.get(f"{index}:{name}") or name)
+    if found is None:
+        aliases = ", ".join(sorted(record.alias for _, record in world.rows(table)))
+        raise ControlRefused(
+            404,
+            f"No such {index}",
+            f"no {index} is {name[:80]!r} (by alias or id); there are {aliases}",
+        )
+    return found

@@ -1,0 +1,94 @@
+"""Which handler answers which path of the control API."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from urllib.parse import unquote
+
+from aiohttp import web
+
+from hosting_emulator.engine.engine import StoreFailed
+from hosting_emulator.server import answers
+from hosting_emulator.server.control import clock, documents, idp, people, worlds
+from hosting_emulator.server.control.context import Context, ControlRefused
+
+PREFIX = "/_emulator"
+ControlHandler = Callable[..., Awaitable[web.Response]]
+
+_TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
+    ("GET", "", documents.start),
+    ("GET", "/health", documents.health),
+    ("GET", "/info", documents.info),
+    ("GET", "/docs", documents.docs),
+    ("GET", "/docs/style.css", documents.style),
+    ("GET", "/docs/errors", documents.errors),
+    ("GET", "/docs/errors/{slug}", documents.error),
+    ("GET", "/contract/openapi.json", documents.openapi),
+    ("GET", "/contract/problems", documents.problems),
+    ("GET", "/contract/assumptions", documents.assumptions),
+    ("GET", "/idp/.well-known/openid-configuration", idp.discovery),
+    ("GET", "/idp/jwks.json", idp.jwks),
+    ("POST", "/idp/token", idp.token),
+    ("GET", "/worlds", worlds.list_worlds),
+    ("POST", "/worlds", worlds.create_world),
+    ("GET", "/worlds/{world}", worlds.show_world),
+    ("DELETE", "/worlds/{world}", worlds.delete_world),
+    ("POST", "/worlds/{world}/reset", worlds.reset_world),
+    ("POST", "/worlds/{world}/fork", worlds.fork_world),
+    ("GET", "/worlds/{world}/state", worlds.get_state),
+    ("PUT", "/worlds/{world}/state", worlds.put_state),
+    ("GET", "/worlds/{world}/assumptions", worlds.get_assumptions),
+    ("PATCH", "/worlds/{world}/assumptions", worlds.patch_assumptions),
+    ("GET", "/worlds/{world}/requests", worlds.list_requests),
+    ("GET", "/worlds/{world}/openapi.json", documents.openapi),
+    ("GET", "/worlds/{world}/clock", clock.get_clock),
+    ("PUT", "/worlds/{world}/clock", clock.put_clock),
+    ("POST", "/worlds/{world}/clock/advance", clock.advance_clock),
+    ("POST", "/worlds/{world}/operations/{operation}/step", clock.step_operation),
+    ("POST", "/worlds/{world}/tokens", people.create_token),
+    ("POST", "/worlds/{world}/api-keys", people.create_api_key),
+    ("GET", "/worlds/{world}/idp/.well-known/openid-configuration", idp.discovery),
+    ("GET", "/worlds/{world}/idp/jwks.json", idp.jwks),
+    ("POST", "/worlds/{world}/idp/token", idp.token),
+)
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", template)
+    named = (f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
+    return re.compile("".join(named))
+
+
+_ROUTES = [(method, _pattern(template), handler) for method, template, handler in _TABLE]
+
+
+async def answer(context: Context, path: str) -> web.Response:
+    """Answer a request of the control API; `path` is the whole path, without the query."""
+    rest = path[len(PREFIX) :].rstrip("/")
+    method = "GET" if context.request.method == "HEAD" else context.request.method
+    allow = set()
+    for known, pattern, handler in _ROUTES:
+        found = pattern.fullmatch(rest)
+        if found is None:
+            continue
+        if known != method:
+            allow.add(known)
+            continue
+        named = {name: unquote(value) for name, value in found.groupdict().items()}
+        return await _run(handler, context, named)
+    if allow:
+        methods = ", ".join(sorted(allow))
+        return answers.problem(405, "Wrong method", f"this path takes {methods}", Allow=methods)
+    return answers.problem(
+        404, "No such path", "the control API has no such path; see /_emulator/docs"
+    )
+
+
+async def _run(handler: ControlHandler, context: Context, named: dict[str, str]) -> web.Response:
+    try:
+        return await handler(context, **named)
+    except ControlRefused as refused:
+        return answers.problem(refused.status, refused.title, refused.detail)
+    except StoreFailed as failed:
+        return answers.problem(503, "Not kept", f"nothing was changed: {failed}")

@@ -1,0 +1,181 @@
+"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions, log."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.context import STATE_LIMIT, Context, ControlRefused, parse
+from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.storage.directory import WORLD_NAME
+from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.transfer import export_state, import_state
+from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
+from hosting_emulator.world.value import Change
+from hosting_emulator.world.zones import DEFAULT_WORLD
+
+
+class NewClock(msgspec.Struct, forbid_unknown_fields=True):
+    """The clock of a new world."""
+
+    mode: str = "real"
+    rate: float | None = None
+    at: str | None = None
+
+
+class NewWorld(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of `POST /worlds`."""
+
+    name: str | None = None
+    seed: str | None = None
+    clock: NewClock = msgspec.field(default_factory=NewClock)
+    assumptions: dict[str, Any] = {}
+    ephemeral: bool | None = None
+
+
+class NewFork(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of `POST /worlds/{world}/fork`."""
+
+    name: str | None = None
+    ephemeral: bool | None = None
+
+
+async def list_worlds(context: Context) -> web.Response:
+    """GET /worlds."""
+    return answers.json({"items": [world_summary(context, engine) for engine in context.worlds]})
+
+
+async def create_world(context: Context) -> web.Response:
+    """POST /worlds. A world without a name is a throw-away one: it lives in memory."""
+    asked = await context.read(NewWorld)
+    name = _free_name(context, asked.name)
+    ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
+    origin = read_origin(asked.clock, asked.assumptions)
+    seed = context.facts.seed if asked.seed is None else asked.seed
+    try:
+        engine = context.worlds.create(name, seed, origin, ephemeral=ephemeral)
+    except ClockRefused as error:
+        raise ControlRefused(400, "Bad clock", str(error)) from None
+    return answers.json(world_summary(context, engine), 201)
+
+
+def read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
+    """Return how a world is to begin. Raises ControlRefused."""
+    try:
+        at_ms = None if clock.at is None else parse_timestamp(clock.at)
+        # The mode is checked when the clock is made.
+        return Origin(clock.mode, clock.rate, at_ms, Assumptions().changed(assumptions))  # type: ignore[arg-type]
+    except ValueError as error:
+        raise ControlRefused(400, "Bad request", str(error)) from None
+
+
+def _free_name(context: Context, name: str | None) -> str:
+    if name is None:
+        return context.worlds.new_name()
+    if not WORLD_NAME.fullmatch(name):
+        raise ControlRefused(
+            400,
+            "Bad name",
+            f"{name[:80]!r} is no name of a world: use 1 to 63 of a-z, 0-9 and -, not - first",
+        )
+    if context.worlds.get(name) is not None:
+        raise ControlRefused(409, "World exists", f"there is a world named {name!r} already")
+    return name
+
+
+async def show_world(context: Context, world: str) -> web.Response:
+    """GET /worlds/{world}."""
+    return answers.json(world_summary(context, context.engine(world)))
+
+
+async def delete_world(context: Context, world: str) -> web.Response:
+    """DELETE /worlds/{world}. The default world can only be reset."""
+    context.engine(world)
+    if world == DEFAULT_WORLD:
+        raise ControlRefused(
+            409, "Not deleted", "the default world is always there; reset it instead"
+        )
+    context.worlds.delete(world)
+    return web.Response(status=204)
+
+
+async def reset_world(context: Context, world: str) -> web.Response:
+    """POST /worlds/{world}/reset."""
+    engine = context.engine(world)
+    context.worlds.reset(engine)
+    return answers.json(world_summary(context, engine))
+
+
+async def fork_world(context: Context, world: str) -> web.Response:
+    """POST /worlds/{world}/fork."""
+    asked = await context.read(NewFork)
+    name = _free_name(context, asked.name)
+    ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
+    engine = context.worlds.fork(context.engine(world), name, ephemeral=ephemeral)
+    return answers.json(world_summary(context, engine), 201)
+
+
+async def get_state(context: Context, world: str) -> web.Response:
+    """GET /worlds/{world}/state."""
+    engine = context.engine(world)
+    engine.settle()
+    text = msgspec.json.format(msgspec.json.encode(export_state(engine.world)), indent=1)
+    return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
+
+
+async def put_state(context: Context, world: str) -> web.Response:
+    """PUT /worlds/{world}/state. The old state stays until the new one is read and kept."""
+    document = parse(await context.bytes(STATE_LIMIT))
+    engine = context.worlds.get(world)
+    try:
+        imported = import_state(document, world, engine.world.commit if engine else 0)
+    except StateRefused as error:
+        raise ControlRefused(400, "State refused", str(error)) from None
+    if engine is None:
+        _free_name(context, world)
+        engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
+    else:
+        engine.replace_world(imported)
+    return answers.json(world_summary(context, engine))
+
+
+async def get_assumptions(context: Context, world: str) -> web.Response:
+    """GET /worlds/{world}/assumptions."""
+    return answers.json({"items": describe(context.engine(world).world.assumptions)})
+
+
+async def patch_assumptions(context: Context, world: str) -> web.Response:
+    """PATCH /worlds/{world}/assumptions."""
+    engine = context.engine(world)
+    values = await context.read(dict[str, Any])
+    try:
+        changed = engine.world.assumptions.changed(values)
+    except AssumptionRefused as error:
+        raise ControlRefused(400, "Assumption refused", str(error)) from None
+    _set_assumptions(engine, changed)
+    return answers.json({"items": describe(changed)})
+
+
+def _set_assumptions(engine: Engine, changed: Assumptions) -> None:
+    now_ms = engine.settle()
+    change = Change(engine.world, now_ms)
+    change.put(ASSUMPTIONS, ONLY, changed)
+    engine.commit(change, "assumptions")
+
+
+async def list_requests(context: Context, world: str) -> web.Response:
+    """GET /worlds/{world}/requests?limit=50, newest first."""
+    engine = context.engine(world)
+    given = parse_qs(context.query).get("limit", ["50"])[-1]
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
+        raise ControlRefused(400, "Bad limit", "limit is a number from 1 to 1000")
+    return answers.json({"items": engine.log.view(int(given))})

@@ -1,0 +1,123 @@
+"""Dev origins: where tickets are redeemed, and a page that stands for the developer's site.
+
+They answer by Host header: over TLS at their own port, and over plain HTTP at the main one, since
+some runtimes do not resolve names under `.localhost`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from aiohttp import web
+
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, dev_origin
+from hosting_emulator.calls.redeem_ticket import SESSION_MS, project_at, redeem, session_of
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.engine import Engine, StoreFailed
+from hosting_emulator.engine.problem_documents import (
+    CONTENT_TYPE,
+    problem_document,
+    problem_headers,
+    status_of,
+)
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.server import answers
+from hosting_emulator.server.guard import host_name
+from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
+from hosting_emulator.server.sites import Site
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.value import Change
+
+COOKIE = "dev_access"
+
+
+def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
+    """Return the world and project whose dev host the request names, or None."""
+    host = host_name(request.headers.get("Host", ""))
+    if not host.startswith("dev-"):
+        return None
+    for engine in worlds:
+        project = project_at(Change(engine.world, engine.world.at_ms), host)
+        if project is not None:
+            return engine, project
+    return None
+
+
+async def answer(
+    request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
+) -> web.StreamResponse:
+    """Answer a request to a dev origin."""
+    if request.method not in ("GET", "HEAD"):
+        return _refuse(
+            Refused("invalid_request", "A dev origin takes GET.", status=405), engine, request, site
+        )
+    now_ms = engine.settle()
+    change = Change(engine.world, now_ms)
+    if path != REDEEM_PATH:
+        return _home(request, change, project)
+    if request.method == "HEAD":
+        # Link checkers and previews ask with HEAD: that must not use a ticket up.
+        return _refuse(
+            Refused("invalid_request", "Redeem with GET.", status=405), engine, request, site
+        )
+    try:
+        found = parse_qs(query, keep_blank_values=True)
+        tickets, stages = found.get("ticket", []), found.get("stage", [])
+        if len(tickets) != 1 or stages != ["dev"]:
+            raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
+        session = redeem(change, project, tickets[0])
+        engine.commit(change, "redeem_ticket")
+        if (durable := engine.durable()) is not None:
+            await durable
+    except Refused as refused:
+        return _refuse(refused, engine, request, site)
+    except (StoreFailed, OSError) as error:
+        return _refuse(
+            Refused("service_unavailable", f"Nothing changed: {error}."), engine, request, site
+        )
+    return _redirect(dev_origin(change, project, site.tls_port), session)
+
+
+def _redirect(origin: str, session: str) -> web.Response:
+    cookie = (
+        f"{COOKIE}={session}; Path=/; Max-Age={SESSION_MS // 1000}; HttpOnly; Secure; SameSite=Lax"
+    )
+    return web.Response(
+        status=303,
+        headers={
+            "Location": f"{origin}/",
+            "Set-Cookie": cookie,
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+        },
+    )
+
+
+def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Site) -> web.Response:
+    assumptions = engine.world.assumptions
+    request_id = engine.request_id()
+    docs_url = site.docs_url(request) if assumptions.docs_url == "own" else assumptions.docs_url
+    headers = dict(problem_headers(refused, request_id))
+    if refused.status == 405:
+        headers["Allow"] = "GET"
+    return web.Response(
+        status=status_of(refused, assumptions),
+        body=problem_document(refused, request_id, docs_url, assumptions),
+        headers={"Content-Type": CONTENT_TYPE, **headers},
+    )
+
+
+def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
+    """Stand for the developer's own site: it only says whether the visitor may see it."""
+    try:
+        cookie = SimpleCookie(request.headers.get("Cookie", "")).get(COOKIE)
+    except CookieError:
+        cookie = None
+    name = escape(project.handle)
+    if cookie is None or session_of(change, project, cookie.value) is None:
+        body = f"<p>The dev site of <strong>{name}</strong> opens with a dev access ticket.</p>"
+        return answers.html(page("Dev access needed", body), CONTENT_SECURITY_POLICY, 401)
+    body = f"<p>You are at the dev site of <strong>{name}</strong>: the ticket was accepted.</p>"
+    return answers.html(page(f"{project.handle} (dev)", body), CONTENT_SECURITY_POLICY)

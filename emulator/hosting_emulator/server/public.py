@@ -1,0 +1,64 @@
+"""The public API: from an HTTP request to the core and back. Decides nothing itself."""
+
+from __future__ import annotations
+
+import logging
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.server.bodies import read_body
+from hosting_emulator.server.sites import Site
+
+_log = logging.getLogger("hosting_emulator.public")
+
+
+async def answer(
+    request: web.BaseRequest, engine: Engine, path: str, query: str, site: Site
+) -> web.StreamResponse:
+    """Answer one request of a world's `/v1`. `path` is without the world's prefix."""
+    body, refused = b"", None
+    if request.can_read_body:
+        body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
+    headers = request.headers
+    incoming = Incoming(
+        method=request.method,
+        path=path,
+        query=query,
+        docs_url=lambda: site.docs_url(request),
+        authorization=headers.getall("Authorization", []),
+        idempotency_keys=headers.getall("Idempotency-Key", ()),
+        request_ids=headers.getall("X-Request-Id", ()),
+        content_types=headers.getall("Content-Type", ()),
+        body=body,
+        dev_port=site.tls_port,
+        refused=refused,
+    )
+    outgoing = engine.exchange(incoming)
+    try:
+        durable = engine.durable()
+        if durable is not None:
+            try:
+                await durable
+            except OSError as error:
+                _log.error("a change could not be made durable: %s", error)
+                return _response(_not_durable(engine, incoming))
+        return _response(outgoing)
+    finally:
+        engine.release(outgoing)
+
+
+def _response(outgoing: Outgoing) -> web.Response:
+    headers = CIMultiDict(outgoing.headers)
+    headers["Content-Type"] = outgoing.content_type
+    return web.Response(status=outgoing.status, body=outgoing.body, headers=headers)
+
+
+def _not_durable(engine: Engine, incoming: Incoming) -> Outgoing:
+    incoming.refused = Refused(
+        "service_unavailable", "The change could not be written to disk; it may be lost."
+    )
+    return engine.exchange(incoming)

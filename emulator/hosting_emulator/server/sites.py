@@ -1,0 +1,42 @@
+"""Where this server is found: the URLs it tells, seen from whoever asks.
+
+URLs follow the request's Host, so that they open through a mapped port or another name as well.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from hosting_emulator.world.zones import DEFAULT_WORLD
+
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,255}(:[0-9]{1,5})?|\[[0-9a-fA-F:.]{2,45}\](:[0-9]{1,5})?")
+
+
+@dataclass(slots=True)
+class Site:
+    """The addresses of one server. `public_url` overrides what requests say; no slash at its end."""
+
+    url: str
+    public_url: str | None = None
+    tls_port: int | None = None
+
+    def base_url(self, request: web.BaseRequest) -> str:
+        """Return scheme, host and port under which the asker reaches this server."""
+        if self.public_url is not None:
+            return self.public_url
+        host = request.headers.get("Host", "")
+        if not _HOST.fullmatch(host):
+            return self.url
+        return f"{request.scheme}://{host}"
+
+    def docs_url(self, request: web.BaseRequest) -> str:
+        """Return where the documentation is."""
+        return self.base_url(request) + "/_emulator/docs"
+
+
+def world_prefix(name: str) -> str:
+    """Return what stands before `/v1` in a world's paths."""
+    return "" if name == DEFAULT_WORLD else f"/worlds/{name}"

@@ -1,0 +1,58 @@
+"""Settings: everything a person can choose when starting the emulator, and what they are told then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+DEFAULT_PORT = 4620
+DEFAULT_SEED = "hosting-emulator"
+
+
+class StartError(Exception):
+    """The emulator cannot start; the message is one clear line for the person who tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to start. `data_dir` None keeps nothing; `port` 0 takes a free one.
+
+    `clock` is `real`, `frozen`, `skip` or `scaled:RATE`; `at` an RFC 3339 timestamp where world
+    time starts. `seed` and the clock shape a world when it is made, not one that is found on disk.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    tls_port: int | None = None
+    data_dir: Path | None = Path(".hosting-emulator")
+    durability: Literal["process", "disk"] = "process"
+    seed: str = DEFAULT_SEED
+    clock: str = "real"
+    at: str | None = None
+    assumptions: Mapping[str, str] = field(default_factory=dict)
+    public_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    control_token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """What a running emulator tells whoever started it. `fresh`: its state was just made."""
+
+    base_url: str
+    dev_base_url: str
+    control_url: str
+    docs_url: str
+    openapi_url: str
+    tls_url: str | None
+    ca_file: str | None
+    token: str
+    organization_id: str
+    project_id: str
+    data_dir: str | None
+    world: str
+    pid: int
+    control_token: str | None
+    fresh: bool

@@ -1,0 +1,76 @@
+"""The world's clock: how the machine's time becomes the world's. Reads no clock itself.
+
+Moments are whole milliseconds since 1970. World time never goes back.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
+from hosting_emulator.world.records import ClockState
+
+#: Where a world that stands still begins unless told otherwise, so that its answers repeat.
+FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
+MODES = ("real", "frozen", "scaled", "skip")
+#: World seconds that pass in one real second, at most.
+HIGHEST_RATE = 1_000_000.0
+
+
+class ClockRefused(ValueError):
+    """A setting the clock cannot take; the message says why and what would be right."""
+
+
+def read(clock: ClockState, machine_ms: int) -> int:
+    """Return world time when the machine's clock says `machine_ms`."""
+    if clock.mode in ("frozen", "skip"):
+        return clock.world_ms
+    elapsed = max(0, machine_ms - clock.machine_ms)
+    rate = clock.rate if clock.mode == "scaled" else 1.0
+    return min(LATEST_MS, clock.world_ms + int(elapsed * rate))
+
+
+def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> ClockState:
+    """Return the clock of a new world. Raises ClockRefused."""
+    if at_ms is None:
+        at_ms = machine_ms if mode in ("real", "scaled") else FIXED_START_MS
+    return _checked(mode, rate, at_ms, machine_ms)
+
+
+def change(
+    clock: ClockState,
+    now_ms: int,
+    machine_ms: int,
+    *,
+    mode: str | None = None,
+    rate: float | None = None,
+    at_ms: int | None = None,
+) -> ClockState:
+    """Return the clock with another mode, rate or time; what is None stays. Raises ClockRefused."""
+    if at_ms is not None and at_ms < now_ms:
+        raise ClockRefused(
+            f"world time is {format_timestamp(now_ms)} and cannot go back to "
+            f"{format_timestamp(at_ms)}: reset the world, or fork it from an earlier state"
+        )
+    if rate is None and mode in (None, "scaled") and clock.mode == "scaled":
+        rate = clock.rate
+    if mode is None and rate is not None:
+        mode = "scaled"
+    return _checked(mode or clock.mode, rate, now_ms if at_ms is None else at_ms, machine_ms)
+
+
+def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> ClockState:
+    if mode not in MODES:
+        raise ClockRefused(f"{mode!r} is no clock mode: use one of {', '.join(MODES)}")
+    if mode != "scaled":
+        if rate is not None:
+            raise ClockRefused(f"a rate belongs to the scaled clock, not to {mode}")
+        rate = 1.0
+    if rate is None or not isfinite(rate) or not 0 < rate <= HIGHEST_RATE:
+        raise ClockRefused(
+            f"a scaled clock needs a rate above 0 and up to {HIGHEST_RATE:.0f} "
+            "(world seconds in one real second)"
+        )
+    if not 0 <= at_ms <= LATEST_MS:
+        raise ClockRefused("world time lies between the years 1970 and 9999")
+    return ClockState(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

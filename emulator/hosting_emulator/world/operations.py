@@ -1,0 +1,280 @@
+"""Operations and the project mutation claim: how they begin, move and end.
+
+An operation follows a plan of steps. Under a `timed` or `immediate` profile the schedule takes it
+from step to step; `per_poll` counts polls; `manual` waits to be told. One operation of a project
+holds the claim and moves; the others wait in the order they came.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.assumptions import parse_profile
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.records import Deployment, Event, Failure, Operation, Project
+from hosting_emulator.world.streams import draw, new_id, next_number
+from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.value import Change
+from hosting_emulator.world.zones import hostnames
+
+INITIALIZE = "initialize_managed_source"
+APPLY_DOMAINS = "apply_project_domains"
+
+
+class Step(NamedTuple):
+    """A stage of a plan; `share` is the part of the running time spent in it."""
+
+    state: str
+    phase: str
+    deployment: str
+    share: float
+
+
+DEPLOYING_PLAN = (
+    Step("queued", "queued", "queued", 0),
+    Step("running", "building", "building", 0.5),
+    Step("running", "deploying", "deploying", 0.25),
+    Step("running", "verifying", "deploying", 0.25),
+    Step("succeeded", "done", "ready", 0),
+)
+PLAIN_PLAN = (
+    Step("queued", "queued", "queued", 0),
+    Step("running", "deploying", "queued", 0.5),
+    Step("running", "verifying", "queued", 0.5),
+    Step("succeeded", "done", "queued", 0),
+)
+
+
+def plan_of(operation: Operation) -> tuple[Step, ...]:
+    """Return the plan an operation follows."""
+    return DEPLOYING_PLAN if operation.deployment_id else PLAIN_PLAN
+
+
+def profile_of(change: Change, kind: str) -> tuple[str, int, int]:
+    """Return the profile of a kind of operation, as `parse_profile` reads it."""
+    assumptions = change.assumptions
+    return parse_profile(
+        assumptions.source_profile if kind == INITIALIZE else assumptions.domains_profile
+    )
+
+
+def finished(operation: Operation) -> bool:
+    """Tell whether an operation is in a terminal state."""
+    return lifecycles.OPERATION.terminal(operation.state)
+
+
+def begin(
+    change: Change, project: Project, kind: str, *, expected_generation: int | None = None
+) -> Operation:
+    """Accept an operation: it takes the project's claim, or waits behind the one that holds it."""
+    now = format_timestamp(change.now_ms)
+    operation = Operation(
+        id=new_id(change),
+        kind=kind,
+        project_id=project.id,
+        created_at=now,
+        updated_at=now,
+        created_ms=change.now_ms,
+        expected_generation=expected_generation,
+    )
+    if kind == INITIALIZE and change.assumptions.source_creates_deployment:
+        deployment = _new_deployment(change, project, operation)
+        operation = replace(operation, deployment_id=deployment.id)
+    change.put(OPERATIONS, operation.id, operation)
+    if project.claim is None:
+        change.put(PROJECTS, project.id, replace(project, claim=operation.id))
+        return schedule_next(change, operation)
+    _join_queue(change, project, operation)
+    return operation
+
+
+def _new_deployment(change: Change, project: Project, operation: Operation) -> Deployment:
+    digests = draw(change, "digests", 64).hex()
+    deployment = Deployment(
+        id=new_id(change),
+        project_id=project.id,
+        operation_id=operation.id,
+        commit_sha=digests[:40],
+        source_digest="sha256:" + digests[:64],
+        build_plan_digest="sha256:" + digests[64:],
+        status="queued",
+        created_at=operation.created_at,
+        updated_at=operation.updated_at,
+    )
+    change.put(DEPLOYMENTS, deployment.id, deployment)
+    return deployment
+
+
+def _join_queue(change: Change, project: Project, operation: Operation) -> None:
+    if project.queue_tail is None:
+        project = replace(project, queue_head=operation.id)
+    else:
+        last = change.row(OPERATIONS, project.queue_tail)
+        change.put(OPERATIONS, last.id, replace(last, next_waiting=operation.id))
+    change.put(PROJECTS, project.id, replace(project, queue_tail=operation.id))
+
+
+def schedule_next(change: Change, operation: Operation) -> Operation:
+    """Put an operation's next step on the schedule, if its profile is driven by time."""
+    mode, queued_ms, running_ms = profile_of(change, operation.kind)
+    if mode not in ("timed", "immediate"):
+        return operation
+    if operation.step == 0:
+        due_ms = max(change.now_ms, operation.created_ms + queued_ms)
+    else:
+        due_ms = change.now_ms + round(running_ms * plan_of(operation)[operation.step].share)
+    sequence = next_number(change, "schedule")
+    key = str(sequence)
+    change.put(SCHEDULE, key, Event(due_ms, sequence, "operation_step", operation.id))
+    operation = replace(operation, event=key)
+    change.put(OPERATIONS, operation.id, operation)
+    return operation
+
+
+def step(change: Change, operation_id: str) -> Operation:
+    """Move an operation to the next step of its plan, now. It must hold the claim."""
+    operation = _unscheduled(change, change.row(OPERATIONS, operation_id))
+    if operation.step == 0 and (failure := _stale_generation(change, operation)):
+        operation = _enter(change, operation, Step("running", "building", "building", 0))
+        return finish(change, operation, "failed", failure=failure)
+    following = plan_of(operation)[operation.step + 1]
+    if following.state == "succeeded":
+        return finish(change, operation, "succeeded")
+    return schedule_next(change, _enter(change, operation, following))
+
+
+def _unscheduled(change: Change, operation: Operation) -> Operation:
+    if operation.event is not None:
+        change.delete(SCHEDULE, operation.event)
+    return replace(operation, event=None)
+
+
+def _enter(change: Change, operation: Operation, entered: Step) -> Operation:
+    now = format_timestamp(change.now_ms)
+    if entered.state != operation.state:
+        lifecycles.OPERATION.move(operation.state, entered.state)
+    operation = replace(
+        operation,
+        state=entered.state,
+        phase=entered.phase,
+        step=operation.step + 1,
+        updated_at=now,
+        build_completed_at=now if entered.phase == "deploying" else operation.build_completed_at,
+    )
+    change.put(OPERATIONS, operation.id, operation)
+    _move_deployment(change, operation, entered.deployment)
+    return operation
+
+
+def _move_deployment(change: Change, operation: Operation, status: str) -> None:
+    if operation.deployment_id is None:
+        return
+    deployment = change.row(DEPLOYMENTS, operation.deployment_id)
+    if deployment.status == status:
+        return
+    lifecycles.DEPLOYMENT.move(deployment.status, status)
+    extra: dict[str, Any] = {}
+    if status == "deploying":
+        extra["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
+    if status == "ready":
+        project = change.row(PROJECTS, operation.project_id)
+        extra["url"] = (
+            "https://" + hostnames(change.world.name, change.assumptions, project).production
+        )
+    moved = replace(deployment, status=status, updated_at=format_timestamp(change.now_ms), **extra)
+    change.put(DEPLOYMENTS, moved.id, moved)
+
+
+def _stale_generation(change: Change, operation: Operation) -> Failure | None:
+    """Two initializations may be accepted for one generation; only the first may carry it out."""
+    if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
+        return None
+    generation = change.row(PROJECTS, operation.project_id).source_generation
+    if generation == operation.expected_generation:
+        return None
+    return Failure(
+        code="etag_mismatch",
+        message=(
+            f"The source generation became {generation} while this operation was queued; "
+            f"it expected {operation.expected_generation}."
+        ),
+        retryable=False,
+        suggested_action="Read the current source generation and start a new initialization.",
+    )
+
+
+def finish(
+    change: Change, operation: Operation, state: str, *, failure: Failure | None = None
+) -> Operation:
+    """End an operation (succeeded, failed or cancelled) and pass the claim on."""
+    lifecycles.OPERATION.move(operation.state, state)
+    _move_deployment(change, operation, {"succeeded": "ready"}.get(state, state))
+    project = change.row(PROJECTS, operation.project_id)
+    result = None
+    if state == "succeeded":
+        project, result = _outcome(change, operation, project)
+    operation = replace(
+        _unscheduled(change, operation),
+        state=state,
+        phase="done",
+        step=operation.step + 1,
+        updated_at=format_timestamp(change.now_ms),
+        result=result,
+        error=failure,
+    )
+    change.put(OPERATIONS, operation.id, operation)
+    if project.claim == operation.id:
+        _pass_claim(change, project)
+    else:
+        change.put(PROJECTS, project.id, project)
+    return operation
+
+
+def _outcome(
+    change: Change, operation: Operation, project: Project
+) -> tuple[Project, dict[str, Any]]:
+    if operation.kind == APPLY_DOMAINS:
+        names = hostnames(change.world.name, change.assumptions, project)
+        return project, {"hostnames": names._asdict()}
+    project = replace(project, source_generation=project.source_generation + 1)
+    return project, {"source_generation": project.source_generation}
+
+
+def _pass_claim(change: Change, project: Project) -> None:
+    heir: Operation | None = None
+    head = project.queue_head
+    while head is not None:
+        waiting = change.row(OPERATIONS, head)
+        head = waiting.next_waiting
+        if waiting.state == "queued":
+            heir = replace(waiting, next_waiting=None)
+            change.put(OPERATIONS, heir.id, heir)
+            break
+    change.put(
+        PROJECTS,
+        project.id,
+        replace(
+            project,
+            claim=heir.id if heir else None,
+            queue_head=head,
+            queue_tail=None if head is None else project.queue_tail,
+        ),
+    )
+    if heir is not None:
+        schedule_next(change, heir)
+
+
+def count_poll(change: Change, operation: Operation) -> Operation:
+    """Count a poll of an unfinished operation; under a `per_poll` profile every n-th moves it."""
+    mode, per_step, _ = profile_of(change, operation.kind)
+    if mode != "per_poll":
+        return operation
+    project = change.row(PROJECTS, operation.project_id)
+    if project.claim != operation.id:
+        return operation
+    operation = replace(operation, polls=operation.polls + 1)
+    change.put(OPERATIONS, operation.id, operation)
+    return step(change, operation.id) if operation.polls % per_step == 0 else operation

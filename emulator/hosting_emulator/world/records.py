@@ -1,0 +1,223 @@
+"""What a world is made of: frozen records, one kind a table. Behaviour lives elsewhere.
+
+Timestamps that the wire shows are kept as its text (`…_at`), moments that are compared are whole
+milliseconds of world time (`…_ms`). The records hold no other objects that could form cycles, so
+they are left out of garbage collection (`gc=False`): a large world then costs no pauses.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from hosting_emulator.contract.assumptions import Assumptions
+
+Plan = Literal["free", "paid"]
+ProjectRole = Literal["owner", "maintainer", "reader"]
+
+
+class Record(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    """Base of all records: immutable, strict when read back from disk."""
+
+
+class Organization(Record, frozen=True, gc=False):
+    """A workspace. `permissions` are the product permissions its API keys may carry."""
+
+    id: str
+    alias: str
+    name: str
+    plan: Plan
+    credits: int = 0
+    permissions: tuple[str, ...] = ()
+
+
+class Person(Record, frozen=True, gc=False):
+    """Someone the identity provider knows; `id` is the `sub` of their tokens."""
+
+    id: str
+    alias: str
+    name: str
+    email: str
+
+
+class Membership(Record, frozen=True, gc=False):
+    """A person's place in an organization; kept under `organization/person`."""
+
+    organization_id: str
+    person_id: str
+    role: Literal["owner", "member"]
+
+
+class Grant(Record, frozen=True, gc=False):
+    """A person's role in one project; kept under `project/person`."""
+
+    project_id: str
+    person_id: str
+    role: ProjectRole
+
+
+class Project(Record, frozen=True, gc=False):
+    """A hosted project. `claim` is the operation that holds the mutation claim.
+
+    Operations that wait for the claim form a queue from `queue_head` to `queue_tail`, linked through
+    `Operation.next_waiting`, so that a long queue costs no more than a short one.
+    """
+
+    id: str
+    alias: str
+    organization_id: str
+    handle: str
+    dev_label: str
+    dev_environment_id: str
+    flag_enabled: bool = False
+    flag_enabled_at: str | None = None
+    custom_domain: str | None = None
+    source_generation: int = 0
+    claim: str | None = None
+    queue_head: str | None = None
+    queue_tail: str | None = None
+
+
+class Dns(Record, frozen=True, gc=False):
+    """A project's DNS authorization; kept under the project's id."""
+
+    status: str = "not_authorized"
+    zone: str | None = None
+    scopes: tuple[str, ...] = ()
+    expires_ms: int | None = None
+
+
+class Placement(Record, frozen=True, gc=False):
+    """The observed compute configuration of a managed database (CU, GB, seconds)."""
+
+    min_cu: float
+    max_cu: float
+    min_memory_gb: float
+    max_memory_gb: float
+    suspend_timeout_seconds: int
+    state: str
+    disabled: bool
+    region: str
+    pending_state: str | None = None
+
+
+class Database(Record, frozen=True, gc=False):
+    """A project's database in one environment; kept under `project/environment`."""
+
+    data_mode: str
+    placement: Placement | None = None
+
+
+class Deployment(Record, frozen=True, gc=False):
+    """A deployment, field for field as the wire shows it, so that a page needs no translation."""
+
+    id: str
+    project_id: str
+    operation_id: str
+    commit_sha: str
+    source_digest: str
+    build_plan_digest: str
+    status: str
+    created_at: str
+    updated_at: str
+    artifact_digest: str | None = None
+    url: str | None = None
+
+
+class Failure(Record, frozen=True, gc=False):
+    """Why an operation failed, as the wire's `error` object."""
+
+    code: str
+    message: str
+    retryable: bool
+    suggested_action: str
+
+
+class Operation(Record, frozen=True, gc=False):
+    """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule."""
+
+    id: str
+    kind: str
+    project_id: str
+    created_at: str
+    updated_at: str
+    created_ms: int
+    state: str = "queued"
+    phase: str = "queued"
+    step: int = 0
+    polls: int = 0
+    event: str | None = None
+    deployment_id: str | None = None
+    expected_generation: int | None = None
+    build_completed_at: str | None = None
+    result: dict[str, Any] | None = None
+    error: Failure | None = None
+    next_waiting: str | None = None
+
+
+class Ticket(Record, frozen=True, gc=False):
+    """A dev access ticket; only digests of its secret and of the session it opened are kept."""
+
+    id: str
+    project_id: str
+    principal: str
+    digest: str
+    expires_ms: int
+    state: Literal["unused", "used", "revoked"] = "unused"
+    session_digest: str | None = None
+
+
+class ApiKey(Record, frozen=True, gc=False):
+    """A user API key; only the digest of its value is kept."""
+
+    id: str
+    organization_id: str
+    person_id: str
+    name: str
+    digest: str
+    obfuscated_value: str
+    permissions: tuple[str, ...]
+    created_at: str
+    expires_ms: int
+    last_used_at: str | None = None
+    revoked: bool = False
+
+
+class Remembered(Record, frozen=True, gc=False):
+    """A first answer, kept under principal and Idempotency-Key until `expires_ms`."""
+
+    fingerprint: str
+    call_id: str
+    status: int
+    body: str
+    expires_ms: int
+    subject: str | None = None
+    content_type: str = "application/json"
+
+
+class Event(Record, frozen=True, gc=False):
+    """An entry of the schedule: at `due_ms`, something happens to `subject`."""
+
+    due_ms: int
+    sequence: int
+    kind: Literal["operation_step", "dns_expiry"]
+    subject: str
+
+
+class ClockState(Record, frozen=True, gc=False):
+    """How world time follows the machine's: at `machine_ms` the world's time was `world_ms`."""
+
+    mode: Literal["real", "frozen", "scaled", "skip"]
+    world_ms: int
+    machine_ms: int
+    rate: float = 1.0
+
+
+class Origin(Record, frozen=True, gc=False):
+    """How a world began, which is what a reset returns to; `at_ms` None: wherever the mode starts."""
+
+    mode: Literal["real", "frozen", "scaled", "skip"] = "real"
+    rate: float | None = None
+    at_ms: int | None = None
+    assumptions: Assumptions = Assumptions()

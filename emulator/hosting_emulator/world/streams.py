@@ -1,0 +1,59 @@
+"""Random streams: a world's only source of randomness, drawn from its seed by purpose.
+
+Each purpose has its own stream and its own count of draws, so that drawing more of one thing never
+changes another: arming a fault shifts no id.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from hashlib import blake2b, sha256
+
+from hosting_emulator.contract.ids import make_ulid
+from hosting_emulator.world.tables import STREAMS
+from hosting_emulator.world.value import Change
+
+
+def derive(seed: str, *purpose: str, size: int = 16) -> bytes:
+    """Return `size` bytes (1 to 64) that depend on the seed and the purpose alone."""
+    key = sha256(seed.encode()).digest()
+    return blake2b("\x00".join(purpose).encode(), digest_size=size, key=key).digest()
+
+
+def draw(change: Change, stream: str, size: int) -> bytes:
+    """Take the next `size` bytes (1 to 64) of a stream."""
+    count = next_number(change, stream)
+    return derive(change.world.seed, "stream", stream, str(count), size=size)
+
+
+def next_number(change: Change, stream: str) -> int:
+    """Count a draw of a stream and return its number, from 0."""
+    count = change.get(STREAMS, stream) or 0
+    change.put(STREAMS, stream, count + 1)
+    return count
+
+
+def new_id(change: Change) -> str:
+    """Return a new Ulid: the world's time, then a count, then randomness.
+
+    The count makes ids sort in the order they were made even within one millisecond, and never
+    repeat within a world.
+    """
+    count = next_number(change, "ids")
+    randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
+    return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
+
+
+def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
+    """Return the Ulid of something made with the world: it depends on seed, kind and alias alone."""
+    return make_ulid(at_ms, derive(seed, "id", kind, alias, size=10))
+
+
+def new_secret(change: Change, stream: str) -> str:
+    """Return 43 characters from A-Z a-z 0-9 _ - (256 bits)."""
+    return urlsafe_b64encode(draw(change, stream, 32)).rstrip(b"=").decode()
+
+
+def digest(secret: str) -> str:
+    """Return what is kept of a secret: its SHA-256, as hex."""
+    return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,66 @@
+"""The tables of a world: their names on disk and the kind of record each holds."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.world import records as r
+
+R = TypeVar("R")
+
+
+class Table(Generic[R]):
+    """The name of a table and the type of its records. Holds no rows."""
+
+    __slots__ = ("kind", "name")
+
+    def __init__(self, name: str, kind: type[R]) -> None:
+        self.name = name
+        self.kind = kind
+
+
+ORGANIZATIONS = Table("organizations", r.Organization)
+PEOPLE = Table("people", r.Person)
+MEMBERSHIPS = Table("memberships", r.Membership)
+PROJECTS = Table("projects", r.Project)
+GRANTS = Table("grants", r.Grant)
+DNS = Table("dns_authorizations", r.Dns)
+DATABASES = Table("databases", r.Database)
+OPERATIONS = Table("operations", r.Operation)
+DEPLOYMENTS = Table("deployments", r.Deployment)
+TICKETS = Table("dev_access_tickets", r.Ticket)
+API_KEYS = Table("user_api_keys", r.ApiKey)
+REMEMBERED = Table("remembered_answers", r.Remembered)
+SCHEDULE = Table("schedule", r.Event)
+#: One row a random stream: how many draws it has given.
+STREAMS: Table[int] = Table("streams", int)
+#: One row each, under ONLY.
+CLOCK = Table("clock", r.ClockState)
+ASSUMPTIONS = Table("assumptions", Assumptions)
+ORIGIN = Table("origin", r.Origin)
+
+TABLES: dict[str, Table[Any]] = {
+    table.name: table
+    for table in (
+        ORGANIZATIONS,
+        PEOPLE,
+        MEMBERSHIPS,
+        PROJECTS,
+        GRANTS,
+        DNS,
+        DATABASES,
+        OPERATIONS,
+        DEPLOYMENTS,
+        TICKETS,
+        API_KEYS,
+        REMEMBERED,
+        SCHEDULE,
+        STREAMS,
+        CLOCK,
+        ASSUMPTIONS,
+        ORIGIN,
+    )
+}
+#: The key of the single row in CLOCK, ASSUMPTIONS and ORIGIN.
+ONLY = "world"

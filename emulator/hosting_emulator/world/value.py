@@ -1,0 +1,202 @@
+"""The world as a value, and the change a call makes to it.
+
+A `World` never changes. A call writes into a `Change`, which reads through to its world; applying
+the change gives the next world. Dropping it instead leaves nothing behind: that is why a refused or
+failing call cannot alter anything, and why fork, snapshot and reset are a reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rpds import HashTrieMap
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.world import heap as heaps
+from hosting_emulator.world.indexes import NO_INDEXES, Indexes, index
+from hosting_emulator.world.records import ClockState, Origin
+from hosting_emulator.world.tables import ASSUMPTIONS, CLOCK, ONLY, ORIGIN, SCHEDULE, TABLES, Table
+
+R = TypeVar("R")
+#: What a change did, by table and key; None says the row was deleted.
+Writes = Mapping[str, Mapping[str, Any]]
+_NO_ROWS: HashTrieMap[str, Any] = HashTrieMap()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One isolated simulated hosting service. `commit` counts its accepted changes.
+
+    `seed` and `name` give its random streams and signing key; `at_ms` is the latest moment of world
+    time anything in it happened.
+    """
+
+    name: str
+    seed: str
+    commit: int
+    at_ms: int
+    tables: Mapping[str, HashTrieMap[str, Any]]
+    indexes: Indexes
+    schedule: heaps.Heap | None
+
+    def get(self, table: Table[R], key: str) -> R | None:
+        """Return a row, or None."""
+        return self.tables[table.name].get(key)
+
+    def rows(self, table: Table[R]) -> Iterator[tuple[str, R]]:
+        """Walk a table, in no particular order."""
+        return iter(self.tables[table.name].items())
+
+    def count(self, table: Table[Any]) -> int:
+        """Return how many rows a table has."""
+        return len(self.tables[table.name])
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """The assumptions in force."""
+        found: Assumptions = self.tables["assumptions"][ONLY]
+        return found
+
+    @property
+    def clock(self) -> ClockState:
+        """How this world's time follows the machine's."""
+        found: ClockState = self.tables["clock"][ONLY]
+        return found
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """When the next scheduled event is due; None when nothing is scheduled."""
+        return None if self.schedule is None else self.schedule.item[0]
+
+
+def empty_world(name: str, seed: str, clock: ClockState, origin: Origin) -> World:
+    """Return a world with a clock, its origin's assumptions and nothing else."""
+    writes: Writes = {
+        CLOCK.name: {ONLY: clock},
+        ASSUMPTIONS.name: {ONLY: origin.assumptions},
+        ORIGIN.name: {ONLY: origin},
+    }
+    return apply(bare_world(name, seed), writes, commit=0, at_ms=clock.world_ms)
+
+
+def bare_world(name: str, seed: str) -> World:
+    """Return a world without any row: what reading one from disk begins with."""
+    return World(name, seed, 0, 0, dict.fromkeys(TABLES, _NO_ROWS), NO_INDEXES, None)
+
+
+def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
+    """Return the world after some writes. The only place where tables, indexes and schedule move."""
+    tables = dict(world.tables)
+    indexes = world.indexes
+    schedule = world.schedule
+    for name, rows in writes.items():
+        table = tables[name]
+        for key, new in rows.items():
+            indexes = index(indexes, name, key, table.get(key), new)
+            table = table.discard(key) if new is None else table.insert(key, new)
+        tables[name] = table
+        if name == SCHEDULE.name:
+            schedule = _reschedule(schedule, table, rows)
+    return World(world.name, world.seed, commit, at_ms, tables, indexes, schedule)
+
+
+def _reschedule(
+    schedule: heaps.Heap | None, table: HashTrieMap[str, Any], rows: Mapping[str, Any]
+) -> heaps.Heap | None:
+    for key, event in rows.items():
+        if event is not None:
+            schedule = heaps.push(schedule, (event.due_ms, event.sequence, key))
+    # A deleted event stays in the heap until it comes to the top: the top is always a live one.
+    while schedule is not None and schedule.item[2] not in table:
+        schedule = heaps.pop(schedule)
+    return schedule
+
+
+class Change:
+    """What one call, or a run of due events, is about to do to a world."""
+
+    __slots__ = ("_schedule", "now_ms", "world", "writes")
+
+    def __init__(self, world: World, now_ms: int) -> None:
+        self.world = world
+        self.now_ms = now_ms
+        self.writes: dict[str, dict[str, Any]] = {}
+        self._schedule = world.schedule
+
+    def get(self, table: Table[R], key: str) -> R | None:
+        """Return a row as it stands in this change, or None."""
+        rows = self.writes.get(table.name)
+        if rows is not None and key in rows:
+            found: R | None = rows[key]
+            return found
+        return self.world.get(table, key)
+
+    def row(self, table: Table[R], key: str) -> R:
+        """Return a row that must be there. Raises KeyError: a broken link between records."""
+        found = self.get(table, key)
+        if found is None:
+            raise KeyError(f"{table.name} has no {key}")
+        return found
+
+    def put(self, table: Table[R], key: str, record: R) -> None:
+        """Write a row."""
+        self.writes.setdefault(table.name, {})[key] = record
+        if table is SCHEDULE:
+            event: Any = record
+            self._schedule = heaps.push(self._schedule, (event.due_ms, event.sequence, key))
+
+    def delete(self, table: Table[Any], key: str) -> None:
+        """Delete a row; a row that is not there is no error."""
+        rows = self.writes.setdefault(table.name, {})
+        if self.world.get(table, key) is None:
+            rows.pop(key, None)
+        else:
+            rows[key] = None
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """The assumptions in force."""
+        return self.row(ASSUMPTIONS, ONLY)
+
+    def pop_due(self, until_ms: int) -> str | None:
+        """Take the key of the next event due by `until_ms` off this change's schedule."""
+        while self._schedule is not None:
+            due_ms, _, key = self._schedule.item
+            if self.get(SCHEDULE, key) is None:
+                self._schedule = heaps.pop(self._schedule)
+                continue
+            if due_ms > until_ms:
+                return None
+            self._schedule = heaps.pop(self._schedule)
+            return key
+        return None
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing was written."""
+        return not any(self.writes.values())
+
+    def applied(self) -> World:
+        """Return the next world, one commit on."""
+        world = self.world
+        return apply(
+            world, self.writes, commit=world.commit + 1, at_ms=max(world.at_ms, self.now_ms)
+        )
+
+
+def rebuild(
+    world: World, rows: Iterable[tuple[str, str, Any]], *, commit: int, at_ms: int
+) -> World:
+    """Return `world` with many rows (table, key, record) added, as when it is read from disk."""
+    tables: dict[str, HashTrieMap[str, Any]] = dict(world.tables)
+    indexes = world.indexes
+    fresh: dict[str, dict[str, Any]] = {}
+    for name, key, record in rows:
+        indexes = index(indexes, name, key, None, record)
+        fresh.setdefault(name, {})[key] = record
+    for name, found in fresh.items():
+        tables[name] = tables[name].update(found)
+    schedule = _reschedule(None, tables[SCHEDULE.name], dict(tables[SCHEDULE.name].items()))
+    return World(world.name, world.seed, commit, at_ms, tables, indexes, schedule)

@@ -1,0 +1,1 @@
+"""The scenario library: YAML as package data, and nothing that runs."""

@@ -1,0 +1,109 @@
+"""What a user installs: the four packages with their data, and a command that runs anywhere."""
+
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator import __version__
+from tests.packaging.conftest import REPOSITORY, Distributions, make_environment, run
+
+pytestmark = pytest.mark.packaging
+
+PACKAGES = {
+    "hosting_emulator": "emulator",
+    "hosting_emulator_scenarios": "scenarios",
+    "pytest_hosting_emulator": "fixtures",
+    "hosting_emulator_cli": "cli",
+}
+METADATA = f"hosting_emulator-{__version__}.dist-info"
+
+
+@pytest.fixture
+def wheel_files(distributions: Distributions) -> set[str]:
+    with zipfile.ZipFile(distributions.wheel) as wheel:
+        return set(wheel.namelist())
+
+
+def source_files() -> set[str]:
+    """Return the files of the four packages, named as a wheel names them."""
+    roots = [(REPOSITORY / root, package) for package, root in PACKAGES.items()]
+    return {
+        path.relative_to(root).as_posix()
+        for root, package in roots
+        for path in (root / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_wheel_holds_the_four_packages_and_nothing_else(wheel_files: set[str]):
+    assert {name.partition("/")[0] for name in wheel_files} == {*PACKAGES, METADATA}
+
+
+def test_wheel_holds_every_file_of_the_packages(wheel_files: set[str]):
+    packaged = {name for name in wheel_files if not name.startswith(METADATA)}
+
+    assert packaged == source_files()
+
+
+def test_wheel_holds_data_beside_code(wheel_files: set[str]):
+    typed = {f"{package}/py.typed" for package in PACKAGES}
+
+    assert typed <= wheel_files
+    assert any(name.endswith("/style.css") for name in wheel_files)
+
+
+def test_wheel_holds_no_tests(wheel_files: set[str]):
+    assert not [name for name in wheel_files if "/tests/" in name or "/test_" in name]
+
+
+def test_wheel_says_what_it_is(distributions: Distributions):
+    with zipfile.ZipFile(distributions.wheel) as wheel:
+        metadata = Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode())
+        entry_points = wheel.read(f"{METADATA}/entry_points.txt").decode()
+
+    assert metadata["Name"] == "hosting-emulator"
+    assert metadata["Version"] == __version__
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "MIT"
+    assert set(metadata.get_all("Provides-Extra", [])) == {"dev", "pytest"}
+    assert "hosting-emulator = hosting_emulator_cli.main:main" in entry_points
+    assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
+
+
+def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
+    with tarfile.open(distributions.sdist) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+
+    assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile"} <= names
+    assert "tests/packaging/test_wheel.py" in names
+    assert not [name for name in names if name.startswith((".venv", ".git/", ".ci/"))]
+
+
+def test_command_runs_in_a_clean_environment(distributions: Distributions, tmp_path: Path):
+    """Given only the wheel and its dependencies, the command answers from any folder."""
+    commands = make_environment(tmp_path / "environment")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    run([commands / "pip", "install", distributions.wheel], cwd=tmp_path)
+
+    for cwd in (tmp_path, elsewhere):
+        answer = run([commands / "hosting-emulator", "--version"], cwd=cwd)
+        assert answer == f"hosting-emulator {__version__}\n"
+    assert "start" in run([commands / "hosting-emulator", "--help"], cwd=elsewhere)
+    run([commands / "python", "-m", "pip", "check"], cwd=elsewhere)
+
+
+def test_plugin_loads_in_a_clean_environment(distributions: Distributions, tmp_path: Path):
+    """Given the wheel with its `pytest` extra, an empty project's pytest finds the plugin."""
+    commands = make_environment(tmp_path / "environment")
+    run([commands / "pip", "install", f"{distributions.wheel}[pytest]"], cwd=tmp_path)
+    (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
+
+    told = run([commands / "pytest", "--trace-config", "test_nothing.py"], tmp_path)
+
+    assert "pytest_hosting_emulator" in told
+    assert "1 passed" in told

@@ -1,0 +1,61 @@
+"""Files are written whole or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator_cli.files import PRIVATE, write_whole
+from hosting_emulator_cli.groups import Failure
+
+
+def test_private_file_is_for_its_owner_alone(tmp_path: Path):
+    path = tmp_path / "ready.json"
+    path.write_text("", encoding="utf-8")
+    path.chmod(0o644)
+
+    write_whole(path, "secret", mode=PRIVATE)
+
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch):
+    path = tmp_path / "state.json"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+    with pytest.raises(Failure, match="No space left"):
+        write_whole(path, "new")
+
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_link_stays_a_link(tmp_path: Path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+
+    write_whole(link, "new")
+
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == "new"
+
+
+def test_device_is_written_to_and_not_replaced(tmp_path: Path):
+    before = Path(os.devnull).stat()
+    link = tmp_path / "null"
+    link.symlink_to(os.devnull)
+
+    write_whole(link, "gone")
+
+    assert Path(os.devnull).stat().st_rdev == before.st_rdev
+
+
+def test_folder_is_refused(tmp_path: Path):
+    with pytest.raises(Failure, match="cannot write"):
+        write_whole(tmp_path, "text")

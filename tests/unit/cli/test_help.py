@@ -1,0 +1,140 @@
+"""Every command and option explains itself, and help costs no heavy import."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from hosting_emulator_cli.main import cli
+
+HEAVY = {
+    "aiohttp",
+    "asyncio",
+    "cryptography",
+    "http.client",
+    "jwt",
+    "msgspec",
+    "pydantic",
+    "tinydb",
+}
+
+
+def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from commands(found, (*path, name))
+
+
+def command_at(path: tuple[str, ...]) -> click.Command:
+    command: click.Command | None = cli
+    for name in path:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
+    assert command is not None
+    return command
+
+
+ALL = list(commands(cli))
+
+
+def test_the_whole_tree_is_there():
+    assert {" ".join(path) for path in ALL} == {
+        "",
+        *("start", "status", "env", "wait", "token", "clock", "world", "contract"),
+        *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
+        *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
+        *(f"contract {c}" for c in ("openapi", "problems", "assumptions")),
+    }
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_command_says_what_it_does_in_one_short_line(path: tuple[str, ...]):
+    help_text = command_at(path).help
+
+    assert help_text
+    first = help_text.strip().splitlines()[0]
+    assert first[0].isupper()
+    assert len(first) <= 85
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_option_and_argument_is_explained(path: tuple[str, ...]):
+    command = command_at(path)
+
+    silent = [
+        parameter.name
+        for parameter in command.params
+        if not (
+            parameter.help
+            if isinstance(parameter, click.Option)
+            else str(parameter.human_readable_name) in (command.help or "")
+        )
+    ]
+
+    assert silent == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_is_printed(run, path: tuple[str, ...]):
+    result = run(*path, "--help")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"Usage: hosting-emulator {' '.join(path)}".rstrip())
+    assert result.stderr == ""
+
+
+def test_commands_that_give_data_can_give_json():
+    without = {path for path in ALL if not any("--json" in p.opts for p in command_at(path).params)}
+
+    assert without == {
+        *((), ("clock",), ("world",), ("contract",)),  # groups
+        *(("wait",), ("world", "delete")),  # no data
+        *(("world", "export"), ("contract", "openapi")),  # always JSON
+    }
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["start", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]):
+    script = (
+        "import sys\nfrom hosting_emulator_cli.main import main\nsys.argv[1:] = "
+        f"{arguments!r}\ntry:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert HEAVY & set(done.stderr.split()) == set()
+    assert done.stdout
+
+
+def test_version_is_the_emulators(run):
+    from hosting_emulator import __version__
+
+    result = run("--version")
+
+    assert result.stdout == f"hosting-emulator {__version__}\n"
+
+
+def test_bare_group_shows_its_help_and_fails(run):
+    result = run("clock")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: hosting-emulator clock")
+
+
+def test_module_runs_like_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "hosting_emulator_cli", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.startswith("hosting-emulator ")

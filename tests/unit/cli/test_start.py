@@ -1,0 +1,246 @@
+"""`start` turns options into settings, announces what is ready, and fails in one line."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hosting_emulator.settings import Ready, Settings, StartError
+
+READY = Ready(
+    base_url="http://127.0.0.1:4620",
+    dev_base_url="http://localhost:4620",
+    control_url="http://127.0.0.1:4620/_emulator",
+    docs_url="http://127.0.0.1:4620/_emulator/docs",
+    openapi_url="http://127.0.0.1:4620/_emulator/contract/openapi.json",
+    tls_url=None,
+    ca_file=None,
+    token="eyJ.eyJ.sig",
+    organization_id="01ORGFREE",
+    project_id="01PROJ1",
+    data_dir="/data",
+    world="default",
+    pid=4242,
+    control_token=None,
+    fresh=True,
+)
+
+
+class Bootstrap:
+    """Stands for the emulator: it is ready at once, looks around, and stops."""
+
+    def __init__(self) -> None:
+        self.settings: list[Settings] = []
+        self.ready = READY
+        self.code = 0
+        self.error: Exception | None = None
+        self.while_running: Callable[[], object] = lambda: None
+
+    def run(self, settings: Settings, announce: Callable[[Ready], None]) -> int:
+        self.settings.append(settings)
+        if self.error:
+            raise self.error
+        announce(self.ready)
+        self.while_running()
+        return self.code
+
+
+@pytest.fixture
+def bootstrap(monkeypatch: pytest.MonkeyPatch) -> Bootstrap:
+    fake = Bootstrap()
+    module = ModuleType("hosting_emulator.bootstrap")
+    module.run = fake.run  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hosting_emulator.bootstrap", module)
+    return fake
+
+
+def test_no_options_are_the_default_settings(run, bootstrap: Bootstrap):
+    result = run("start")
+
+    assert result.exit_code == 0
+    assert bootstrap.settings == [Settings()]
+
+
+def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
+    run(
+        *("start", "--host", "0.0.0.0", "--port", "0", "--tls-port", "4621"),
+        *("--data-dir", "here", "--durability", "disk", "--seed", "42"),
+        *("--clock", "scaled:60", "--at", "2030-01-31T09:30:00Z"),
+        *("--assume", "rate_limit=100/60s", "--assume", "accepted_status=200"),
+        *("--public-url", "https://emulator.test", "--allow-host", "a", "--allow-host", "b"),
+        *("--control-token", "s3cret"),
+    )
+
+    assert bootstrap.settings == [
+        Settings(
+            host="0.0.0.0",
+            port=0,
+            tls_port=4621,
+            data_dir=Path("here"),
+            durability="disk",
+            seed="42",
+            clock="scaled:60",
+            at="2030-01-31T09:30:00Z",
+            assumptions={"rate_limit": "100/60s", "accepted_status": "200"},
+            public_url="https://emulator.test",
+            allowed_hosts=("a", "b"),
+            control_token="s3cret",
+        )
+    ]
+
+
+def test_ephemeral_keeps_nothing(run, bootstrap: Bootstrap):
+    run("start", "--ephemeral")
+
+    assert bootstrap.settings[0].data_dir is None
+
+
+def test_banner_tells_all_a_first_request_needs(run, bootstrap: Bootstrap):
+    result = run("start")
+
+    out = result.stdout
+    assert result.stderr == ""
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    for line in (
+        "base URL http://127.0.0.1:4620",
+        "control API http://127.0.0.1:4620/_emulator",
+        "docs http://127.0.0.1:4620/_emulator/docs",
+        "world default (new)",
+        "state /data",
+        "organization 01ORGFREE",
+        "project 01PROJ1",
+        "export HOSTING_BASE_URL=http://127.0.0.1:4620",
+        "export HOSTING_TOKEN=eyJ.eyJ.sig",
+        "export HOSTING_ORGANIZATION_ID=01ORGFREE",
+        "export HOSTING_PROJECT_ID=01PROJ1",
+        'curl -s -H "Authorization: Bearer $HOSTING_TOKEN"'
+        ' "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"',
+        "Stop with Ctrl-C.",
+    ):
+        assert line in lines
+    assert "\x1b" not in out
+    assert "control token" not in out
+
+
+def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstrap: Bootstrap):
+    bootstrap.ready = replace(READY, fresh=False, data_dir=None, control_token="s3cret")
+
+    out = run("start").stdout
+
+    assert "default (as it was left)" in out
+    assert "in memory only: it ends with this process" in out
+    assert "control token  s3cret" in out
+
+
+def test_json_is_one_object(run, bootstrap: Bootstrap):
+    result = run("start", "--json")
+
+    assert json.loads(result.stdout) == asdict(READY)
+    assert result.stderr == ""
+
+
+def test_quiet_prints_nothing(run, bootstrap: Bootstrap):
+    result = run("start", "--quiet")
+
+    assert (result.stdout, result.stderr, result.exit_code) == ("", "", 0)
+
+
+def test_ready_file_is_there_while_it_runs(run, bootstrap: Bootstrap, tmp_path: Path):
+    path = tmp_path / "ready.json"
+    seen: list[tuple[object, int]] = []
+    bootstrap.while_running = lambda: seen.append(
+        (json.loads(path.read_text(encoding="utf-8")), path.stat().st_mode & 0o777)
+    )
+
+    run("start", "--quiet", "--ready-file", str(path))
+
+    assert seen == [(asdict(READY), 0o600)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
+    run, bootstrap: Bootstrap, tmp_path: Path, monkeypatch
+):
+    path = tmp_path / "ready.json"
+    path.write_text("from an earlier run", encoding="utf-8")
+    seen: list[bool] = []
+
+    def run_unready(settings: Settings, announce: object) -> int:
+        seen.append(path.exists())
+        return 0
+
+    monkeypatch.setattr(sys.modules["hosting_emulator.bootstrap"], "run", run_unready)
+
+    run("start", "--ready-file", str(path))
+
+    assert seen == [False]
+
+
+def test_failed_start_leaves_the_ready_file_of_the_one_that_runs(
+    run, bootstrap: Bootstrap, tmp_path: Path
+):
+    path = tmp_path / "ready.json"
+    path.write_text("of the one that runs", encoding="utf-8")
+    bootstrap.error = StartError("port 4620 is in use")
+
+    run("start", "--ready-file", str(path))
+
+    assert path.read_text(encoding="utf-8") == "of the one that runs"
+
+
+def test_ready_file_somebody_else_replaced_is_left(run, bootstrap: Bootstrap, tmp_path: Path):
+    path = tmp_path / "ready.json"
+    bootstrap.while_running = lambda: path.write_text("theirs", encoding="utf-8")
+
+    run("start", "--ready-file", str(path))
+
+    assert path.read_text(encoding="utf-8") == "theirs"
+
+
+def test_ready_file_in_no_folder_is_refused_before_anything_starts(
+    run, bootstrap: Bootstrap, tmp_path: Path
+):
+    result = run("start", "--ready-file", str(tmp_path / "no" / "ready.json"))
+
+    assert result.exit_code == 2
+    assert "no such directory" in result.stderr
+    assert bootstrap.settings == []
+
+
+def test_start_error_is_one_line(run, bootstrap: Bootstrap):
+    bootstrap.error = StartError("port 4620 is in use; choose another with --port")
+
+    result = run("start")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "Error: port 4620 is in use; choose another with --port\n"
+
+
+def test_exit_code_is_the_emulators(run, bootstrap: Bootstrap):
+    bootstrap.code = 3
+
+    assert run("start", "--quiet").exit_code == 3
+
+
+def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: Bootstrap):
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    bootstrap.while_running = interrupt
+
+    result = run("start", "--quiet")
+
+    assert result.exit_code == 130
+    assert result.stderr.strip() == ""
+
+
+def test_control_token_comes_from_the_environment(run, bootstrap: Bootstrap, monkeypatch):
+    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "s3cret")
+
+    run("start", "--quiet")
+
+    assert bootstrap.settings[0].control_token == "s3cret"

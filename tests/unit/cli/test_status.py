@@ -1,0 +1,39 @@
+"""`status` shows the process and its worlds."""
+
+import json
+
+from tests.unit.cli.samples import INFO, world
+from tests.unit.client.fake_control import FakeControl
+
+
+def answer(control: FakeControl, **changes: object):
+    control.on("GET /info", {**INFO, **changes})
+    control.on("GET /worlds", {"items": [world()]})
+
+
+def test_status_shows_process_and_worlds(ask, control: FakeControl, monkeypatch):
+    answer(control)
+    monkeypatch.setattr("hosting_emulator_cli.commands.status._uptime_s", lambda started_at: 3725)
+
+    lines = ask("status").stdout.splitlines()
+
+    assert lines[0] == "version      0.1.0"
+    assert lines[1] == "process      4242, up 1h2m5s"
+    assert "state        /data (durability: process)" in lines
+    assert lines[-1].startswith("default  scaled:60")
+
+
+def test_status_without_a_data_directory(ask, control: FakeControl):
+    answer(control, data_dir=None)
+
+    assert "state        in memory only\n" in ask("status").stdout
+
+
+def test_status_as_json(ask, control: FakeControl):
+    answer(control, started_at="2999-01-01T00:00:00.000Z")
+
+    shown = json.loads(ask("status", "--json").stdout)
+
+    assert shown["worlds"] == [world()]
+    assert shown["pid"] == 4242
+    assert shown["uptime_seconds"] == 0  # two machines' clocks may differ: never negative

@@ -1,0 +1,201 @@
+"""Each method asks for the right resource, and every refusal is a clear error."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.client import ControlClient, ControlError, ControlRefused, UnexpectedAnswer
+from tests.unit.client.fake_control import FakeControl, Says
+
+OPERATION = "01J00000000000000000000000"
+STEP = f"POST /worlds/default/operations/{OPERATION}/step"
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "request_line", "body"),
+    [
+        ("health", {}, "GET /health", None),
+        ("info", {}, "GET /info", None),
+        ("openapi", {}, "GET /contract/openapi.json", None),
+        ("world", {}, "GET /worlds/default", None),
+        ("world", {"name": "a/b c"}, "GET /worlds/a%2Fb%20c", None),
+        ("create_world", {}, "POST /worlds", {}),
+        (
+            "create_world",
+            {
+                "name": "w",
+                "seed": "s",
+                "clock": {"mode": "scaled", "rate": 60},
+                "assumptions": {"rate_limit": "off"},
+                "ephemeral": False,
+            },
+            "POST /worlds",
+            {
+                "name": "w",
+                "seed": "s",
+                "clock": {"mode": "scaled", "rate": 60},
+                "assumptions": {"rate_limit": "off"},
+                "ephemeral": False,
+            },
+        ),
+        ("fork", {"world": "w"}, "POST /worlds/w/fork", {}),
+        (
+            "fork",
+            {"world": "w", "name": "v", "ephemeral": True},
+            "POST /worlds/w/fork",
+            {"name": "v", "ephemeral": True},
+        ),
+        ("reset", {"world": "w"}, "POST /worlds/w/reset", {}),
+        ("delete_world", {"world": "w"}, "DELETE /worlds/w", None),
+        ("export_state", {"world": "w"}, "GET /worlds/w/state", None),
+        ("import_state", {"state": {"a": 1}, "world": "w"}, "PUT /worlds/w/state", {"a": 1}),
+        ("clock", {"world": "w"}, "GET /worlds/w/clock", None),
+        (
+            "set_clock",
+            {"world": "w", "clock": {"mode": "frozen"}},
+            "PUT /worlds/w/clock",
+            {"mode": "frozen"},
+        ),
+        ("advance", {"by": "10m"}, "POST /worlds/default/clock/advance", {"by": "10m"}),
+        (
+            "advance",
+            {"until_operation": OPERATION},
+            "POST /worlds/default/clock/advance",
+            {"until_operation": OPERATION},
+        ),
+        ("token", {}, "POST /worlds/default/tokens", {"as": "owner", "interactive": True}),
+        (
+            "token",
+            {
+                "principal": "reader",
+                "world": "w",
+                "organization": "free",
+                "interactive": False,
+                "expires_in_seconds": 60,
+            },
+            "POST /worlds/w/tokens",
+            {
+                "as": "reader",
+                "organization": "free",
+                "interactive": False,
+                "expires_in_seconds": 60,
+            },
+        ),
+        ("step_operation", {"operation_id": OPERATION}, STEP, None),
+    ],
+)
+def test_method_asks_for_its_resource(
+    control: FakeControl,
+    client: ControlClient,
+    method: str,
+    arguments: dict[str, Any],
+    request_line: str,
+    body: Any,
+):
+    control.on(request_line, {"answer": 1})
+
+    answer = getattr(client, method)(**arguments)
+
+    assert answer == (None if method == "delete_world" else {"answer": 1})
+    assert control.bodies(request_line) == [body]
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "request_line"),
+    [
+        ("worlds", [], "GET /worlds"),
+        ("problems", [], "GET /contract/problems"),
+        ("assumptions", [], "GET /worlds/default/assumptions"),
+        ("set_assumptions", [{"rate_limit": "off"}], "PATCH /worlds/default/assumptions"),
+        ("requests", [], "GET /worlds/default/requests?limit=50"),
+    ],
+)
+def test_lists_are_unwrapped(
+    control: FakeControl,
+    client: ControlClient,
+    method: str,
+    arguments: list[Any],
+    request_line: str,
+):
+    control.on(request_line, {"items": [{"n": 1}]})
+
+    assert getattr(client, method)(*arguments) == [{"n": 1}]
+
+
+def test_control_token_is_sent_with_every_request(control: FakeControl):
+    control.on("GET /health", {})
+
+    with ControlClient(control.control_url, token="s3cret") as client:
+        client.health()
+
+    assert control.asked[0].headers["X-Control-Token"] == "s3cret"
+
+
+def test_no_control_token_no_header(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {})
+
+    client.health()
+
+    assert "X-Control-Token" not in control.asked[0].headers
+
+
+def test_body_is_declared_as_json(control: FakeControl, client: ControlClient):
+    control.on("POST /worlds", {})
+
+    client.post("worlds", {"name": "é"})
+
+    assert control.asked[0].headers["Content-Type"] == "application/json"
+    assert control.asked[0].body == {"name": "é"}
+
+
+def test_empty_answer_is_none(control: FakeControl, client: ControlClient):
+    control.on("DELETE /worlds/w", Says(status=204))
+
+    assert client.delete("worlds/w") is None
+
+
+def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient):
+    problem = {"title": "No such world", "status": 404, "detail": "there is no\nworld w"}
+    control.on("GET /worlds/w", Says(problem, 404, content_type="application/problem+json"))
+
+    with pytest.raises(ControlRefused) as caught:
+        client.world("w")
+
+    refused = caught.value
+    assert (refused.status, refused.title) == (404, "No such world")
+    assert refused.detail == "there is no\nworld w"
+    assert str(refused) == "there is no world w (404)"
+
+
+def test_refusal_without_a_detail_shows_its_title(control: FakeControl, client: ControlClient):
+    control.on("GET /worlds/w", Says({"title": "Busy"}, 503))
+
+    with pytest.raises(ControlRefused, match=r"^Busy \(503\)$"):
+        client.world("w")
+
+
+def test_refusal_without_a_problem_shows_its_status(control: FakeControl, client: ControlClient):
+    control.on("GET /worlds/w", Says(["?"], 500))
+
+    with pytest.raises(ControlRefused, match="refused with status 500"):
+        client.world("w")
+
+
+def test_another_server_at_the_address_is_told_apart(control: FakeControl, client: ControlClient):
+    control.on("GET /health", Says(text="<h1>It works!</h1>", content_type="text/html"))
+
+    with pytest.raises(
+        UnexpectedAnswer, match="not a hosting emulator: it answers text/html with status 200"
+    ):
+        client.health()
+
+
+def test_all_errors_share_a_base():
+    assert issubclass(ControlRefused, ControlError)
+    assert issubclass(UnexpectedAnswer, ControlError)
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:4620", "ftp://x/_emulator", "http://", "http:///a"])
+def test_malformed_address_is_refused_at_once(url: str):
+    with pytest.raises(ValueError, match="is not an address"):
+        ControlClient(url)

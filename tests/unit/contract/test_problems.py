@@ -1,0 +1,282 @@
+"""The table of problem codes: complete, consistent and fit to be read; and the refusal itself."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from hosting_emulator.contract.problems import BY_FAULT_ONLY, PROBLEMS, Problem, Refused
+
+# Typed from the contract's Errors part, not from the table: the two must agree, in this order.
+CODES = [
+    "invalid_request",
+    "unauthenticated",
+    "forbidden",
+    "organization_required",
+    "resource_not_found",
+    "idempotency_key_reused",
+    "project_handle_unavailable",
+    "project_identity_unavailable",
+    "deployment_plan_expired",
+    "deployment_plan_incompatible",
+    "confirmation_expired",
+    "confirmation_invalid",
+    "etag_mismatch",
+    "promotion_source_stale",
+    "promotion_target_stale",
+    "promotion_invalid_target",
+    "mail_domain_conflict",
+    "mail_domain_required",
+    "mail_capacity_unavailable",
+    "storage_jurisdiction_conflict",
+    "shared_data_requires_promotion",
+    "production_deployment_required",
+    "framework_conversion_required",
+    "repository_configuration_missing",
+    "migration_filename_noncanonical",
+    "environment_secret_mutation_blocked",
+    "workers_runtime_incompatible",
+    "project_handle_invalid",
+    "project_handle_taken",
+    "project_handle_unchanged",
+    "project_rename_blocked",
+    "payload_too_large",
+    "rate_limited",
+    "insufficient_organization_credits",
+    "paid_plan_required",
+    "project_budget_exceeded",
+    "compute_performance_paid_required",
+    "compute_performance_unavailable",
+    "database_write_pending",
+    "database_access_limit",
+    "compute_change_pending",
+    "compute_change_conflict",
+    "billing_purchase_conflict",
+    "billing_recharge_conflict",
+    "git_host_connection_required",
+    "git_host_connection_revoked",
+    "repository_not_installed",
+    "edge_zone_not_bound",
+    "edge_authorization_closed",
+    "project_notes_conflict",
+    "project_export_not_ready",
+    "powered_by_flag_required",
+    "interactive_login_required",
+    "api_key_creation_uncertain",
+    "api_key_permissions_unavailable",
+    "reconciliation_exhausted",
+    "service_unavailable",
+]
+
+# What the calls answer with on their own; all others wait for a fault.
+PRODUCED = {
+    "invalid_request",
+    "unauthenticated",
+    "forbidden",
+    "organization_required",
+    "resource_not_found",
+    "idempotency_key_reused",
+    "etag_mismatch",
+    "payload_too_large",
+    "rate_limited",
+    "powered_by_flag_required",
+    "interactive_login_required",
+    "service_unavailable",
+}
+
+every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
+
+
+def test_the_table_holds_exactly_the_contracts_codes_in_its_order() -> None:
+    assert list(PROBLEMS) == CODES
+    assert len(CODES) == 57
+
+
+@every_problem
+def test_a_row_stands_under_its_own_code(problem: Problem) -> None:
+    assert PROBLEMS[problem.code] is problem
+
+
+@every_problem
+def test_a_status_is_one_a_problem_may_have(problem: Problem) -> None:
+    assert 400 <= problem.status <= 599
+
+
+@every_problem
+def test_texts_are_whole_sentences(problem: Problem) -> None:
+    for text in (problem.suggested_action, problem.meaning, problem.when, problem.advice):
+        assert text.endswith(".")
+        assert text[0].isupper() or text.startswith("`")
+        assert "  " not in text
+        assert text.count("`") % 2 == 0
+
+
+@every_problem
+def test_a_title_is_a_title(problem: Problem) -> None:
+    assert problem.title
+    assert not problem.title.endswith(".")
+    assert problem.title[0].isupper()
+    assert "`" not in problem.title + problem.suggested_action  # both go on the wire as they are
+
+
+def test_slugs_are_unique_and_have_no_underscore() -> None:
+    slugs = {problem.slug for problem in PROBLEMS.values()}
+
+    assert len(slugs) == len(PROBLEMS)
+    assert not any("_" in slug for slug in slugs)
+    assert PROBLEMS["idempotency_key_reused"].slug == "idempotency-key-reused"
+
+
+@pytest.mark.parametrize("attribute", ["title", "meaning", "advice", "when"])
+def test_no_two_codes_are_explained_alike(attribute: str) -> None:
+    texts = [
+        getattr(problem, attribute)
+        for problem in PROBLEMS.values()
+        if attribute != "when" or not problem.by_fault_only
+    ]
+
+    assert len(set(texts)) == len(texts)
+
+
+def test_what_the_contract_fixes_is_marked_and_right() -> None:
+    specified = {problem.code: problem for problem in PROBLEMS.values() if problem.specified}
+
+    assert specified.keys() == {"resource_not_found", "idempotency_key_reused"}
+    missing, reused = specified["resource_not_found"], specified["idempotency_key_reused"]
+    assert (missing.status, missing.retryable) == (404, False)
+    assert missing.specified == {"status", "retryable"}
+    assert (reused.status, reused.retryable) == (409, False)
+    assert reused.suggested_action.lower() == "retry with a new key."
+    assert reused.specified == {"status", "retryable", "suggested_action"}
+
+
+@pytest.mark.parametrize(
+    ("status", "codes"),
+    [
+        (401, {"unauthenticated"}),
+        (403, {"forbidden", "organization_required", "interactive_login_required"}),
+        (404, {"resource_not_found"}),
+        (413, {"payload_too_large"}),
+        (429, {"rate_limited", "database_access_limit"}),
+        (
+            402,
+            {
+                "insufficient_organization_credits",
+                "paid_plan_required",
+                "project_budget_exceeded",
+                "compute_performance_paid_required",
+            },
+        ),
+        (
+            503,
+            {
+                *(code for code in CODES if code.endswith("_unavailable")),
+                "api_key_creation_uncertain",
+            },
+        ),
+    ],
+)
+def test_statuses_follow_the_rule(status: int, codes: set[str]) -> None:
+    assert {code for code, problem in PROBLEMS.items() if problem.status == status} == codes
+
+
+@every_problem
+def test_what_is_unavailable_or_limited_may_be_retried(problem: Problem) -> None:
+    if problem.status in {429, 503}:
+        assert problem.retryable
+    elif problem.retryable:
+        assert problem.status == 409  # something pending: it passes by itself
+
+
+def test_codes_that_no_call_produces_say_so() -> None:
+    produced = {code for code, problem in PROBLEMS.items() if not problem.by_fault_only}
+
+    assert produced == PRODUCED
+    assert "fault injection" in BY_FAULT_ONLY
+
+
+def test_the_table_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        PROBLEMS["forbidden"] = PROBLEMS["unauthenticated"]  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        PROBLEMS["forbidden"].status = 200  # type: ignore[misc]
+
+
+def test_importing_the_table_is_cheap() -> None:
+    heavy = "pydantic msgspec aiohttp jwt difflib"
+    program = (
+        "import sys, hosting_emulator.contract.problems\n"
+        f"print(*(name for name in '{heavy}'.split() if name in sys.modules))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+def test_a_refusal_takes_its_status_from_the_table() -> None:
+    refused = Refused("etag_mismatch", "The source is at generation 3.")
+
+    assert refused.status == 409
+    assert refused.problem is PROBLEMS["etag_mismatch"]
+    assert str(refused) == "etag_mismatch: The source is at generation 3."
+    assert (refused.retry_after_seconds, refused.field, refused.why) == (None, None, None)
+
+
+def test_a_refusal_may_override_the_status_and_say_more() -> None:
+    refused = Refused(
+        "invalid_request", "PUT only.", status=405, field="method", why="the route knows PUT"
+    )
+
+    assert (refused.status, refused.field, refused.why) == (405, "method", "the route knows PUT")
+
+
+def test_why_stays_out_of_what_is_shown() -> None:
+    refused = Refused("forbidden", "Not allowed.", why="the key lacks dns.read")
+
+    assert "dns.read" not in str(refused)
+    assert "dns.read" not in repr(refused)
+
+
+def test_an_unknown_code_is_refused_and_the_nearest_named() -> None:
+    with pytest.raises(ValueError, match=r"'resource_not_fond' .* nearest is 'resource_not_found'"):
+        Refused("resource_not_fond", "Gone.")
+
+
+def test_an_unknown_code_like_no_other_is_refused_without_a_hint() -> None:
+    with pytest.raises(ValueError, match=r"'xyzzy' is not a problem code of the contract$"):
+        Refused("xyzzy", "Gone.")
+
+
+@pytest.mark.parametrize("seconds", [1, 86_400])
+def test_a_wait_within_bounds_is_kept(seconds: int) -> None:
+    refused = Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
+
+    assert refused.retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, 86_401])
+def test_a_wait_out_of_bounds_is_refused(seconds: int) -> None:
+    with pytest.raises(ValueError, match="1 to 86400"):
+        Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
+
+
+@pytest.mark.parametrize("status", [200, 399, 600])
+def test_a_status_that_is_no_failure_is_refused(status: int) -> None:
+    with pytest.raises(ValueError, match="400 to 599"):
+        Refused("invalid_request", "Wrong.", status=status)
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_a_refusal_survives_being_copied(again) -> None:
+    refused = Refused("rate_limited", "Slow down.", retry_after_seconds=7, why="10 in 1 s")
+
+    other = again(refused)
+
+    assert vars(other) == vars(refused)
+    assert str(other) == str(refused)

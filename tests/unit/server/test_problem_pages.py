@@ -1,0 +1,277 @@
+"""The documentation pages: well-formed, escaped, honest about what is assumed, and linked right."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from hosting_emulator.contract.problems import PROBLEMS, Problem
+from hosting_emulator.server.pages.layout import (
+    CONTENT_SECURITY_POLICY,
+    STYLE_PATH,
+    page,
+    prose,
+    stylesheet,
+)
+from hosting_emulator.server.pages.problem_pages import (
+    docs_index,
+    example_document,
+    problem_index,
+    problem_page,
+)
+
+every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
+VOID = {"meta", "link"}
+
+
+class Outline(HTMLParser):
+    """What a test asks of a page; refuses tags that are not closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.headings: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.add(tag)
+        self.attributes |= values.keys()
+        if tag == "a":
+            self.links.append(values["href"] or "")
+        if values.get("id"):
+            self.ids.append(values["id"] or "")
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def example_on(html: str) -> dict[str, object]:
+    found = re.search(r"<pre[^>]*><code>.*?\n\n(.*?)</code></pre>", html, re.DOTALL)
+    assert found
+    document = json.loads(unescape(re.sub(r"<[^>]+>", "", found[1])))
+    assert isinstance(document, dict)
+    return document
+
+
+def fact_on(html: str, label: str) -> str:
+    found = re.search(rf"<dt>{label}</dt>(.*?)</div>", html)
+    assert found
+    return found[1]
+
+
+ALL_PAGES = {"docs": docs_index(), "index": problem_index()} | {
+    code: problem_page(problem) for code, problem in PROBLEMS.items()
+}
+every_page = pytest.mark.parametrize("html", ALL_PAGES.values(), ids=ALL_PAGES.keys())
+
+
+@every_page
+def test_a_page_is_well_formed_and_has_one_main_heading(html: str) -> None:
+    outline = Outline(html)
+
+    assert html.startswith("<!doctype html>\n<html lang=")
+    assert outline.headings[0] == "h1"
+    assert outline.headings.count("h1") == 1
+    assert len(outline.ids) == len(set(outline.ids))
+    assert {"header", "nav", "main", "footer"} <= outline.tags
+
+
+@every_page
+def test_a_page_works_under_its_content_security_policy(html: str) -> None:
+    outline = Outline(html)
+
+    assert "script" not in outline.tags
+    assert "style" not in outline.tags | outline.attributes
+    assert not any(name.startswith("on") for name in outline.attributes)
+    assert f'href="{STYLE_PATH}"' in html
+    assert "'unsafe" not in CONTENT_SECURITY_POLICY
+
+
+@every_page
+def test_a_pages_links_lead_somewhere(html: str) -> None:
+    served = {
+        "/_emulator/docs",
+        "/_emulator/docs/errors",
+        "/_emulator/contract/openapi.json",
+        "/_emulator/contract/assumptions",
+        "/_emulator/health",
+    } | {f"/_emulator/docs/errors/{problem.slug}" for problem in PROBLEMS.values()}
+    outline = Outline(html)
+
+    inside = {link[1:] for link in outline.links if link.startswith("#")}
+    assert inside <= set(outline.ids)
+    assert {link for link in outline.links if not link.startswith("#")} <= served
+
+
+def test_the_entrance_leads_to_all_that_is_documented() -> None:
+    links = Outline(docs_index()).links
+
+    assert {
+        "/_emulator/docs/errors",
+        "/_emulator/contract/openapi.json",
+        "/_emulator/contract/assumptions",
+        "/_emulator/health",
+    } <= set(links)
+
+
+def test_the_catalogue_lists_every_problem_once_under_its_status() -> None:
+    html = problem_index()
+
+    for problem in PROBLEMS.values():
+        assert html.count(f'/errors/{problem.slug}"') == 1
+        section = html.split(f'<h2 id="status-{problem.status}">')[1].split("</section>")[0]
+        assert f"<code>{problem.code}</code></a>" in section
+    statuses = [int(status) for status in re.findall(r'id="status-(\d+)"', html)]
+    assert statuses == sorted({problem.status for problem in PROBLEMS.values()})
+
+
+@every_problem
+def test_a_page_tells_all_about_its_problem(problem: Problem) -> None:
+    html = problem_page(problem)
+
+    for text in (problem.meaning, problem.when, problem.advice, problem.suggested_action):
+        assert prose(text) in html
+    assert f"<code>{problem.code}</code>" in html
+    assert f"<h1>{problem.title}</h1>" in html
+    assert str(problem.status) in fact_on(html, "Status")
+    assert ("Yes" if problem.retryable else "No") in fact_on(html, "Retryable")
+
+
+@every_problem
+def test_each_value_is_marked_as_the_contracts_or_ours(problem: Problem) -> None:
+    html = problem_page(problem)
+
+    for name, label in (
+        ("status", "Status"),
+        ("retryable", "Retryable"),
+        ("suggested_action", "Suggested action"),
+    ):
+        marks = ("the contract says so", "our assumption")
+        right, wrong = marks if name in problem.specified else marks[::-1]
+        assert right in fact_on(html, label)
+        assert wrong not in fact_on(html, label)
+
+
+@every_problem
+def test_the_example_is_a_problem_document_of_the_contract(problem: Problem) -> None:
+    shown = example_on(problem_page(problem))
+
+    assert shown == example_document(problem)
+    assert shown["type"] == f"/_emulator/docs/errors/{problem.slug}"
+    assert shown["code"] == problem.code
+    assert shown["status"] == problem.status
+    assert shown["retryable"] is problem.retryable
+    assert shown["suggested_action"] == problem.suggested_action
+    assert str(shown["detail"])[0].isupper()
+    assert "Our reading" not in str(shown["detail"])
+    required = {"type", "title", "status", "code", "request_id", "retryable", "suggested_action"}
+    allowed = required | {"detail", "instance", "retry_after_seconds"}
+    assert required <= shown.keys() <= allowed
+
+
+def test_only_a_rate_limit_shows_how_long_to_wait() -> None:
+    waiting = {c for c, problem in PROBLEMS.items() if "Retry-After:" in problem_page(problem)}
+
+    assert waiting == {"rate_limited"}
+    assert example_document(PROBLEMS["rate_limited"])["retry_after_seconds"] == 30
+
+
+def test_nothing_of_a_problem_reaches_the_page_as_markup() -> None:
+    evil = '<script>"x" & y</script>'
+    problem = replace(
+        PROBLEMS["forbidden"],
+        code=evil,
+        title=evil,
+        suggested_action=evil,
+        meaning=evil,
+        when=f"`{evil}`",
+        advice=evil,
+    )
+
+    html = problem_page(problem)
+
+    Outline(html)
+    assert "<script" not in html
+    assert example_on(html)["detail"] == evil
+
+
+def test_a_title_and_a_base_are_escaped() -> None:
+    html = page("<b>", "<p>kept</p>", base='http://h"><i>')
+
+    assert "<title>&lt;b&gt;" in html
+    assert "<p>kept</p>" in html
+    assert "<i>" not in html
+
+
+def test_a_base_stands_before_every_link() -> None:
+    base = "http://127.0.0.1:4620"
+    html = problem_page(PROBLEMS["rate_limited"], base=base)
+
+    links = [link for link in Outline(html).links if not link.startswith("#")]
+    assert links
+    assert all(link.startswith(f"{base}/_emulator/") for link in links)
+    assert example_on(html)["type"] == f"{base}/_emulator/docs/errors/rate-limited"
+
+
+def test_backticks_become_code_and_the_rest_is_escaped() -> None:
+    assert prose("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c"
+
+
+def test_every_class_on_a_page_is_styled_and_every_style_is_used() -> None:
+    used = {
+        name
+        for html in ALL_PAGES.values()
+        for names in re.findall(r'class="([^"]+)"', html)
+        for name in names.split()
+    }
+    sheet = re.sub(r"/\*.*?\*/|\{[^{}]*\}", " ", stylesheet(), flags=re.DOTALL)
+
+    styled = set(re.findall(r"\.([a-z][a-z-]*)", sheet))
+
+    assert styled <= used
+    assert used - styled <= {"fault"}  # as quiet as a plain mark
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_can_be_read_on_its_background(theme: int) -> None:
+    block = re.findall(r":root \{(.*?)\}", stylesheet(), re.DOTALL)[theme]
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+    pairs = [
+        *((text, back) for text in ("text", "quiet", "link") for back in ("page", "card", "code")),
+        *((text, "card") for text in ("key", "value")),
+        *((name, f"{name}-back") for name in ("green", "amber", "blue")),
+        ("quiet", "grey-back"),
+    ]
+
+    too_faint = [pair for pair in pairs if contrast(*(colours[name] for name in pair)) < 4.5]
+
+    assert too_faint == []
