@@ -54,7 +54,7 @@ def variables(ready: Ready) -> dict[str, str]:
 def _facts(ready: Ready) -> list[tuple[str, object]]:
     return [
         ("base URL", ready.base_url),
-        ("development", ready.dev_base_url),
+        ("development", ready.dev_base_url if ready.dev_base_url != ready.base_url else None),
         ("dev origins", ready.tls_url),
         ("their CA", ready.ca_file),
         ("control API", ready.control_url),

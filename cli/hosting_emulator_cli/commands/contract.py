@@ -51,13 +51,16 @@ def _emulator_options(command: F) -> F:
 
 @contract.command(epilog=examples("hosting-emulator contract openapi --output openapi.json"))
 @output_option
+@world_option
 @_emulator_options
 @click.pass_context
-def openapi(ctx: click.Context, output: Path | None, url: str, control_token: str | None) -> None:
+def openapi(
+    ctx: click.Context, output: Path | None, world: str, url: str, control_token: str | None
+) -> None:
     """Print the OpenAPI 3.1 document (JSON) of the public API."""
     from hosting_emulator_cli.files import put_document
 
-    document = _asked(ctx, url, control_token, lambda client: client.openapi())
+    document = _asked(ctx, url, control_token, lambda client: client.openapi(world))
     text = to_json(_default_openapi() if document is None else document)
     put_document(text, output, "The document is written to")
 

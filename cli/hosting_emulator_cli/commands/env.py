@@ -16,6 +16,9 @@ from hosting_emulator_cli.output import put, put_json
 if TYPE_CHECKING:
     from hosting_emulator.client import ControlClient, Info, Project, World
 
+#: The default world's fullest project, by alias: `start` names it too.
+SHOWCASE = "shop"
+
 
 @click.command(
     epilog=examples(
@@ -97,8 +100,8 @@ def _project(world: World, wanted: str | None, organization: str | None) -> Proj
         if wanted in (project["id"], project["alias"], project["handle"]):
             return project
     if wanted is None and projects:
-        own = (p for p in projects if p["organization_id"] == organization)
-        return next(own, projects[0])
+        own = [p for p in projects if p["organization_id"] == organization] or projects
+        return next((p for p in own if p["alias"] == SHOWCASE), own[0])
     known = ", ".join(project["handle"] for project in projects) or "none"
     raise Failure(
         f"world {world['name']} has no project {wanted or 'yet'}; its projects are: {known}"

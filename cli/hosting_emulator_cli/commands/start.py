@@ -79,14 +79,14 @@ _PORT = click.IntRange(0, 65535)
     default="real",
     show_default=True,
     metavar="MODE",
-    help="The default world's clock: real, frozen, skip (polling moves time), or scaled:RATE "
-    "(world seconds per real second).",
+    help="The clock of a new state: real, frozen, skip (polling moves time), or scaled:RATE "
+    "(world seconds per real second). `clock` changes that of a kept one.",
 )
 @click.option(
     "--at",
     callback=read_with(timestamp),
     metavar="TIMESTAMP",
-    help="World time to start at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
+    help="World time a new state starts at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
 )
 @assume_option
 @click.option(
@@ -106,7 +106,7 @@ _PORT = click.IntRange(0, 65535)
     envvar="HOSTING_EMULATOR_CONTROL_TOKEN",
     show_envvar=True,
     metavar="TEXT",
-    help="Ask for this token on the control API.",
+    help="What other machines must send to use the control API (header X-Control-Token).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Once ready, print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")

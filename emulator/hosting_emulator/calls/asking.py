@@ -20,25 +20,28 @@ class Principal:
     api_key_id: str | None = None
 
 
+NOBODY = Principal("", None, False)
+
+
 @dataclass(slots=True)
 class Ask:
     """One request of a call, as it came in; `request_id` is worked out only when it is needed.
 
-    `idempotency_keys` and `content_types` hold every such header: more than one is ambiguous.
+    `headers` returns every value of a header: more than one may be ambiguous.
     `dev_port` is the port dev origins answer at, None for the scheme's own.
     """
 
     spec: CallSpec
     subject_id: str
     request_id: Callable[[], str]
+    headers: Callable[[str], Sequence[str]]
     query: str = ""
-    idempotency_keys: Sequence[str] = ()
-    content_types: Sequence[str] = ()
     body: bytes = b""
     dev_port: int | None = None
-    principal: Principal = field(default_factory=lambda: Principal("", None, False))
+    principal: Principal = NOBODY
     values: Mapping[str, Any] = field(default_factory=dict)
     idempotency_key: str = ""
+    canonical_body: str = ""
 
 
 @dataclass(frozen=True, slots=True)

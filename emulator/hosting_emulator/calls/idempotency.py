@@ -6,7 +6,6 @@ with `idempotency_key_reused`, as the contract says.
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2b
 
 from hosting_emulator.calls.asking import Ask, Reply
@@ -28,8 +27,7 @@ def storage_key(change: Change, ask: Ask) -> str:
 
 def fingerprint(ask: Ask) -> str:
     """Return what two requests share exactly when they are the same request: call, path and body."""
-    body = json.dumps(ask.values, sort_keys=True, separators=(",", ":")) if ask.spec.body else ""
-    text = f"{ask.spec.call_id}\n{ask.subject_id}\n{body}"
+    text = f"{ask.spec.call_id}\n{ask.subject_id}\n{ask.canonical_body}"
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from json import JSONEncoder
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from hosting_emulator.calls.asking import Ask
@@ -16,7 +19,11 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 
 HEADER_LIMIT = 128
+_REMEMBERED_BODY = 256
 CURSOR_LIMIT = 512
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
 _PAGE_SIZE = re.compile("[1-9][0-9]{0,2}")
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 
@@ -24,10 +31,10 @@ _CURSOR = re.compile("[A-Za-z0-9_-]+")
 def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
     """Fill in the ask's idempotency key and values. Raises Refused `invalid_request`."""
     if ask.spec.idempotent:
-        ask.idempotency_key = _idempotency_key(ask.idempotency_keys)
+        ask.idempotency_key = _idempotency_key(ask.headers("Idempotency-Key"))
     query = _query(ask.query)
     if ask.spec.body is not None:
-        ask.values = _body(ask, assumptions)
+        ask.values, ask.canonical_body = _body(ask, assumptions)
     elif ask.body and assumptions.unexpected_body == "refused":
         raise _invalid("body", "This call takes no request body.")
     reader = _QUERY_READERS.get(ask.spec.call_id)
@@ -68,41 +75,60 @@ def one_header(name: str, found: Sequence[str]) -> str:
     return found[0]
 
 
-def _body(ask: Ask, assumptions: Assumptions) -> Mapping[str, Any]:
-    media_type = ask.content_types[0].partition(";")[0].strip() if ask.content_types else ""
+def _body(ask: Ask, assumptions: Assumptions) -> tuple[Mapping[str, Any], str]:
+    content_types = ask.headers("Content-Type")
+    media_type = content_types[0].partition(";")[0].strip() if content_types else ""
     if media_type.lower() != "application/json":
         found = f"not {shown(media_type)}" if media_type else "but none was sent"
         raise _invalid("Content-Type", f"The Content-Type must be application/json, {found}.")
-    if not ask.body:
+    closed = assumptions.unknown_body_fields == "refused"
+    if len(ask.body) > _REMEMBERED_BODY:
+        return _read_body(ask.body, str(ask.spec.body), closed)
+    return _read_small_body(ask.body, str(ask.spec.body), closed)
+
+
+def _read_body(body: bytes, model_name: str, closed: bool) -> tuple[Mapping[str, Any], str]:
+    if not body:
         raise _invalid("body", "The request body is empty; this call needs a JSON object.")
     try:
-        document = read_json(ask.body)
+        document = read_json(body)
     except JsonRefused as error:
         raise _invalid("body", f"The request body {error}.") from None
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
-    _check_body(ask, document, assumptions)
-    return document
+    _check_body(document, model_name, closed)
+    return MappingProxyType(document), _canonical(document)
 
 
-def _check_body(ask: Ask, document: dict[str, Any], assumptions: Assumptions) -> None:
+#: Two bodies are the same request when they say the same, however they are spelled.
+_canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+#: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
+_read_small_body = lru_cache(maxsize=1024)(_read_body)
+
+
+def _check_body(document: dict[str, Any], model_name: str, closed: bool) -> None:
+    model, invalid = _model(model_name)
+    try:
+        model.model_validate(document, strict=True)
+    except invalid as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else "body"
+        raise _invalid(name, _field_message(name, first["msg"], document)) from None
+    if closed:
+        for name in document:
+            if name not in model.model_fields:
+                raise _invalid(name, f"The request body has no field {shown(name)}.")
+
+
+@lru_cache
+def _model(name: str) -> tuple[type[BaseModel], type[ValidationError]]:
     # Imported here: pydantic takes longer to load than the rest of the core, and a process that
     # only reads never needs it.
     from pydantic import ValidationError
 
     from hosting_emulator.contract.models import request_model
 
-    model = request_model(str(ask.spec.body))
-    try:
-        model.model_validate(document, strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0]) if first["loc"] else "body"
-        raise _invalid(name, _field_message(name, first["msg"], document)) from None
-    if assumptions.unknown_body_fields == "refused":
-        for name in document:
-            if name not in model.model_fields:
-                raise _invalid(name, f"The request body has no field {shown(name)}.")
+    return request_model(name), ValidationError
 
 
 def _field_message(name: str, message: str, document: dict[str, Any]) -> str:

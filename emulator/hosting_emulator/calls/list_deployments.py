@@ -7,16 +7,18 @@ deployment that was there when the paging began comes exactly once, whatever arr
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import TypeAlias
 
 from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.inputs import bad_cursor
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import views
-from hosting_emulator.world.indexes import deployment_count, deployment_ids
+from hosting_emulator.world.indexes import Run, deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
-from hosting_emulator.world.tables import DEPLOYMENTS
 from hosting_emulator.world.value import Change
 
+_Key: TypeAlias = tuple[str, int, int, str | None]
 _TAG = 6
 _PLACE = 6
 
@@ -31,17 +33,50 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
     if newest_first:
         stop = count if cursor is None else _read_cursor(change, project, cursor, count)
         start = max(0, stop - limit)
-        ids = deployment_ids(indexes, project.id, start, stop)[::-1]
         following = start if start > 0 else None
     else:
         start = 0 if cursor is None else _read_cursor(change, project, cursor, count)
         stop = min(count, start + limit)
-        ids = deployment_ids(indexes, project.id, start, stop)
         following = stop if stop < count else None
-    rows = change.world.tables[DEPLOYMENTS.name]
-    records = [rows[key] for key in ids]
     next_cursor = None if following is None else _write_cursor(change, project, following)
-    return Reply(200, views.deployments_page(records, next_cursor, assumptions), project.id)
+    runs = deployment_runs(indexes, project.id, start, stop)
+    key = (project.id, start, stop, next_cursor)
+    body = _pages.find(key, runs, assumptions)
+    if body is None:
+        records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
+        body = views.deployments_page(records, next_cursor, assumptions)
+        _pages.keep(key, runs, assumptions, body)
+    return Reply(200, body, project.id)
+
+
+class _Pages:
+    """Pages written before: a page is a pure function of its runs, its place and the assumptions.
+
+    A run is immutable and replaced when one of its deployments changes, so `is` tells whether the
+    bytes still hold. Nothing needs to be told of a change, in this world or any other.
+    """
+
+    MOST = 256
+
+    def __init__(self) -> None:
+        self._kept: dict[_Key, tuple[list[Run], Assumptions, bytes]] = {}
+
+    def find(self, key: _Key, runs: list[Run], assumptions: Assumptions) -> bytes | None:
+        found = self._kept.get(key)
+        if found is None or found[1] is not assumptions or len(found[0]) != len(runs):
+            return None
+        for old, new in zip(found[0], runs, strict=True):
+            if old is not new:
+                return None
+        return found[2]
+
+    def keep(self, key: _Key, runs: list[Run], assumptions: Assumptions, body: bytes) -> None:
+        if len(self._kept) >= self.MOST:
+            self._kept.clear()
+        self._kept[key] = (runs, assumptions, body)
+
+
+_pages = _Pages()
 
 
 def _write_cursor(change: Change, project: Project, place: int) -> str:

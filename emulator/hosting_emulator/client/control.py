@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
@@ -106,9 +106,9 @@ class ControlClient:
         """The running process and its addresses."""
         return cast(Info, self.get("info"))
 
-    def openapi(self) -> JsonObject:
-        """The OpenAPI 3.1 document of the public API, as the emulator serves it."""
-        return cast(JsonObject, self.get("contract/openapi.json"))
+    def openapi(self, world: str = DEFAULT_WORLD) -> JsonObject:
+        """The OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
+        return cast(JsonObject, self.get(f"{_world(world)}/openapi.json"))
 
     def problems(self) -> list[JsonObject]:
         """The table of problem codes."""
@@ -218,6 +218,27 @@ class ControlClient:
             expires_in_seconds=expires_in_seconds,
         )
         return cast(Token, self.post(f"{_world(world)}/tokens", {"as": principal, **body}))
+
+    def create_api_key(
+        self,
+        principal: str = "owner",
+        *,
+        world: str = DEFAULT_WORLD,
+        name: str | None = None,
+        organization: str | None = None,
+        permissions: Sequence[str] | None = None,
+    ) -> JsonObject:
+        """Make an API key for a person without a call of the contract: {value, key}.
+
+        `organization` is an alias or id; `permissions` are all of the organization's unless given.
+        """
+        body = _given(
+            name=name,
+            organization=organization,
+            permissions=None if permissions is None else list(permissions),
+        )
+        path = f"{_world(world)}/api-keys"
+        return cast(JsonObject, self.post(path, {"as": principal, **body}))
 
     def assumptions(self, world: str = DEFAULT_WORLD) -> list[Assumption]:
         """What a world assumes where the contract is silent."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
@@ -332,6 +333,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         }
 
 
+@lru_cache(maxsize=64)
 def parse_profile(text: str) -> tuple[str, int, int]:
     """Read a lifecycle profile: (`timed`, queued ms, running ms), (`per_poll`, n, 0), (word, 0, 0).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
@@ -15,6 +16,7 @@ _ISO = re.compile(
 LONGEST_MS = 365_000 * 86_400_000
 
 
+@lru_cache(maxsize=64)
 def parse_duration_ms(text: str) -> int:
     """Read a duration as whole milliseconds, 0 to a thousand years.
 

@@ -21,7 +21,7 @@ def read_json(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise JsonRefused(f"is not UTF-8 (byte {error.start})") from None
     try:
-        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+        found = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise JsonRefused(
             f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
@@ -48,6 +48,9 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise JsonRefused(f"names {twice[:60]!r} twice in one object")
     return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
 
 
 def _no_surrogates(found: Any) -> None:

@@ -209,7 +209,9 @@ class Engine:
         if incoming.refused is not None:
             raise incoming.refused
         change = Change(self.world, trail.now_ms)
-        principal, key = self.identity.authenticate(change, bearer_token(incoming.authorization))
+        principal, key = self.identity.authenticate(
+            change, bearer_token(incoming.headers("Authorization"))
+        )
         trail.principal = principal.person_id
         assumptions = self.world.assumptions
         if assumptions.rate_limit != "off":
@@ -219,8 +221,7 @@ class Engine:
             subject_id=subject_id,
             request_id=lambda: self._new_request_id(trail),
             query=incoming.query,
-            idempotency_keys=incoming.idempotency_keys,
-            content_types=incoming.content_types,
+            headers=incoming.headers,
             body=incoming.body,
             dev_port=incoming.dev_port,
             principal=principal,
@@ -243,7 +244,7 @@ class Engine:
         return (*_SUCCESS_HEADERS, ("X-Request-Id", request_id))
 
     def _read_request_id(self, incoming: Incoming, trail: _Trail) -> None:
-        found = incoming.request_ids
+        found = incoming.headers("X-Request-Id")
         if not found:
             return
         try:

@@ -6,14 +6,14 @@ These are plain values: the server makes the one and writes the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hosting_emulator.contract.problems import Refused
 
 
 @dataclass(slots=True)
 class Incoming:
-    """A request of the public API. Header fields hold every header of their name.
+    """A request of the public API. `headers` returns every value of a header.
 
     `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
     it (an oversized or broken body); `docs_url` tells where problem types point; `dev_port` the port
@@ -24,10 +24,7 @@ class Incoming:
     path: str
     query: str
     docs_url: Callable[[], str]
-    authorization: list[str] = field(default_factory=list)
-    idempotency_keys: Sequence[str] = ()
-    request_ids: Sequence[str] = ()
-    content_types: Sequence[str] = ()
+    headers: Callable[[str], Sequence[str]]
     body: bytes = b""
     dev_port: int | None = None
     refused: Refused | None = None

@@ -7,6 +7,7 @@ refused in another. Time is the world's: PyJWT's own time checks are off, and ma
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -192,7 +193,7 @@ def _unauthenticated(detail: str) -> Refused:
     return Refused("unauthenticated", detail)
 
 
-def bearer_token(found: list[str]) -> str:
+def bearer_token(found: Sequence[str]) -> str:
     """Return the token of the Authorization headers. Raises Refused `unauthenticated`."""
     if not found:
         raise _unauthenticated("The request has no Authorization header; send a bearer token.")

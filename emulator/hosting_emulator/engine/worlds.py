@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Protocol
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.engine.engine import Engine, StoreFailed
@@ -14,7 +13,7 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.records import ClockState, Origin
 from hosting_emulator.world.tables import CLOCK, ONLY, ORIGIN
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import World, apply
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
@@ -62,10 +61,9 @@ class Worlds:
         clock = world.clock
         if clock.mode != "scaled":
             return world
-        tables = dict(world.tables)
         again = _anchored(clock, world.at_ms, self._machine())
-        tables[CLOCK.name] = tables[CLOCK.name].insert(ONLY, again)
-        return replace(world, tables=tables)
+        writes = {CLOCK.name: {ONLY: again}}
+        return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
 
     def rest(self) -> None:
         """Bring every world up to date before the process ends."""
@@ -136,4 +134,4 @@ class Worlds:
 
 
 def _anchored(clock: ClockState, world_ms: int, now_machine_ms: int) -> ClockState:
-    return structs.replace(clock, world_ms=world_ms, machine_ms=now_machine_ms)
+    return replace(clock, world_ms=world_ms, machine_ms=now_machine_ms)

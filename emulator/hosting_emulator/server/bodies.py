@@ -15,12 +15,15 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     announced = request.content_length
     if announced is not None and announced > limit:
         return b"", _too_large(limit)
+    content = request.content
     body = bytearray()
     try:
-        while chunk := await request.content.readany():
+        if content.is_eof():  # all of it is here already, as with most requests
+            body += content.read_nowait()
+        while chunk := await content.readany():
             body += chunk
             if len(body) > limit:
-                return b"", _too_large(limit)
+                break
     except (HttpProcessingError, web.RequestPayloadError, ValueError) as error:
         reason = type(error).__name__
         return b"", Refused(
@@ -28,6 +31,8 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
             "The request body does not have the length, chunks or encoding that its headers announce.",
             why=reason,
         )
+    if len(body) > limit:
+        return b"", _too_large(limit)
     return bytes(body), None
 
 

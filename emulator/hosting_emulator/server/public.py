@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 
 from aiohttp import web
-from multidict import CIMultiDict
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.server.bodies import read_body
+from hosting_emulator.server.ready_response import ReadyResponse
 from hosting_emulator.server.sites import Site
 
 _log = logging.getLogger("hosting_emulator.public")
@@ -23,16 +23,13 @@ async def answer(
     body, refused = b"", None
     if request.can_read_body:
         body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
-    headers = request.headers
+    values = request.headers.getall
     incoming = Incoming(
         method=request.method,
         path=path,
         query=query,
         docs_url=lambda: site.docs_url(request),
-        authorization=headers.getall("Authorization", []),
-        idempotency_keys=headers.getall("Idempotency-Key", ()),
-        request_ids=headers.getall("X-Request-Id", ()),
-        content_types=headers.getall("Content-Type", ()),
+        headers=lambda name: values(name, ()),
         body=body,
         dev_port=site.tls_port,
         refused=refused,
@@ -51,10 +48,8 @@ async def answer(
         engine.release(outgoing)
 
 
-def _response(outgoing: Outgoing) -> web.Response:
-    headers = CIMultiDict(outgoing.headers)
-    headers["Content-Type"] = outgoing.content_type
-    return web.Response(status=outgoing.status, body=outgoing.body, headers=headers)
+def _response(outgoing: Outgoing) -> ReadyResponse:
+    return ReadyResponse(outgoing.status, outgoing.content_type, outgoing.headers, outgoing.body)
 
 
 def _not_durable(engine: Engine, incoming: Incoming) -> Outgoing:

@@ -24,7 +24,7 @@ Durability = Literal["process", "disk"]
 SNAPSHOT = "snapshot.json"
 JOURNAL = "journal.ndjson"
 #: The journal is folded into a snapshot when it is longer than this and than the snapshot itself.
-COMPACT_BYTES = 16 * 1024 * 1024
+COMPACT_BYTES = 32 * 1024 * 1024
 
 
 def read_world(folder: Path) -> tuple[World | None, list[str]]:

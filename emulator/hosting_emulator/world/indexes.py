@@ -7,7 +7,7 @@ persistent map holds them all; its keys begin with the name of the index.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rpds import HashTrieMap
 
@@ -24,8 +24,9 @@ from hosting_emulator.world.tables import (
 
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
-#: Deployment ids are listed in runs of this many: adding one copies one run, reading a page two.
+#: Deployments are listed in runs of this many: a change copies one run, a page reads two or three.
 RUN = 32
+Run: TypeAlias = tuple[r.Deployment, ...]
 
 
 def index(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes:
@@ -35,12 +36,19 @@ def index(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes
 
 
 def _deployment(indexes: Indexes, key: str, old: Any, new: r.Deployment | None) -> Indexes:
-    if old is not None or new is None:
-        return indexes
-    count = indexes.get(f"deployments:{new.project_id}", 0)
-    run_key = f"deployments:{new.project_id}:{count // RUN}"
-    return indexes.insert(run_key, (*indexes.get(run_key, ()), key)).insert(
-        f"deployments:{new.project_id}", count + 1
+    if new is None:
+        return indexes  # a deployment is never deleted: its place in the list is what cursors name
+    count_key = f"deployments:{new.project_id}"
+    if old is not None:
+        run_key, place = indexes[f"deployment:{key}"]
+        run = indexes[run_key]
+        return indexes.insert(run_key, (*run[:place], new, *run[place + 1 :]))
+    count = indexes.get(count_key, 0)
+    run_key = f"{count_key}:{count // RUN}"
+    return (
+        indexes.insert(run_key, (*indexes.get(run_key, ()), new))
+        .insert(count_key, count + 1)
+        .insert(f"deployment:{key}", (run_key, count % RUN))
     )
 
 
@@ -49,11 +57,17 @@ def deployment_count(indexes: Indexes, project_id: str) -> int:
     return int(indexes.get(f"deployments:{project_id}", 0))
 
 
-def deployment_ids(indexes: Indexes, project_id: str, start: int, stop: int) -> list[str]:
-    """Return the ids of a project's deployments, oldest first, from number `start` up to `stop`."""
-    found: list[str] = []
-    for run in range(start // RUN, (stop + RUN - 1) // RUN):
-        found.extend(indexes.get(f"deployments:{project_id}:{run}", ()))
+def deployment_runs(indexes: Indexes, project_id: str, start: int, stop: int) -> list[Run]:
+    """Return the runs that hold a project's deployments from number `start` up to `stop`."""
+    return [
+        indexes.get(f"deployments:{project_id}:{run}", ())
+        for run in range(start // RUN, (stop + RUN - 1) // RUN)
+    ]
+
+
+def in_runs(runs: list[Run], start: int, stop: int) -> list[r.Deployment]:
+    """Return the deployments from number `start` up to `stop`, oldest first, of those runs."""
+    found = [deployment for run in runs for deployment in run]
     skipped = start // RUN * RUN
     return found[start - skipped : stop - skipped]
 
@@ -93,23 +107,53 @@ def _project(indexes: Indexes, key: str, old: Any, new: r.Project | None) -> Ind
     return indexes.insert(f"dev:{new.dev_label}", key)
 
 
+class Queue(NamedTuple):
+    """The order in which answers were remembered: numbers `first` up to `last`, newest in `tail`.
+
+    Full tails are put away as runs under `remembered:<number of the run>`, so that remembering an
+    answer touches one small, often used entry however many there are.
+    """
+
+    first: int = 0
+    last: int = 0
+    tail: tuple[str, ...] = ()
+
+
+_EMPTY_QUEUE = Queue()
+
+
 def _remembered(indexes: Indexes, key: str, old: Any, new: r.Remembered | None) -> Indexes:
-    """Keep the order in which answers were remembered, so that the oldest can be forgotten."""
-    first, last = indexes.get("remembered", (0, 0))
-    if new is not None:
-        if old is not None:
-            return indexes
-        return indexes.insert(f"remembered:{last}", key).insert("remembered", (first, last + 1))
-    while first < last and indexes.get(f"remembered:{first}") == key:
-        indexes = indexes.discard(f"remembered:{first}")
-        first += 1
-    return indexes.insert("remembered", (first, last))
+    queue: Queue = indexes.get("remembered", _EMPTY_QUEUE)
+    if new is None:
+        return _forgotten(indexes, queue, key)
+    if old is not None:
+        return indexes  # it keeps its place: its key was free again before its turn to be forgotten
+    first, last, tail = queue
+    if len(tail) == RUN:
+        indexes = indexes.insert(f"remembered:{last // RUN - 1}", tail)
+        tail = ()
+    return indexes.insert("remembered", Queue(first, last + 1, (*tail, key)))
+
+
+def _forgotten(indexes: Indexes, queue: Queue, key: str) -> Indexes:
+    if oldest_remembered(indexes) != key:
+        return indexes
+    first = queue.first + 1
+    if first % RUN == 0:
+        indexes = indexes.discard(f"remembered:{first // RUN - 1}")
+    return indexes.insert("remembered", queue._replace(first=first))
 
 
 def oldest_remembered(indexes: Indexes) -> str | None:
     """Return the storage key of the answer remembered longest; None when there is none."""
-    first, last = indexes.get("remembered", (0, 0))
-    return indexes.get(f"remembered:{first}") if first < last else None
+    first, last, tail = indexes.get("remembered", _EMPTY_QUEUE)
+    if first == last:
+        return None
+    tail_start = last - len(tail)
+    run = tail if first >= tail_start else indexes[f"remembered:{first // RUN}"]
+    place = first - tail_start if first >= tail_start else first % RUN
+    found: str = run[place]
+    return found
 
 
 _INDEXERS: dict[str, Callable[[Indexes, str, Any, Any], Indexes]] = {

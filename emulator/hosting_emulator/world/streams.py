@@ -7,6 +7,7 @@ changes another: arming a fault shifts no id.
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from functools import lru_cache
 from hashlib import blake2b, sha256
 
 from hosting_emulator.contract.ids import make_ulid
@@ -16,8 +17,12 @@ from hosting_emulator.world.value import Change
 
 def derive(seed: str, *purpose: str, size: int = 16) -> bytes:
     """Return `size` bytes (1 to 64) that depend on the seed and the purpose alone."""
-    key = sha256(seed.encode()).digest()
-    return blake2b("\x00".join(purpose).encode(), digest_size=size, key=key).digest()
+    return blake2b("\0".join(purpose).encode(), digest_size=size, key=_key(seed)).digest()
+
+
+@lru_cache(maxsize=256)
+def _key(seed: str) -> bytes:
+    return sha256(seed.encode()).digest()
 
 
 def draw(change: Change, stream: str, size: int) -> bytes:

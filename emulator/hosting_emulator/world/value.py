@@ -8,9 +8,9 @@ failing call cannot alter anything, and why fork, snapshot and reset are a refer
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
 from rpds import HashTrieMap
 
 from hosting_emulator.contract.assumptions import Assumptions
@@ -25,12 +25,11 @@ Writes = Mapping[str, Mapping[str, Any]]
 _NO_ROWS: HashTrieMap[str, Any] = HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(msgspec.Struct, frozen=True, gc=False):
     """One isolated simulated hosting service. `commit` counts its accepted changes.
 
     `seed` and `name` give its random streams and signing key; `at_ms` is the latest moment of world
-    time anything in it happened.
+    time anything in it happened. `assumptions` and `clock` are rows that every request looks at.
     """
 
     name: str
@@ -40,6 +39,8 @@ class World:
     tables: Mapping[str, HashTrieMap[str, Any]]
     indexes: Indexes
     schedule: heaps.Heap | None
+    assumptions: Assumptions
+    clock: ClockState
 
     def get(self, table: Table[R], key: str) -> R | None:
         """Return a row, or None."""
@@ -52,18 +53,6 @@ class World:
     def count(self, table: Table[Any]) -> int:
         """Return how many rows a table has."""
         return len(self.tables[table.name])
-
-    @property
-    def assumptions(self) -> Assumptions:
-        """The assumptions in force."""
-        found: Assumptions = self.tables["assumptions"][ONLY]
-        return found
-
-    @property
-    def clock(self) -> ClockState:
-        """How this world's time follows the machine's."""
-        found: ClockState = self.tables["clock"][ONLY]
-        return found
 
     @property
     def next_due_ms(self) -> int | None:
@@ -83,7 +72,9 @@ def empty_world(name: str, seed: str, clock: ClockState, origin: Origin) -> Worl
 
 def bare_world(name: str, seed: str) -> World:
     """Return a world without any row: what reading one from disk begins with."""
-    return World(name, seed, 0, 0, dict.fromkeys(TABLES, _NO_ROWS), NO_INDEXES, None)
+    tables = dict.fromkeys(TABLES, _NO_ROWS)
+    clock = ClockState(mode="frozen", world_ms=0, machine_ms=0)
+    return World(name, seed, 0, 0, tables, NO_INDEXES, None, Assumptions(), clock)
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
@@ -99,7 +90,26 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
         tables[name] = table
         if name == SCHEDULE.name:
             schedule = _reschedule(schedule, table, rows)
-    return World(world.name, world.seed, commit, at_ms, tables, indexes, schedule)
+    return _world(world, commit, at_ms, tables, indexes, schedule)
+
+
+def _world(
+    before: World,
+    commit: int,
+    at_ms: int,
+    tables: Mapping[str, HashTrieMap[str, Any]],
+    indexes: Indexes,
+    schedule: heaps.Heap | None,
+) -> World:
+    assumptions: Assumptions = before.assumptions
+    clock: ClockState = before.clock
+    if tables[ASSUMPTIONS.name] is not before.tables[ASSUMPTIONS.name]:
+        assumptions = tables[ASSUMPTIONS.name][ONLY]
+    if tables[CLOCK.name] is not before.tables[CLOCK.name]:
+        clock = tables[CLOCK.name][ONLY]
+    return World(
+        before.name, before.seed, commit, at_ms, tables, indexes, schedule, assumptions, clock
+    )
 
 
 def _reschedule(
@@ -117,21 +127,23 @@ def _reschedule(
 class Change:
     """What one call, or a run of due events, is about to do to a world."""
 
-    __slots__ = ("_schedule", "now_ms", "world", "writes")
+    __slots__ = ("_schedule", "assumptions", "now_ms", "world", "writes")
 
     def __init__(self, world: World, now_ms: int) -> None:
         self.world = world
         self.now_ms = now_ms
         self.writes: dict[str, dict[str, Any]] = {}
+        self.assumptions = world.assumptions
         self._schedule = world.schedule
 
     def get(self, table: Table[R], key: str) -> R | None:
         """Return a row as it stands in this change, or None."""
-        rows = self.writes.get(table.name)
-        if rows is not None and key in rows:
-            found: R | None = rows[key]
-            return found
-        return self.world.get(table, key)
+        if self.writes:
+            rows = self.writes.get(table.name)
+            if rows is not None and key in rows:
+                found: R | None = rows[key]
+                return found
+        return self.world.tables[table.name].get(key)
 
     def row(self, table: Table[R], key: str) -> R:
         """Return a row that must be there. Raises KeyError: a broken link between records."""
@@ -154,11 +166,6 @@ class Change:
             rows.pop(key, None)
         else:
             rows[key] = None
-
-    @property
-    def assumptions(self) -> Assumptions:
-        """The assumptions in force."""
-        return self.row(ASSUMPTIONS, ONLY)
 
     def pop_due(self, until_ms: int) -> str | None:
         """Take the key of the next event due by `until_ms` off this change's schedule."""
@@ -199,4 +206,4 @@ def rebuild(
     for name, found in fresh.items():
         tables[name] = tables[name].update(found)
     schedule = _reschedule(None, tables[SCHEDULE.name], dict(tables[SCHEDULE.name].items()))
-    return World(world.name, world.seed, commit, at_ms, tables, indexes, schedule)
+    return _world(world, commit, at_ms, tables, indexes, schedule)

@@ -57,12 +57,13 @@ def test_environment_alone_asks_nobody(ask, control: FakeControl):
     assert control.asked == []
 
 
-def test_named_emulator_is_asked_for_openapi(run, control: FakeControl):
-    control.on("GET /contract/openapi.json", {"openapi": "3.1.0", "of": "the running one"})
+@pytest.mark.parametrize("world", ["default", "shop"])
+def test_named_emulator_is_asked_for_openapi(run, control: FakeControl, world: str):
+    control.on(f"GET /worlds/{world}/openapi.json", {"openapi": "3.1.0", "of": world})
 
-    result = run("contract", "openapi", "--url", control.url)
+    result = run("contract", "openapi", "--url", control.url, "--world", world)
 
-    assert json.loads(result.stdout)["of"] == "the running one"
+    assert json.loads(result.stdout)["of"] == world
 
 
 def test_named_emulator_is_asked_for_problems(run, control: FakeControl):

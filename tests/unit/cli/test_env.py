@@ -50,6 +50,17 @@ def test_token_of_a_person_comes_with_their_own_organization_and_project(ask, co
     assert asked == [{"as": "reader", "interactive": True}]
 
 
+def test_showcase_goes_before_the_first(ask, control: FakeControl):
+    answer(control)
+    summary = world()
+    summary["projects"].append({**summary["projects"][0], "id": "01PROJ3", "alias": "shop"})
+    control.on("GET /worlds/default", summary)
+
+    shown = json.loads(ask("env", "--json").stdout)
+
+    assert shown["HOSTING_PROJECT_ID"] == "01PROJ3"
+
+
 def test_organization_and_project_may_differ(ask, control: FakeControl):
     answer(control, token=TOKEN_OF_PAID)
 

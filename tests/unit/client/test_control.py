@@ -16,7 +16,7 @@ STEP = f"POST /worlds/default/operations/{OPERATION}/step"
     [
         ("health", {}, "GET /health", None),
         ("info", {}, "GET /info", None),
-        ("openapi", {}, "GET /contract/openapi.json", None),
+        ("openapi", {"world": "w"}, "GET /worlds/w/openapi.json", None),
         ("world", {}, "GET /worlds/default", None),
         ("world", {"name": "a/b c"}, "GET /worlds/a%2Fb%20c", None),
         ("create_world", {}, "POST /worlds", {}),
@@ -80,6 +80,19 @@ STEP = f"POST /worlds/default/operations/{OPERATION}/step"
                 "interactive": False,
                 "expires_in_seconds": 60,
             },
+        ),
+        ("create_api_key", {}, "POST /worlds/default/api-keys", {"as": "owner"}),
+        (
+            "create_api_key",
+            {
+                "principal": "reader",
+                "world": "w",
+                "name": "ci",
+                "organization": "acme",
+                "permissions": [],
+            },
+            "POST /worlds/w/api-keys",
+            {"as": "reader", "name": "ci", "organization": "acme", "permissions": []},
         ),
         ("step_operation", {"operation_id": OPERATION}, STEP, None),
     ],
