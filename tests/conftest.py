@@ -1,0 +1,119 @@
+"""What many tests share: a client that speaks to one world as any of its people.
+
+The server is the plugin's own (`hosting_emulator`): what users get is what the tests run on.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pytest_hosting_emulator.handle import HostingEmulator
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer, read to its end."""
+
+    status: int
+    headers: Any
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Api:
+    """Calls of one world over real HTTP. Each idempotent call gets a new key unless given one."""
+
+    def __init__(self, emulator: HostingEmulator) -> None:
+        self.emulator = emulator
+        self._keys = 0
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        who: str | None = "owner",
+        token: str | None = None,
+        key: str | None = None,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Response:
+        sent = dict(headers or {})
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        elif who is not None:
+            sent |= self.emulator.headers(who)
+        if key is not None:
+            sent["Idempotency-Key"] = key
+        data = raw
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        request = urllib.request.Request(
+            self.emulator.base_url + path, data=data, method=method, headers=sent
+        )
+        try:
+            with urllib.request.urlopen(request) as found:
+                return Response(found.status, found.headers, found.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Response(error.code, error.headers, error.read())
+
+    def new_key(self) -> str:
+        self._keys += 1
+        return f"key-{self._keys}"
+
+    def project_path(self, rest: str, project: str = "shop") -> str:
+        return f"/v1/projects/{self.emulator.projects[project]}/{rest}"
+
+    def set_flag(self, enabled: Any, *, project: str = "shop", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        path = self.project_path("powered-by-flag", project)
+        return self.call("PUT", path, body={"enabled": enabled}, **options)
+
+    def initialize(self, generation: Any = 1, *, project: str = "shop", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        path = self.project_path("source:initialize", project)
+        return self.call("POST", path, body={"expected_source_generation": generation}, **options)
+
+    def create_key(self, name: Any = "ci", *, organization: str = "acme", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        path = f"/v1/organizations/{self.emulator.organizations[organization]}/user-api-keys"
+        return self.call("POST", path, body={"name": name}, **options)
+
+    def apply_domains(self, *, project: str = "shop", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        return self.call("PUT", self.project_path("domains", project), **options)
+
+    def dns(self, *, project: str = "shop", **options: Any) -> Response:
+        return self.call("GET", self.project_path("edge-dns", project), **options)
+
+    def deployments(self, query: str = "", *, project: str = "shop", **options: Any) -> Response:
+        return self.call("GET", self.project_path("deployments", project) + query, **options)
+
+    def ticket(self, *, project: str = "shop", **options: Any) -> Response:
+        return self.call("POST", self.project_path("dev-access-tickets", project), **options)
+
+    def compute(
+        self, query: str = "?environment=dev", *, project: str = "shop", **options: Any
+    ) -> Response:
+        return self.call("GET", self.project_path("database/compute", project) + query, **options)
+
+    def poll(self, operation_id: str, **options: Any) -> Response:
+        return self.call("GET", f"/v1/operations/{operation_id}", **options)
+
+
+@pytest.fixture
+def api(hosting_emulator: HostingEmulator) -> Iterator[Api]:
+    """Calls of a fresh world whose clock stands still."""
+    yield Api(hosting_emulator)
