@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hosting_emulator import __version__
+from hosting_emulator.calls.inputs import load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -60,6 +61,11 @@ class Emulator:
         except (StateRefused, StoreFailed, ClockRefused) as error:
             self._directory.close()
             raise StartError(str(error)) from None
+        except OSError as error:
+            self._directory.close()
+            raise StartError(
+                f"{error.filename or 'the data directory'}: {error.strerror}"
+            ) from None
 
     async def start(self) -> None:
         """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
@@ -195,6 +201,7 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     try:
         # In a thread, so that the first request need not wait for cryptography to be loaded.
         announce(await asyncio.to_thread(emulator.ready))
+        await asyncio.to_thread(load_models)
         _calm_collector()
         await stopping.wait()
     finally:

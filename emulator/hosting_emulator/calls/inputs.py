@@ -120,6 +120,11 @@ def _check_body(document: dict[str, Any], model_name: str, closed: bool) -> None
                 raise _invalid(name, f"The request body has no field {shown(name)}.")
 
 
+def load_models() -> None:
+    """Load what the first request with a body would otherwise wait for."""
+    _model("SetPoweredByFlagRequest")
+
+
 @lru_cache
 def _model(name: str) -> tuple[type[BaseModel], type[ValidationError]]:
     # Imported here: pydantic takes longer to load than the rest of the core, and a process that

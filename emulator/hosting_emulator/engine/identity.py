@@ -166,8 +166,19 @@ class Identity:
                     "verify_iat": False,
                 },
             )
-        except jwt.PyJWTError as error:
-            raise _unauthenticated(f"The access token was refused: {error}.") from None
+        except jwt.InvalidSignatureError:
+            raise _unauthenticated("The access token's signature is not this issuer's.") from None
+        except jwt.InvalidAudienceError:
+            raise _unauthenticated("The access token is for another audience.") from None
+        except jwt.MissingRequiredClaimError as error:
+            raise _unauthenticated(f"The access token lacks the claim {error.claim}.") from None
+        except jwt.InvalidAlgorithmError:
+            raise _unauthenticated(
+                f"The access token is signed another way; this issuer signs with {ALGORITHM}."
+            ) from None
+        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+            # Whatever a hostile token makes the parsers say, it is no token of ours.
+            raise _unauthenticated("The bearer token is no access token.") from None
         self._check_issuer(claims["iss"])
         return _read_claims(claims)
 

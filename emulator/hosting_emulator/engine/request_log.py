@@ -59,7 +59,7 @@ class RequestLog:
                 "n": entry.n,
                 "at": format_timestamp(entry.at_ms),
                 "method": entry.method,
-                "path": entry.path,
+                "path": entry.path.encode("utf-8", "backslashreplace").decode(),
                 "call": entry.call,
                 "principal": entry.principal,
                 "status": entry.status,

@@ -7,13 +7,16 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from hosting_emulator.server.ready_response import SERVER
+
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Response:
     """Answer bytes."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return web.Response(status=status, body=body, headers={"Content-Type": content_type, **named})
+    named |= {"Content-Type": content_type, "Server": SERVER}
+    return web.Response(status=status, body=body, headers=named)
 
 
 def json(document: Any, status: int = 200) -> web.Response:

@@ -15,6 +15,8 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     announced = request.content_length
     if announced is not None and announced > limit:
         return b"", _too_large(limit)
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await _invite(request)
     content = request.content
     body = bytearray()
     try:
@@ -34,6 +36,13 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     if len(body) > limit:
         return b"", _too_large(limit)
     return bytes(body), None
+
+
+async def _invite(request: web.BaseRequest) -> None:
+    """Ask for the body of a client that waits to be asked (RFC 9110, 10.1.1)."""
+    writer = request.writer
+    await writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    writer.output_size = 0  # the answer itself has not begun
 
 
 def _too_large(limit: int) -> Refused:

@@ -7,6 +7,7 @@ control API is closed, except to whoever has the control token.
 
 from __future__ import annotations
 
+import re
 from hmac import compare_digest
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ from hosting_emulator.server import answers
 TOKEN_HEADER = "X-Control-Token"
 #: Open to other machines too: an application under test needs its identity provider, people read
 #: the documentation, and orchestrators ask for health.
-_OPEN = ("/_emulator/health", "/_emulator/docs", "/_emulator/idp/", "/_emulator/contract/")
+_OPEN = re.compile(r"/_emulator/(health|docs(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)")
 
 
 class Guard:
@@ -41,7 +42,7 @@ class Guard:
                     f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
                 )
             return None
-        if path.startswith(_OPEN) or "/idp/" in path:
+        if _OPEN.fullmatch(path):
             return None
         return answers.problem(
             401,
@@ -83,7 +84,11 @@ def _same_origin(request: web.BaseRequest, host: str) -> bool:
     if origin is not None:
         return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
     # Browsers that send no Origin (plain GET) still say where a request comes from.
-    return request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+    if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
+        return True
+    # Following a link to a page is not reading it: the other site never sees the answer.
+    dest = request.headers.get("Sec-Fetch-Dest")
+    return request.method == "GET" and dest == "document"
 
 
 def _forbidden(detail: str) -> web.Response:
