@@ -20,8 +20,8 @@ from hosting_emulator.calls.inputs import load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.engine.engine import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server.app import App

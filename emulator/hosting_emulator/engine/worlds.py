@@ -8,7 +8,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from hosting_emulator.engine.commits import Keeper, Memory
-from hosting_emulator.engine.engine import Engine, StoreFailed
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.records import ClockState, Origin

@@ -15,7 +15,8 @@ from aiohttp import web
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, dev_origin
 from hosting_emulator.calls.redeem_ticket import SESSION_MS, project_at, redeem, session_of
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.engine import Engine, StoreFailed
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.problem_documents import (
     CONTENT_TYPE,
     problem_document,

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from hosting_emulator.engine.engine import StoreFailed
+from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
 from hosting_emulator.server.control import clock, documents, idp, people, worlds
 from hosting_emulator.server.control.context import Context, ControlRefused
