@@ -6,6 +6,7 @@ whatever refuses on the way becomes a problem document, and all of it leaves a t
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,12 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.commits import Keeper
 from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.fault_answers import (
+    fault_kind,
+    fault_subject,
+    gateway_answer,
+    refusal_of,
+)
 from hosting_emulator.engine.identity import Identity, bearer_token
 from hosting_emulator.engine.limits import RateLimiter
 from hosting_emulator.engine.live_world import LiveWorld, StoreFailed
@@ -36,10 +43,23 @@ from hosting_emulator.engine.problem_documents import (
 from hosting_emulator.engine.request_log import Entry, RequestLog
 from hosting_emulator.engine.routes import routes_for
 from hosting_emulator.engine.trail import Trail
+from hosting_emulator.faults.deciding import Decision, Subject, decide
+from hosting_emulator.world.fault_records import (
+    Abort,
+    ConnectionReset,
+    Effect,
+    EmptyResponse,
+    GatewayError,
+    MalformedResponse,
+    Phase,
+    RateLimit,
+    Timeout,
+    Truncate,
+)
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.streams import derive
-from hosting_emulator.world.tables import API_KEYS
+from hosting_emulator.world.tables import API_KEYS, FAULTS
 from hosting_emulator.world.value import Change, World
 
 _SUCCESS_HEADERS = (("Cache-Control", "no-store"),)
@@ -81,6 +101,9 @@ class Engine(LiveWorld):
             code = lost.code
             trail.say(lost.detail)
             outgoing = self._refuse(lost, trail)
+        if outgoing.resume:
+            self.log.take_back()
+            return outgoing
         outgoing.in_flight = trail.in_flight
         self.log.add(
             Entry(
@@ -138,6 +161,19 @@ class Engine(LiveWorld):
         )
         trail.principal = principal.person_id
         assumptions = self.world.assumptions
+        subject: Subject | None = None
+        breakage: Effect | None = None
+        if self.world.count(FAULTS):
+            subject = fault_subject(self.world, spec, subject_id, principal, incoming)
+            decision = self._decide_before(subject, incoming, trail)
+            if decision.delay_ms:
+                incoming.decided = dataclasses.replace(decision, delay_ms=0)
+                return Outgoing(0, b"", "", delay_ms=decision.delay_ms, resume=True)
+            answered = self._instead(decision, trail)
+            if answered is not None:
+                return answered
+            breakage = decision.effect
+            change = Change(self.world, trail.now_ms)
         if assumptions.rate_limit != "off":
             self._limiter.count(assumptions.rate_limit, principal.person_id, trail.now_ms)
         ask = Ask(
@@ -154,9 +190,48 @@ class Engine(LiveWorld):
         change, reply = self._call(change, ask, trail)
         if key is not None and reply.status < 400:
             _note_use(change, key)
-        if change.writes:
+        if change.writes and not isinstance(breakage, Truncate | MalformedResponse):
             self.commit(change, spec.call_id)
-        return Outgoing(reply.status, reply.body, reply.content_type, self._headers(reply, trail))
+        headers = self._headers(reply, trail)
+        outgoing = Outgoing(
+            reply.status, reply.body, reply.content_type, headers, breakage=breakage
+        )
+        return self._after(outgoing, subject, trail) if subject is not None else outgoing
+
+    def _decide_before(self, subject: Subject, incoming: Incoming, trail: Trail) -> Decision:
+        if incoming.decided is None:
+            return self._decide(subject, "before_commit", trail)
+        _explain(incoming.decided, "before_commit", trail)
+        return incoming.decided
+
+    def _decide(self, subject: Subject, phase: Phase, trail: Trail) -> Decision:
+        """Ask the armed faults; what they count is committed whatever becomes of the request."""
+        change = Change(self.world, trail.now_ms)
+        decision = decide(change, subject, phase)
+        self.commit(change, "faults counted")
+        _explain(decision, phase, trail)
+        return decision
+
+    def _instead(self, decision: Decision, trail: Trail) -> Outgoing | None:
+        """Return the answer that a fault gives in place of the call's; None: the call is made."""
+        effect = decision.effect
+        if isinstance(effect, Abort | RateLimit):
+            return self._refuse(refusal_of(effect, decision), trail)
+        if isinstance(effect, GatewayError):
+            return gateway_answer(effect)
+        if isinstance(effect, Timeout | ConnectionReset | EmptyResponse):
+            return Outgoing(0, b"", "", breakage=effect)
+        return None
+
+    def _after(self, outgoing: Outgoing, subject: Subject, trail: Trail) -> Outgoing:
+        """Let faults of the phase `after_commit` act on a successful answer: the change is made."""
+        decision = self._decide(subject, "after_commit", trail)
+        instead = self._instead(decision, trail)
+        if instead is None:
+            instead = outgoing
+            instead.breakage = decision.effect or outgoing.breakage
+        instead.delay_ms = decision.delay_ms
+        return instead
 
     def _headers(self, reply: Reply, trail: Trail) -> Sequence[tuple[str, str]]:
         if reply.status >= 400:  # a remembered refusal, whose header says what its body says
@@ -249,6 +324,11 @@ class Engine(LiveWorld):
             return False
         self.move_to(max(due_ms, change.now_ms))
         return True
+
+
+def _explain(decision: Decision, phase: Phase, trail: Trail) -> None:
+    for fault in decision.acted:
+        trail.say(f"{fault.id} ({fault_kind(fault)}, {phase}) acted, its hit {fault.hits}")
 
 
 def _note_use(change: Change, key: ApiKey) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.faults.deciding import Decision
+from hosting_emulator.world.fault_records import Effect
 
 
 @dataclass(slots=True)
@@ -16,8 +18,8 @@ class Incoming:
     """A request of the public API. `headers` returns every value of a header.
 
     `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
-    it (an oversized or broken body); `docs_url` tells where problem types point; `dev_port` the port
-    of dev origins.
+    it (an oversized or broken body); `decided` is what faults do to it, once that is known;
+    `docs_url` tells where problem types point; `dev_port` is the port of dev origins.
     """
 
     method: str
@@ -28,14 +30,22 @@ class Incoming:
     body: bytes = b""
     dev_port: int | None = None
     refused: Refused | None = None
+    decided: Decision | None = None
 
 
 @dataclass(slots=True)
 class Outgoing:
-    """An answer. `in_flight` is to be given back to the engine once it has been sent."""
+    """An answer. `in_flight` is to be given back to the engine once it has been sent.
+
+    It is to be sent after `delay_ms` of real time; with `resume` there is no answer yet, and the
+    request is to be put to the engine again then. `breakage` is what happens to it at the socket.
+    """
 
     status: int
     body: bytes
     content_type: str
     headers: Sequence[tuple[str, str]] = ()
     in_flight: str | None = None
+    delay_ms: int = 0
+    resume: bool = False
+    breakage: Effect | None = None

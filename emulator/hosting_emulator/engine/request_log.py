@@ -46,6 +46,10 @@ class RequestLog:
         self.count += 1
         return self.count
 
+    def take_back(self) -> None:
+        """Uncount the last number: its request will come again."""
+        self.count -= 1
+
     def clear(self) -> None:
         """Forget everything and count from 1 again."""
         self._entries.clear()

@@ -33,6 +33,22 @@ _DOCS = "/_emulator/docs"
 class Protocol(web.RequestHandler):
     """One connection. Answers what cannot be parsed with `invalid_request`."""
 
+    _lost: asyncio.Future[None] | None = None
+
+    async def lost(self) -> None:
+        """Wait until the client is gone."""
+        if self.transport is None:
+            return
+        if self._lost is None:
+            self._lost = asyncio.get_running_loop().create_future()
+        await self._lost
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Tell whoever waits for the end of the connection."""
+        super().connection_lost(exc)
+        if self._lost is not None and not self._lost.done():
+            self._lost.set_result(None)
+
     def handle_error(
         self,
         request: web.BaseRequest,

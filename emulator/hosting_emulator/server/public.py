@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from aiohttp import web
@@ -10,6 +11,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.server.bodies import read_body
+from hosting_emulator.server.breakage import Broken
 from hosting_emulator.server.ready_response import ReadyResponse
 from hosting_emulator.server.sites import Site
 
@@ -35,6 +37,9 @@ async def answer(
         refused=refused,
     )
     outgoing = engine.exchange(incoming)
+    if outgoing.resume:  # a fault delays the request before anything is done
+        await asyncio.sleep(outgoing.delay_ms / 1000)
+        outgoing = engine.exchange(incoming)
     try:
         durable = engine.durable()
         if durable is not None:
@@ -43,7 +48,9 @@ async def answer(
             except OSError as error:
                 _log.error("a change could not be made durable: %s", error)
                 return _response(_not_durable(engine, incoming))
-        return _response(outgoing)
+        if outgoing.delay_ms:
+            await asyncio.sleep(outgoing.delay_ms / 1000)
+        return _response(outgoing) if outgoing.breakage is None else Broken(outgoing)
     finally:
         engine.release(outgoing)
 

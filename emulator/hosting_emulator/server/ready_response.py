@@ -50,13 +50,14 @@ class ReadyResponse(web.StreamResponse):
         """Send the answer."""
         request = self._request
         assert request is not None
-        head = self._head(request)
+        head = self.head(request)
         body = b"" if request.method == "HEAD" else self._bytes
         writer = request.writer
         await writer.write(head + body)
         await writer.write_eof()
 
-    def _head(self, request: web.BaseRequest) -> bytes:
+    def head(self, request: web.BaseRequest) -> bytes:
+        """Return status line and headers, with the empty line after them."""
         text = (
             f"{_STATUS_LINES[self.status]}Content-Type: {self._type}\r\n"
             f"Content-Length: {len(self._bytes)}\r\nDate: {_date()}\r\nServer: {SERVER}\r\n"

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import records as r
+from hosting_emulator.world.fault_records import Fault
 
 R = TypeVar("R")
 
@@ -39,6 +40,7 @@ STREAMS: Table[int] = Table("streams", int)
 CLOCK = Table("clock", r.ClockState)
 ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
+FAULTS = Table("faults", Fault)
 
 TABLES: dict[str, Table[Any]] = {
     table.name: table
@@ -60,6 +62,7 @@ TABLES: dict[str, Table[Any]] = {
         CLOCK,
         ASSUMPTIONS,
         ORIGIN,
+        FAULTS,
     )
 }
 #: The key of the single row in CLOCK, ASSUMPTIONS and ORIGIN.

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
-from hosting_emulator.server.control import clock, documents, idp, people, worlds
+from hosting_emulator.server.control import clock, documents, faults, idp, people, worlds
 from hosting_emulator.server.control.context import Context, ControlRefused
 
 PREFIX = "/_emulator"
@@ -46,6 +46,12 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("PUT", "/worlds/{world}/clock", clock.put_clock),
     ("POST", "/worlds/{world}/clock/advance", clock.advance_clock),
     ("POST", "/worlds/{world}/operations/{operation}/step", clock.step_operation),
+    ("GET", "/worlds/{world}/faults", faults.list_faults),
+    ("POST", "/worlds/{world}/faults", faults.arm_fault),
+    ("DELETE", "/worlds/{world}/faults", faults.clear_faults),
+    ("GET", "/worlds/{world}/faults/{fault}", faults.show_fault),
+    ("DELETE", "/worlds/{world}/faults/{fault}", faults.remove_fault),
+    ("GET", "/contract/fault-kinds", faults.list_kinds),
     ("POST", "/worlds/{world}/tokens", people.create_token),
     ("POST", "/worlds/{world}/api-keys", people.create_api_key),
     ("GET", "/worlds/{world}/idp/.well-known/openid-configuration", idp.discovery),
