@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Database, Project
 from hosting_emulator.world.tables import DATABASES
@@ -13,6 +14,12 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
     """Show what is observed now; a database without placement is null, never invented."""
     environment = ask.values["environment"]
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
+    if record.provider_failing:
+        raise Refused(
+            "service_unavailable",
+            f"The database provider does not answer for the {environment} environment.",
+            why="an intervention made the provider fail",
+        )
     document = views.database_compute(
         project, environment, record, change.now_ms, change.assumptions
     )

@@ -72,4 +72,13 @@ TICKET = _lifecycle(
 )
 API_KEY = _lifecycle("API key", active="expired revoked", expired="", revoked="")
 
-LIFECYCLES = (OPERATION, DEPLOYMENT, DNS_AUTHORIZATION, DATABASE, TICKET, API_KEY)
+RECONCILIATION = _lifecycle(
+    "reconciliation",
+    none="required",
+    required="running",
+    running="completed exhausted",
+    completed="required",
+    exhausted="",
+)
+
+LIFECYCLES = (OPERATION, DEPLOYMENT, DNS_AUTHORIZATION, DATABASE, TICKET, API_KEY, RECONCILIATION)

@@ -22,6 +22,8 @@ from hosting_emulator.world.zones import hostnames
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
+#: Not a call: an operation that an intervention made to hold a project's claim.
+HELD = "held_by_intervention"
 
 
 class Step(NamedTuple):
@@ -120,6 +122,8 @@ def _join_queue(change: Change, project: Project, operation: Operation) -> None:
 def schedule_next(change: Change, operation: Operation) -> Operation:
     """Put an operation's next step on the schedule, if its profile is driven by time."""
     mode, queued_ms, running_ms = profile_of(change, operation.kind)
+    if operation.stuck or operation.kind == HELD:
+        return operation
     if mode not in ("timed", "immediate"):
         return operation
     if operation.step == 0:
@@ -209,7 +213,10 @@ def _stale_generation(change: Change, operation: Operation) -> Failure | None:
 def finish(
     change: Change, operation: Operation, state: str, *, failure: Failure | None = None
 ) -> Operation:
-    """End an operation (succeeded, failed or cancelled) and pass the claim on."""
+    """End an operation (succeeded, failed or cancelled) and pass the claim on.
+
+    One that waits in the queue stays in it, and is passed over when its turn comes.
+    """
     lifecycles.OPERATION.move(operation.state, state)
     _move_deployment(change, operation, {"succeeded": "ready"}.get(state, state))
     project = change.row(PROJECTS, operation.project_id)
@@ -224,6 +231,7 @@ def finish(
         updated_at=format_timestamp(change.now_ms),
         result=result,
         error=failure,
+        stuck=False,
     )
     change.put(OPERATIONS, operation.id, operation)
     if project.claim == operation.id:
@@ -236,6 +244,8 @@ def finish(
 def _outcome(
     change: Change, operation: Operation, project: Project
 ) -> tuple[Project, dict[str, Any]]:
+    if operation.kind == HELD:
+        return project, {}
     if operation.kind == APPLY_DOMAINS:
         names = hostnames(change.world.name, change.assumptions, project)
         return project, {"hostnames": names._asdict()}
@@ -267,10 +277,57 @@ def _pass_claim(change: Change, project: Project) -> None:
         schedule_next(change, heir)
 
 
+def stick(change: Change, operation: Operation) -> Operation:
+    """Stop an operation where it is: its next step leaves the schedule."""
+    operation = replace(_unscheduled(change, operation), stuck=True)
+    change.put(OPERATIONS, operation.id, operation)
+    return operation
+
+
+def release(change: Change, operation: Operation) -> Operation:
+    """Let a stuck operation move again, if it holds the claim; its next step begins anew."""
+    operation = replace(operation, stuck=False)
+    change.put(OPERATIONS, operation.id, operation)
+    holds = change.row(PROJECTS, operation.project_id).claim == operation.id
+    return schedule_next(change, operation) if holds and operation.event is None else operation
+
+
+def fail(change: Change, operation: Operation, failure: Failure) -> Operation:
+    """Fail an operation now; one that was still queued is taken to have just begun."""
+    if operation.state == "queued":
+        operation = _enter(change, operation, Step("running", "building", "building", 0))
+    return finish(change, operation, "failed", failure=failure)
+
+
+def hold_claim(change: Change, project: Project) -> Operation:
+    """Make an operation that holds a free claim and never moves by itself."""
+    operation = begin(change, project, HELD)
+    entered = _enter(change, operation, Step("running", "deploying", "queued", 0))
+    return entered
+
+
+def past_operation(change: Change, deployment: Deployment) -> Operation:
+    """Write the ended operation that made a deployment which is simply there."""
+    operation = Operation(
+        id=deployment.operation_id,
+        kind=INITIALIZE,
+        project_id=deployment.project_id,
+        created_at=deployment.created_at,
+        updated_at=deployment.updated_at,
+        created_ms=change.now_ms,
+        state="succeeded" if deployment.status == "ready" else deployment.status,
+        phase="done",
+        step=len(DEPLOYING_PLAN) - 1,
+        deployment_id=deployment.id,
+    )
+    change.put(OPERATIONS, operation.id, operation)
+    return operation
+
+
 def count_poll(change: Change, operation: Operation) -> Operation:
     """Count a poll of an unfinished operation; under a `per_poll` profile every n-th moves it."""
     mode, per_step, _ = profile_of(change, operation.kind)
-    if mode != "per_poll":
+    if mode != "per_poll" or operation.stuck or operation.kind == HELD:
         return operation
     project = change.row(PROJECTS, operation.project_id)
     if project.claim != operation.id:

@@ -107,6 +107,7 @@ class Database(Record, frozen=True, gc=False):
 
     data_mode: str
     placement: Placement | None = None
+    provider_failing: bool = False
 
 
 class Deployment(Record, frozen=True, gc=False):
@@ -134,6 +135,15 @@ class Failure(Record, frozen=True, gc=False):
     suggested_action: str
 
 
+class Reconciliation(Record, frozen=True, gc=False):
+    """The current observation of an operation whose outcome must be found out."""
+
+    state: str
+    attempt_id: str
+    observed_at: str
+    suggested_action: str
+
+
 class Operation(Record, frozen=True, gc=False):
     """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule."""
 
@@ -154,6 +164,8 @@ class Operation(Record, frozen=True, gc=False):
     result: dict[str, Any] | None = None
     error: Failure | None = None
     next_waiting: str | None = None
+    stuck: bool = False
+    reconciliation: Reconciliation | None = None
 
 
 class Ticket(Record, frozen=True, gc=False):

@@ -85,9 +85,19 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
             result=record.result,
             error=None if record.error is None else msgspec.to_builtins(record.error),
             progress=_progress(change, record),
-            reconciliation=None,
+            reconciliation=_reconciliation(record, assumptions),
         ),
     }
+
+
+def _reconciliation(record: Operation, assumptions: Assumptions) -> dict[str, Any] | None:
+    """Current observation for queued or running work only (contract, Operation)."""
+    seen = record.reconciliation
+    if seen is None or finished(record):
+        return None
+    shown: dict[str, Any] = msgspec.to_builtins(seen)
+    shown["state"] = _word(assumptions.reconciliation_states, a.RECONCILIATION_STATES, seen.state)
+    return shown
 
 
 def _progress(change: Change, record: Operation) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from aiohttp import web
 
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
-from hosting_emulator.server.control import clock, documents, faults, idp, people, worlds
+from hosting_emulator.server.control import (
+    clock,
+    documents,
+    faults,
+    idp,
+    interventions,
+    people,
+    worlds,
+)
 from hosting_emulator.server.control.context import Context, ControlRefused
 
 PREFIX = "/_emulator"
@@ -52,6 +60,8 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "/worlds/{world}/faults/{fault}", faults.show_fault),
     ("DELETE", "/worlds/{world}/faults/{fault}", faults.remove_fault),
     ("GET", "/contract/fault-kinds", faults.list_kinds),
+    ("POST", "/worlds/{world}/interventions", interventions.intervene),
+    ("GET", "/contract/interventions", interventions.list_interventions),
     ("POST", "/worlds/{world}/tokens", people.create_token),
     ("POST", "/worlds/{world}/api-keys", people.create_api_key),
     ("GET", "/worlds/{world}/idp/.well-known/openid-configuration", idp.discovery),

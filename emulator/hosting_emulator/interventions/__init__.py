@@ -1,0 +1,1 @@
+"""Floor 2, interventions: changes of a world from outside the contract, each one small typed thing."""
