@@ -42,6 +42,7 @@ from hosting_emulator.engine.problem_documents import (
 )
 from hosting_emulator.engine.request_log import Entry, RequestLog
 from hosting_emulator.engine.routes import routes_for
+from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.engine.trail import Trail
 from hosting_emulator.faults.deciding import Decision, Subject, decide
 from hosting_emulator.world.fault_records import (
@@ -59,7 +60,7 @@ from hosting_emulator.world.fault_records import (
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.streams import derive
-from hosting_emulator.world.tables import API_KEYS, FAULTS
+from hosting_emulator.world.tables import API_KEYS, FAULTS, TIMELINE
 from hosting_emulator.world.value import Change, World
 
 _SUCCESS_HEADERS = (("Cache-Control", "no-store"),)
@@ -192,6 +193,10 @@ class Engine(LiveWorld):
             _note_use(change, key)
         if change.writes and not isinstance(breakage, Truncate | MalformedResponse):
             self.commit(change, spec.call_id)
+        if self.world.count(TIMELINE):
+            counted = Change(self.world, trail.now_ms)
+            count_call(counted, spec.call_id)
+            self.commit(counted, "timeline")
         headers = self._headers(reply, trail)
         outgoing = Outgoing(
             reply.status, reply.body, reply.content_type, headers, breakage=breakage

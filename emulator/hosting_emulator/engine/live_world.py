@@ -11,6 +11,7 @@ from typing import Any
 
 from hosting_emulator.engine.commits import Commit, Keeper
 from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.timeline import carry_out
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.schedule import run_due
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE
@@ -51,7 +52,7 @@ class LiveWorld:
         return now_ms
 
     def _run_due(self, now_ms: int) -> int:
-        found = run_due(self.world, now_ms)
+        found = run_due(self.world, now_ms, carry_out)
         if found is None:
             return 0
         change, count = found

@@ -212,17 +212,12 @@ class FailDeployment(Intervention, frozen=True):
 
     operation: str | None = None
     project: str | None = None
-    message: str = "The build exited with status 1."
+    message: str = operations.BUILD_FAILED.message
 
     def apply(self, change: Change) -> str:
         found = find_operation(change, self.operation, self.project)
         if found.deployment_id is None:
             raise InterventionRefused(f"operation {found.id} makes no deployment")
-        failure = Failure(
-            _FAILED,
-            self.message,
-            True,
-            "Read the deployment logs, mend the build and deploy again.",
-        )
+        failure = replace(operations.BUILD_FAILED, message=self.message)
         operations.fail(change, found, failure)
         return f"deployment {found.deployment_id} failed"

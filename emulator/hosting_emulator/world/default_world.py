@@ -1,70 +1,30 @@
 """The default world: what is there before anybody asked for anything. Worth looking at.
 
-Ids depend on the seed and the alias alone, so documentation and tests can name them; the history
-lies before the moment the world starts.
+The people and projects are few and speak for themselves; every state that a call can show is there.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from hosting_emulator.contract.assumptions import PERMISSIONS
-from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
-from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import INITIALIZE
-from hosting_emulator.world.schedule import schedule_dns_expiry
-from hosting_emulator.world.streams import derive, seeded_id
+from hosting_emulator.world.populating import Human, Site, Workspace, populate
 from hosting_emulator.world.value import Change, World, empty_world
-from hosting_emulator.world.words import dev_label
-from hosting_emulator.world.zones import hostnames
-
-MINUTE_MS = 60_000
-DAY_MS = 86_400_000
-#: Time part of the ids of seeded things (2025-01-01): fixed, so that ids do not follow the clock.
-SEEDED_MS = 1_735_689_600_000
-
-
-class Workspace(NamedTuple):
-    """An organization of the default world."""
-
-    alias: str
-    name: str
-    plan: r.Plan
-    credits: int
-
-
-class Site(NamedTuple):
-    """A project of the default world, with the parts of its state worth seeing."""
-
-    alias: str
-    organization: str
-    deployments: int
-    flag: bool
-    dns: str
-    data_mode: str
-    dev_database: str | None
-    prod_database: str | None
-    custom_domain: str | None = None
-
 
 WORKSPACES = (
     Workspace("acme", "Acme Studio", "paid", 5_000),
     Workspace("hobby", "Hobby Garden", "free", 0),
 )
-#: alias, name, organization -> role, project -> role.
-PEOPLE: tuple[tuple[str, str, dict[str, str], dict[str, str]], ...] = (
-    ("owner", "Olive Owner", {"acme": "owner"}, {}),
-    ("member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}),
-    (
+PEOPLE = (
+    Human("owner", "Olive Owner", {"acme": "owner"}, {}),
+    Human("member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}),
+    Human(
         "reader",
         "Rita Reader",
         {"acme": "member"},
         {"shop": "reader", "blog": "reader", "docs": "reader"},
     ),
-    ("outsider", "Oscar Outsider", {"hobby": "owner"}, {}),
-    ("no-organization", "Nora Nowhere", {}, {}),
+    Human("outsider", "Oscar Outsider", {"hobby": "owner"}, {}),
+    Human("no-organization", "Nora Nowhere", {}, {}),
 )
 SITES = (
     Site("shop", "acme", 45, True, "authorized", "separate", "ready", "ready", "shop.acme.example"),
@@ -80,151 +40,5 @@ def default_world(name: str, seed: str, origin: r.Origin, machine_ms: int) -> Wo
     """Return a fresh default world that begins as `origin` says. Raises ClockRefused."""
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed, clock, origin), clock.world_ms)
-    for workspace in WORKSPACES:
-        _add_organization(change, workspace)
-    for alias, full_name, memberships, grants in PEOPLE:
-        _add_person(change, alias, full_name, memberships, grants)
-    for site in SITES:
-        _add_site(change, site)
+    populate(change, WORKSPACES, PEOPLE, SITES)
     return change.applied()
-
-
-def _id(change: Change, kind: str, alias: str) -> str:
-    return seeded_id(change.world.seed, SEEDED_MS, kind, alias)
-
-
-def _add_organization(change: Change, workspace: Workspace) -> None:
-    organization = r.Organization(
-        id=_id(change, "organization", workspace.alias),
-        alias=workspace.alias,
-        name=workspace.name,
-        plan=workspace.plan,
-        credits=workspace.credits,
-        permissions=PERMISSIONS,
-    )
-    change.put(t.ORGANIZATIONS, organization.id, organization)
-
-
-def _add_person(
-    change: Change, alias: str, name: str, memberships: dict[str, str], grants: dict[str, str]
-) -> None:
-    person_id = _id(change, "person", alias)
-    person = r.Person(id=person_id, alias=alias, name=name, email=f"{alias}@people.example")
-    change.put(t.PEOPLE, person_id, person)
-    for organization, role in memberships.items():
-        organization_id = _id(change, "organization", organization)
-        change.put(
-            t.MEMBERSHIPS,
-            f"{organization_id}/{person_id}",
-            r.Membership(organization_id, person_id, "owner" if role == "owner" else "member"),
-        )
-    for project, role in grants.items():
-        project_id = _id(change, "project", project)
-        granted: r.ProjectRole = "maintainer" if role == "maintainer" else "reader"
-        change.put(t.GRANTS, f"{project_id}/{person_id}", r.Grant(project_id, person_id, granted))
-
-
-def _add_site(change: Change, site: Site) -> None:
-    seed, now_ms = change.world.seed, change.now_ms
-    project = r.Project(
-        id=_id(change, "project", site.alias),
-        alias=site.alias,
-        organization_id=_id(change, "organization", site.organization),
-        handle=site.alias,
-        dev_label=dev_label(derive(seed, "words", site.alias, size=3)),
-        dev_environment_id=_id(change, "environment", site.alias),
-        flag_enabled=site.flag,
-        flag_enabled_at=format_timestamp(now_ms - 20 * DAY_MS) if site.flag else None,
-        custom_domain=site.custom_domain,
-        source_generation=1 if site.deployments else 0,
-    )
-    change.put(t.PROJECTS, project.id, project)
-    _add_dns(change, project, site)
-    _add_databases(change, project, site)
-    for number in range(site.deployments):
-        _add_deployment(change, project, number, site.deployments)
-
-
-def _add_dns(change: Change, project: r.Project, site: Site) -> None:
-    if site.dns == "not_authorized":
-        change.put(t.DNS, project.id, r.Dns())
-        return
-    days = {"authorized": 30, "pending": 1, "expired": -3, "revoked": 12}[site.dns]
-    expires_ms = change.now_ms + days * DAY_MS
-    dns = r.Dns(site.dns, f"{site.alias}.example", ("dns.write", "zone.read"), expires_ms)
-    change.put(t.DNS, project.id, dns)
-    if site.dns == "authorized":
-        schedule_dns_expiry(change, project.id, expires_ms)
-
-
-def _add_databases(change: Change, project: r.Project, site: Site) -> None:
-    for environment, state in (("dev", site.dev_database), ("prod", site.prod_database)):
-        big = environment == "prod" or site.data_mode == "shared"
-        placement = None
-        if state is not None:
-            placement = r.Placement(
-                min_cu=0.25,
-                max_cu=2.0 if big else 1.0,
-                min_memory_gb=1.0,
-                max_memory_gb=8.0 if big else 4.0,
-                suspend_timeout_seconds=0 if big else 300,
-                state=state,
-                disabled=False,
-                region="eu-central-1",
-                pending_state="ready" if state in ("init", "resizing") else None,
-            )
-        key = f"{project.id}/{environment}"
-        change.put(t.DATABASES, key, r.Database(site.data_mode, placement))
-
-
-def _add_deployment(change: Change, project: r.Project, number: int, total: int) -> None:
-    seed, label = change.world.seed, f"{project.alias}/{number}"
-    began_ms = change.now_ms - (total - number) * DAY_MS // 2 - number * 7 * MINUTE_MS
-    status = "cancelled" if number % 11 == 4 else "failed" if number % 7 == 5 else "ready"
-    ready = status == "ready"
-    digests = derive(seed, "digests", label, size=64).hex()
-    production = hostnames(change.world.name, change.assumptions, project).production
-    operation_id = seeded_id(seed, SEEDED_MS + number, "operation", label)
-    began, ended = format_timestamp(began_ms), format_timestamp(began_ms + 10_000)
-    deployment = r.Deployment(
-        id=seeded_id(seed, SEEDED_MS + number, "deployment", label),
-        project_id=project.id,
-        operation_id=operation_id,
-        commit_sha=digests[:40],
-        source_digest="sha256:" + digests[:64],
-        build_plan_digest="sha256:" + digests[64:],
-        status=status,
-        created_at=began,
-        updated_at=ended,
-        artifact_digest="sha256:" + digests[32:96] if ready else None,
-        url=f"https://{production}" if ready else None,
-    )
-    change.put(t.DEPLOYMENTS, deployment.id, deployment)
-    change.put(t.OPERATIONS, operation_id, _past_operation(deployment, began_ms))
-
-
-def _past_operation(deployment: r.Deployment, began_ms: int) -> r.Operation:
-    status = deployment.status
-    failure = None
-    if status == "failed":
-        failure = r.Failure(
-            code="operation_failed",
-            message="The build exited with status 1.",
-            retryable=True,
-            suggested_action="Read the deployment logs, mend the build and deploy again.",
-        )
-    return r.Operation(
-        id=deployment.operation_id,
-        kind=INITIALIZE,
-        project_id=deployment.project_id,
-        created_at=deployment.created_at,
-        updated_at=deployment.updated_at,
-        created_ms=began_ms,
-        state="succeeded" if status == "ready" else status,
-        phase="done",
-        step=4,
-        deployment_id=deployment.id,
-        build_completed_at=deployment.updated_at if status == "ready" else None,
-        result={"source_generation": 1} if status == "ready" else None,
-        error=failure,
-    )

@@ -26,6 +26,14 @@ APPLY_DOMAINS = "apply_project_domains"
 HELD = "held_by_intervention"
 
 
+BUILD_FAILED = Failure(
+    code="operation_failed",
+    message="The build exited with status 1.",
+    retryable=True,
+    suggested_action="Read the deployment logs, mend the build and deploy again.",
+)
+
+
 class Step(NamedTuple):
     """A stage of a plan; `share` is the part of the running time spent in it."""
 
@@ -308,6 +316,7 @@ def hold_claim(change: Change, project: Project) -> Operation:
 
 def past_operation(change: Change, deployment: Deployment) -> Operation:
     """Write the ended operation that made a deployment which is simply there."""
+    ready = deployment.status == "ready"
     operation = Operation(
         id=deployment.operation_id,
         kind=INITIALIZE,
@@ -315,10 +324,13 @@ def past_operation(change: Change, deployment: Deployment) -> Operation:
         created_at=deployment.created_at,
         updated_at=deployment.updated_at,
         created_ms=change.now_ms,
-        state="succeeded" if deployment.status == "ready" else deployment.status,
+        state="succeeded" if ready else deployment.status,
         phase="done",
         step=len(DEPLOYING_PLAN) - 1,
         deployment_id=deployment.id,
+        build_completed_at=deployment.updated_at if ready else None,
+        result={"source_generation": 1} if ready else None,
+        error=BUILD_FAILED if deployment.status == "failed" else None,
     )
     change.put(OPERATIONS, operation.id, operation)
     return operation

@@ -208,12 +208,28 @@ class Remembered(Record, frozen=True, gc=False):
     content_type: str = "application/json"
 
 
+class Planned(Record, frozen=True, gc=False):
+    """An entry of a scenario's timeline, and what came of it.
+
+    It happens at its event in the schedule, or when `after_calls` more calls (of `call`, if named)
+    have succeeded. `document` is an intervention or a fault, as it is written.
+    """
+
+    order: int
+    action: Literal["fault", "intervene"]
+    document: dict[str, Any]
+    after_calls: int | None = None
+    call: str | None = None
+    done: bool = False
+    said: str | None = None
+
+
 class Event(Record, frozen=True, gc=False):
     """An entry of the schedule: at `due_ms`, something happens to `subject`."""
 
     due_ms: int
     sequence: int
-    kind: Literal["operation_step", "dns_expiry"]
+    kind: Literal["operation_step", "dns_expiry", "timeline"]
     subject: str
 
 
@@ -227,9 +243,14 @@ class ClockState(Record, frozen=True, gc=False):
 
 
 class Origin(Record, frozen=True, gc=False):
-    """How a world began, which is what a reset returns to; `at_ms` None: wherever the mode starts."""
+    """How a world began, which is what a reset returns to.
+
+    `at_ms` None is wherever the mode starts; `scenario` is the text of the scenario it came from.
+    """
 
     mode: Literal["real", "frozen", "scaled", "skip"] = "real"
     rate: float | None = None
     at_ms: int | None = None
     assumptions: Assumptions = Assumptions()
+    scenario: str | None = None
+    scenario_file: str | None = None

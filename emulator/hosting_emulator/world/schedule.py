@@ -6,6 +6,8 @@ depend on how often anybody looks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from hosting_emulator.world import lifecycles, operations
@@ -14,8 +16,13 @@ from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
+#: Carries out an event of the timeline, which only higher floors know how to do.
+Planner = Callable[[Change, str], None]
 
-def run_due(world: World, now_ms: int) -> tuple[Change, int] | None:
+
+def run_due(
+    world: World, now_ms: int, carry_out: Planner | None = None
+) -> tuple[Change, int] | None:
     """Return the change that everything due by `now_ms` makes, and the number of events; None: nothing."""
     if world.next_due_ms is None or world.next_due_ms > now_ms:
         return None
@@ -25,7 +32,11 @@ def run_due(world: World, now_ms: int) -> tuple[Change, int] | None:
         event = change.row(SCHEDULE, key)
         change.delete(SCHEDULE, key)
         change.now_ms = max(change.now_ms, event.due_ms)
-        _happen(change, event)
+        if event.kind == "timeline":
+            if carry_out is not None:
+                carry_out(change, event.subject)
+        else:
+            _happen(change, event)
         count += 1
     return change, count
 

@@ -41,6 +41,7 @@ CLOCK = Table("clock", r.ClockState)
 ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
 FAULTS = Table("faults", Fault)
+TIMELINE = Table("timeline", r.Planned)
 
 TABLES: dict[str, Table[Any]] = {
     table.name: table
@@ -63,6 +64,7 @@ TABLES: dict[str, Table[Any]] = {
         ASSUMPTIONS,
         ORIGIN,
         FAULTS,
+        TIMELINE,
     )
 }
 #: The key of the single row in CLOCK, ASSUMPTIONS and ORIGIN.

@@ -167,6 +167,17 @@ class Change:
         else:
             rows[key] = None
 
+    def fork(self) -> Change:
+        """Return a change that goes on from this one, to be taken back into it or dropped."""
+        copy = Change(self.world, self.now_ms)
+        copy.writes = {name: dict(rows) for name, rows in self.writes.items()}
+        copy._schedule = self._schedule
+        return copy
+
+    def take(self, other: Change) -> None:
+        """Take over what a fork of this change has done."""
+        self.writes, self._schedule = other.writes, other._schedule
+
     def pop_due(self, until_ms: int) -> str | None:
         """Take the key of the next event due by `until_ms` off this change's schedule."""
         while self._schedule is not None:

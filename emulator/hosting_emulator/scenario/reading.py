@@ -1,0 +1,128 @@
+"""Reading a scenario file: its shape first, with the place, the field and the nearest known word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.scenario import document as d
+from hosting_emulator.scenario.yaml_text import Located, Path, read_yaml
+
+_PARTS = [kind for kind in vars(d).values() if isinstance(kind, type) and issubclass(kind, d.Part)]
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
+_MISSING = re.compile(r"Object missing required field `([^`]*)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario whose shape is right: its parts, its text and where everything stood."""
+
+    part: d.ScenarioPart
+    located: Located
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.part.name
+
+
+def read_scenario(text: str, file: str) -> Scenario:
+    """Read a scenario. Raises ScenarioError."""
+    located = read_yaml(text, file)
+    if not isinstance(located.data, dict):
+        raise located.error((), "a scenario is a mapping with name, description and more")
+    try:
+        part = msgspec.convert(located.data, d.ScenarioPart)
+    except msgspec.ValidationError as error:
+        raise _explained(located, str(error)) from None
+    for number, step in enumerate(part.story):
+        _check_step(located, ("story", number), step)
+    for number, planned in enumerate(part.timeline):
+        _check_planned(located, ("timeline", number), planned)
+    return Scenario(part, located, text)
+
+
+def _explained(located: Located, message: str) -> Exception:
+    reason, _, where = message.partition(" - at `$")
+    path = _path(where)
+    if found := _UNKNOWN.search(reason):
+        field = found.group(1)
+        known = _fields_at(path)
+        hint = nearest(field, known) or f"; there are {', '.join(known)}"
+        return located.error((*path, field), f"unknown field {field!r}{hint}")
+    if found := _MISSING.search(reason):
+        return located.error(path, f"the field {found.group(1)!r} is missing here")
+    field = str(path[-1]) if path else "the scenario"
+    if "Invalid enum value" in reason:
+        words = _words(field)
+        value = reason.split("value ")[-1].strip("'\"")
+        hint = nearest(value, words) or f"; it is one of {', '.join(words)}"
+        return located.error(path, f"{field} cannot be {value!r}{hint}")
+    return located.error(path, f"{field}: {reason[0].lower() + reason[1:]}")
+
+
+def _path(where: str) -> Path:
+    found: list[str | int] = []
+    for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+)\]", where.rstrip("`")):
+        found.append(int(number) if number else name)
+    return tuple(found)
+
+
+_SECTIONS: dict[str, type[d.Part]] = {
+    "": d.ScenarioPart,
+    "clock": d.ClockPart,
+    "world": d.WorldPart,
+    "organizations": d.OrganizationPart,
+    "people": d.PersonPart,
+    "projects": d.ProjectPart,
+    "database": d.DatabasePart,
+    "timeline": d.PlannedPart,
+    "story": d.StepPart,
+    "expect": d.ExpectPart,
+}
+
+
+def _fields_at(path: Path) -> list[str]:
+    names = [part for part in path if isinstance(part, str)]
+    section = _SECTIONS.get(names[-1] if names else "", d.ScenarioPart)
+    return [field.encode_name for field in msgspec.structs.fields(section)]
+
+
+def _words(field: str) -> list[str]:
+    """Return the words that a field of this name may take, in whatever part it stands."""
+    for part in _PARTS:
+        hint = get_type_hints(part).get(field)
+        words = [word for word in _literals(hint) if isinstance(word, str)]
+        if words:
+            return words
+    return []
+
+
+def _literals(hint: Any) -> list[Any]:
+    found: list[Any] = []
+    for argument in get_args(hint):
+        found += _literals(argument) if get_args(argument) else [argument]
+    return found
+
+
+def _check_step(located: Located, path: Path, step: d.StepPart) -> None:
+    given = [name for name in d.ACTIONS if getattr(step, name) is not None]
+    if len(given) != 1 and not (not given and step.note):
+        found = " and ".join(given) if given else "none"
+        raise located.error(
+            path, f"a step does exactly one of {', '.join(d.ACTIONS)}; here is {found}"
+        )
+    if step.expect is not None and not set(given) & set(d.REQUESTS):
+        raise located.error((*path, "expect"), "expect belongs to a call, a poll or a redeem")
+
+
+def _check_planned(located: Located, path: Path, planned: d.PlannedPart) -> None:
+    if (planned.at is None) == (planned.after_calls is None):
+        raise located.error(path, "an entry of the timeline has either at or after_calls")
+    if (planned.fault is None) == (planned.intervene is None):
+        raise located.error(path, "an entry of the timeline has either fault or intervene")
