@@ -1,1 +1,8 @@
 """The scenario library: YAML as package data, and nothing that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+#: Where the library's files are.
+FOLDER = Path(__file__).parent

@@ -1,0 +1,260 @@
+"""Building: from a scenario's parts to a world that is ready, with faults armed and timeline set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator.contract.assumptions import PERMISSIONS, AssumptionRefused, Assumptions
+from hosting_emulator.contract.calls import CALLS, GET_OPERATION
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.faults.reading import FaultRefused, arm, read_fault
+from hosting_emulator.interventions.base import InterventionRefused
+from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.scenario import document as d
+from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.yaml_text import Path
+from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.default_world import PEOPLE, SITES, WORKSPACES
+from hosting_emulator.world.populating import Human, Site, Workspace, populate
+from hosting_emulator.world.records import Event, Origin, Planned
+from hosting_emulator.world.streams import next_number
+from hosting_emulator.world.tables import SCHEDULE, TIMELINE
+from hosting_emulator.world.value import Change, World, empty_world
+
+
+def build_world(scenario: Scenario, name: str, machine_ms: int) -> World:
+    """Return the world of a scenario under a name. Raises ScenarioError, naming the place."""
+    part = scenario.part
+    origin = _origin(scenario)
+    try:
+        clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
+    except clocks.ClockRefused as error:
+        raise scenario.located.error(("clock",), str(error)) from None
+    change = Change(empty_world(name, part.seed or part.name, clock, origin), clock.world_ms)
+    if part.world is None:
+        populate(change, WORKSPACES, PEOPLE, SITES)
+    else:
+        _populate(scenario, part.world, change)
+    world = change.applied()
+    change = Change(world, clock.world_ms)
+    _arm(scenario, change)
+    _plan(scenario, change)
+    check_story(scenario, change)
+    return world if change.empty else change.applied()
+
+
+def _origin(scenario: Scenario) -> Origin:
+    part, located = scenario.part, scenario.located
+    at_ms = None
+    if part.clock.at is not None:
+        try:
+            at_ms = parse_timestamp(part.clock.at)
+        except ValueError as error:
+            raise located.error(("clock", "at"), str(error)) from None
+    assumptions = Assumptions()
+    for name, value in part.assumptions.items():
+        try:
+            assumptions = assumptions.changed({name: value})
+        except AssumptionRefused as error:
+            raise located.error(("assumptions", name), str(error)) from None
+    return Origin(part.clock.mode, part.clock.rate, at_ms, assumptions, scenario.text, located.file)
+
+
+def _populate(scenario: Scenario, world: d.WorldPart, change: Change) -> None:
+    _check_aliases(scenario, world)
+    populate(
+        change,
+        [
+            Workspace(
+                o.alias,
+                o.name or o.alias.capitalize(),
+                o.plan,
+                o.credits,
+                PERMISSIONS if o.permissions is None else tuple(o.permissions),
+            )
+            for o in world.organizations
+        ],
+        [
+            Human(p.alias, p.name or p.alias.capitalize(), p.organizations, p.projects)
+            for p in world.people
+        ],
+        [_site(project) for project in world.projects],
+    )
+
+
+def _site(project: d.ProjectPart) -> Site:
+    database = project.database
+    return Site(
+        alias=project.alias,
+        organization=project.organization,
+        deployments=project.deployments,
+        flag=project.flag,
+        dns=project.dns,
+        data_mode=database.data_mode,
+        dev_database=None if database.dev == "absent" else database.dev,
+        prod_database=None if database.prod == "absent" else database.prod,
+        custom_domain=project.domain,
+        source_generation=project.source_generation,
+    )
+
+
+def _check_aliases(scenario: Scenario, world: d.WorldPart) -> None:
+    organizations = _distinct(scenario, "organizations", [o.alias for o in world.organizations])
+    projects = _distinct(scenario, "projects", [p.alias for p in world.projects])
+    _distinct(scenario, "people", [p.alias for p in world.people])
+    for i, organization in enumerate(world.organizations):
+        for permission in organization.permissions or ():
+            path: Path = ("world", "organizations", i, "permissions")
+            _known(scenario, path, "permission", permission, list(PERMISSIONS))
+    for i, project in enumerate(world.projects):
+        path = ("world", "projects", i, "organization")
+        _known(scenario, path, "organization", project.organization, organizations)
+    for i, person in enumerate(world.people):
+        for alias in person.organizations:
+            path = ("world", "people", i, "organizations", alias)
+            _known(scenario, path, "organization", alias, organizations)
+        for alias in person.projects:
+            path = ("world", "people", i, "projects", alias)
+            _known(scenario, path, "project", alias, projects)
+
+
+def _distinct(scenario: Scenario, section: str, aliases: list[str]) -> list[str]:
+    for i, alias in enumerate(aliases):
+        if alias in aliases[:i]:
+            path = ("world", section, i, "alias")
+            raise scenario.located.error(path, f"the alias {alias!r} is taken above")
+    return aliases
+
+
+def _known(scenario: Scenario, path: Path, what: str, word: str, known: list[str]) -> None:
+    if word not in known:
+        hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
+        raise scenario.located.error(path, f"there is no {what} {word!r}{hint}")
+
+
+def _arm(scenario: Scenario, change: Change) -> None:
+    for number, document in enumerate(scenario.part.faults):
+        try:
+            arm(change, document)
+        except FaultRefused as error:
+            path = ("faults", number, error.field) if error.field else ("faults", number)
+            raise scenario.located.error(path, str(error)) from None
+
+
+def _plan(scenario: Scenario, change: Change) -> None:
+    for order, planned in enumerate(scenario.part.timeline):
+        path: Path = ("timeline", order)
+        action = "fault" if planned.fault is not None else "intervene"
+        found = planned.fault if planned.fault is not None else planned.intervene
+        assert found is not None
+        check_turn(scenario, (*path, action), action, found, change)
+        if planned.call is not None:
+            calls = [*CALLS, GET_OPERATION.call_id]
+            _known(scenario, (*path, "call"), "call", planned.call, calls)
+        key = f"planned-{order + 1:04d}"
+        record = Planned(
+            order,
+            "fault" if action == "fault" else "intervene",
+            found,
+            planned.after_calls,
+            planned.call,
+        )
+        change.put(TIMELINE, key, record)
+        if planned.at is not None:
+            due_ms = _moment(scenario, (*path, "at"), planned.at, change.now_ms)
+            sequence = next_number(change, "schedule")
+            change.put(SCHEDULE, str(sequence), Event(due_ms, sequence, "timeline", key))
+
+
+def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:
+    try:
+        return now_ms + parse_duration_ms(text)
+    except ValueError:
+        pass
+    try:
+        return max(now_ms, parse_timestamp(text))
+    except ValueError:
+        message = f"{text!r} is neither a duration after the start (10m) nor a timestamp"
+        raise scenario.located.error(path, message) from None
+
+
+def check_turn(
+    scenario: Scenario, path: Path, action: str, found: dict[str, Any], change: Change
+) -> None:
+    """Check a fault or an intervention without doing it, as far as that can be told beforehand."""
+    try:
+        if action == "fault":
+            if not _has_variables(found):
+                read_fault(change.fork(), found)
+        else:
+            read_intervention(found)
+    except FaultRefused as error:
+        where = (*path, error.field) if error.field else path
+        raise scenario.located.error(where, str(error)) from None
+    except InterventionRefused as error:
+        where = (*path, next(iter(found))) if found else path
+        raise scenario.located.error(where, str(error)) from None
+
+
+def _has_variables(found: Any) -> bool:
+    return "${" in str(found)
+
+
+def check_story(scenario: Scenario, change: Change) -> None:
+    """Check what can be told of a story before it runs. Raises ScenarioError."""
+    for number, step in enumerate(scenario.part.story):
+        path: Path = ("story", number)
+        if step.call is not None:
+            _known(scenario, (*path, "call"), "call", step.call, list(CALLS))
+        if step.fault is not None:
+            check_turn(scenario, (*path, "fault"), "fault", step.fault, change)
+        if step.intervene is not None:
+            check_turn(scenario, (*path, "intervene"), "intervene", step.intervene, change)
+        for field, index in (
+            ("who", "person"),
+            ("project", "project"),
+            ("organization", "organization"),
+        ):
+            alias = getattr(step, field)
+            if alias is not None and "${" not in alias:
+                _check_alias(scenario, change, path, field, index, alias)
+        if step.advance is not None:
+            _check_duration(scenario, (*path, "advance"), step.advance)
+        if step.assume is not None:
+            _check_assumptions(scenario, (*path, "assume"), step.assume)
+
+
+def _check_alias(
+    scenario: Scenario, change: Change, path: Path, field: str, index: str, alias: str
+) -> None:
+    if change.world.indexes.get(f"{index}:{alias}") is None:
+        known = [key.split(":")[1] for key in change.world.indexes if key.startswith(f"{index}:")]
+        name = "as" if field == "who" else field
+        if step_says(scenario, (*path, name)):
+            _known(scenario, (*path, name), index, alias, sorted(known))
+
+
+def step_says(scenario: Scenario, path: Path) -> bool:
+    """Tell whether a field stands in the file, rather than being its default."""
+    found: Any = scenario.located.data
+    for part in path:
+        if isinstance(found, dict) and part not in found:
+            return False
+        found = found[part]
+    return True
+
+
+def _check_duration(scenario: Scenario, path: Path, text: str) -> None:
+    try:
+        parse_duration_ms(text)
+    except ValueError as error:
+        raise scenario.located.error(path, str(error)) from None
+
+
+def _check_assumptions(scenario: Scenario, path: Path, values: dict[str, Any]) -> None:
+    try:
+        Assumptions().changed(values)
+    except AssumptionRefused as error:
+        raise scenario.located.error(path, str(error)) from None

@@ -1,0 +1,384 @@
+"""Running a story: each step against a live world, each answer against what it should be.
+
+It asks the engine as the server does, so it needs no socket and no real time: a delay is noted and
+not waited for, a broken connection is seen as what the client would see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+
+from hosting_emulator.calls.redeem_ticket import project_at, redeem
+from hosting_emulator.contract.assumptions import AssumptionRefused
+from hosting_emulator.contract.calls import CALLS, CallSpec
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.problem_documents import problem_document, status_of
+from hosting_emulator.faults.reading import FaultRefused, arm
+from hosting_emulator.faults.viewing import faults_in_order
+from hosting_emulator.interventions.base import InterventionRefused
+from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.scenario.comparing import Difference, compare
+from hosting_emulator.scenario.document import ACTIONS, ExpectPart, StepPart
+from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.yaml_text import Path
+from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.operations import finished
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    FAULTS,
+    MEMBERSHIPS,
+    ONLY,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PEOPLE,
+)
+from hosting_emulator.world.value import Change
+
+_DOCS = "http://127.0.0.1:4620/_emulator/docs"
+_ISSUER = "http://127.0.0.1:4620"
+_VARIABLE = re.compile(r"\$\{([^}]+)\}")
+_MOST_STEPS = 10_000
+
+
+class StepFailed(Exception):
+    """A step could not be carried out; the message says why."""
+
+
+class Story:
+    """One run of a scenario's story in one world."""
+
+    def __init__(self, scenario: Scenario, engine: Engine) -> None:
+        self._scenario = scenario
+        self._engine = engine
+        self._saved: dict[str, Any] = {}
+        self._answers: dict[str, bytes] = {}
+        self._keys = 0
+        self._digest = sha256()
+        self._last: Outgoing | None = None
+        self._delayed = False
+
+    def run(self) -> dict[str, Any]:
+        """Run all steps, up to the first that fails. Returns the report."""
+        steps: list[dict[str, Any]] = []
+        for number, step in enumerate(self._scenario.part.story):
+            report = self._step(number, step)
+            steps.append(report)
+            if not report["passed"]:
+                break
+        located = self._scenario.located
+        return {
+            "scenario": self._scenario.name,
+            "file": located.file,
+            "passed": all(step["passed"] for step in steps),
+            "steps": steps,
+            "digest": self._digest.hexdigest(),
+        }
+
+    def _step(self, number: int, step: StepPart) -> dict[str, Any]:
+        action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")
+        path: Path = ("story", number)
+        said, differences = "", []
+        try:
+            for _ in range(step.times):
+                said = _DO[action](self, step)
+                differences = self._differences(step, action)
+                if differences:
+                    break
+            self._save(step)
+        except (StepFailed, InterventionRefused, FaultRefused, AssumptionRefused) as failed:
+            said = str(failed)
+            differences = [Difference(action, "to be possible", said)]
+        except (clocks.ClockRefused, ValueError) as failed:
+            said = str(failed)
+            differences = [Difference(action, "to be possible", said)]
+        return {
+            "n": number + 1,
+            "line": self._scenario.located.line(path),
+            "title": step.note or _title(action, step),
+            "passed": not differences,
+            "said": said,
+            "differences": [difference._asdict() for difference in differences],
+        }
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _call(self, step: StepPart) -> str:
+        spec = CALLS[str(step.call)]
+        if spec.subject == "organization":
+            subject = self._id("organization", step.organization or "acme")
+        else:
+            subject = self._id("project", step.project or "shop")
+        return self._request(step, spec, spec.path.replace(f"{{{spec.subject}_id}}", subject))
+
+    def _poll(self, step: StepPart) -> str:
+        template = self._engine.world.assumptions.operation_path
+        operation = str(self._filled(step.poll))
+        return self._request(step, None, template.replace("{operation_id}", operation))
+
+    def _request(self, step: StepPart, spec: CallSpec | None, path: str) -> str:
+        sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
+        sent.setdefault("authorization", f"Bearer {self._token(step)}")
+        body = b""
+        if spec is not None and spec.idempotent:
+            self._keys += 1
+            key = str(self._filled(step.key)) if step.key is not None else f"step-{self._keys}"
+            sent.setdefault("idempotency-key", key)
+        if step.body is not msgspec.UNSET:
+            body = msgspec.json.encode(self._filled(step.body))
+            sent.setdefault("content-type", "application/json")
+        incoming = Incoming(
+            method=spec.method if spec else "GET",
+            path=path,
+            query=urlencode({k: str(self._filled(v)) for k, v in step.query.items()}),
+            docs_url=lambda: _DOCS,
+            headers=lambda name: (sent[name.lower()],) if name.lower() in sent else (),
+            body=body,
+        )
+        outgoing = self._engine.exchange(incoming)
+        self._delayed = bool(outgoing.delay_ms)
+        if outgoing.resume:
+            outgoing = self._engine.exchange(incoming)
+            self._delayed = True
+        self._engine.release(outgoing)
+        self._last = outgoing
+        self._digest.update(b"%d %b\n" % (outgoing.status, outgoing.body))
+        lost = _lost(outgoing)
+        return f"the answer was lost ({lost})" if lost else f"answered {outgoing.status}"
+
+    def _token(self, step: StepPart) -> str:
+        if step.token is not None:
+            return str(self._filled(step.token))
+        world = self._engine.world
+        person = world.get(PEOPLE, self._id("person", step.who))
+        assert person is not None
+        organization_id: str | None
+        if step.organization is not None and step.call != "create_user_api_key":
+            organization_id = self._id("organization", step.organization)
+        else:
+            mine = [
+                (o.alias, key)
+                for key, o in world.rows(ORGANIZATIONS)
+                if world.get(MEMBERSHIPS, f"{key}/{person.id}")
+            ]
+            organization_id = min(mine)[1] if mine else None
+        assumptions = world.assumptions
+        return self._engine.identity.mint(
+            person,
+            organization_id,
+            issuer=_ISSUER + issuer_path(world.name),
+            audience=assumptions.token_audience,
+            now_ms=self._engine.settle(),
+            lifetime_s=max(1, parse_duration_ms(assumptions.token_lifetime) // 1000),
+            interactive=step.interactive,
+        )
+
+    def _redeem(self, step: StepPart) -> str:
+        url = urlsplit(str(self._filled(step.redeem)))
+        engine = self._engine
+        now_ms = engine.settle()
+        change = Change(engine.world, now_ms)
+        project = project_at(change, url.hostname or "")
+        if project is None:
+            raise StepFailed(f"no project's dev host is {url.hostname}")
+        try:
+            redeem(change, project, parse_qs(url.query).get("ticket", [""])[0])
+            engine.commit(change, "redeem_ticket")
+            self._last = Outgoing(303, b"", "", [("Location", f"{url.scheme}://{url.netloc}/")])
+        except Refused as refused:
+            assumptions = engine.world.assumptions
+            body = problem_document(refused, engine.request_id(), _DOCS, assumptions)
+            status = status_of(refused, assumptions)
+            self._last = Outgoing(status, body, "application/problem+json")
+        self._delayed = False
+        self._digest.update(b"%d %b\n" % (self._last.status, self._last.body))
+        return f"answered {self._last.status}"
+
+    # --- turns of a hand ------------------------------------------------------------------------
+
+    def _advance(self, step: StepPart) -> str:
+        engine = self._engine
+        engine.move_to(engine.settle() + parse_duration_ms(str(step.advance)))
+        return f"time moved by {step.advance}"
+
+    def _to(self, step: StepPart) -> str:
+        self._engine.move_to(parse_timestamp(str(self._filled(step.to))))
+        return f"time moved to {step.to}"
+
+    def _until(self, step: StepPart) -> str:
+        engine, operation_id = self._engine, str(self._filled(step.until))
+        for _ in range(_MOST_STEPS):
+            operation = engine.world.get(OPERATIONS, operation_id)
+            if operation is None:
+                raise StepFailed(f"there is no operation {operation_id}")
+            if finished(operation):
+                return f"the operation is {operation.state}"
+            due_ms = engine.due_of(operation_id)
+            if due_ms is None:
+                raise StepFailed(f"operation {operation_id} does not move with time")
+            engine.move_to(max(due_ms, engine.now_ms()))
+        raise StepFailed("the operation did not end")
+
+    def _change(self, title: str, act: Callable[[Change], str]) -> str:
+        now_ms = self._engine.settle()
+        change = Change(self._engine.world, now_ms)
+        said = act(change)
+        self._engine.commit(change, title)
+        return said
+
+    def _intervene(self, step: StepPart) -> str:
+        document = self._filled(step.intervene)
+        return self._change("intervention", lambda c: read_intervention(document).apply(c))
+
+    def _fault(self, step: StepPart) -> str:
+        document = self._filled(step.fault)
+        return self._change("fault armed", lambda c: f"{arm(c, document).id} is armed")
+
+    def _clear_faults(self, step: StepPart) -> str:
+        def clear(change: Change) -> str:
+            armed = faults_in_order(change.world)
+            for fault in armed:
+                change.delete(FAULTS, fault.id)
+            return f"{len(armed)} faults removed"
+
+        return self._change("faults removed", clear)
+
+    def _assume(self, step: StepPart) -> str:
+        changed = self._engine.world.assumptions.changed(self._filled(step.assume))
+
+        def act(change: Change) -> str:
+            change.put(ASSUMPTIONS, ONLY, changed)
+            return "assumptions changed"
+
+        return self._change("assumptions", act)
+
+    def _note(self, step: StepPart) -> str:
+        return ""
+
+    # --- what was answered ----------------------------------------------------------------------
+
+    def _differences(self, step: StepPart, action: str) -> list[Difference]:
+        if action not in ("call", "poll", "redeem") or self._last is None:
+            return []
+        outgoing, expect = self._last, step.expect or ExpectPart()
+        lost = _lost(outgoing)
+        differences = compare(expect.lost, lost, "lost")
+        if expect.delayed is not None:
+            differences += compare(expect.delayed, self._delayed, "delayed")
+        if differences or lost in ("timeout", "connection_reset", "empty_response"):
+            return differences
+        if expect.status is not None:
+            differences += compare(expect.status, outgoing.status, "status")
+        elif step.expect is None and outgoing.status >= 400:
+            differences.append(Difference("status", "success", outgoing.status))
+        if expect.html is not None:
+            html = outgoing.content_type.startswith("text/html")
+            differences += compare(expect.html, html, "html")
+        headers = {name.lower(): value for name, value in outgoing.headers}
+        for name, value in expect.headers.items():
+            found = headers.get(name.lower())
+            differences += compare(self._filled(value), found, f"headers.{name}")
+        if expect.same_as is not None and outgoing.body != self._answers.get(expect.same_as):
+            differences.append(
+                Difference("body", f"the bytes of {expect.same_as}", outgoing.body.decode())
+            )
+        return differences + self._body_differences(expect)
+
+    def _body_differences(self, expect: ExpectPart) -> list[Difference]:
+        document = self._document()
+        differences: list[Difference] = []
+        if expect.code is not None:
+            found = document.get("code") if isinstance(document, dict) else None
+            differences += compare(expect.code, found, "code")
+        if expect.body is not msgspec.UNSET:
+            differences += compare(self._filled(expect.body), document, "")
+        if expect.items is not None:
+            found = len(document["items"]) if isinstance(document, dict) else None
+            differences += compare(expect.items, found, "items")
+        for name in expect.absent:
+            if isinstance(document, dict) and name in document:
+                differences.append(Difference(name, "(absent)", document[name]))
+        return differences
+
+    def _document(self) -> Any:
+        assert self._last is not None
+        try:
+            return msgspec.json.decode(self._last.body)
+        except msgspec.DecodeError:
+            return None
+
+    def _save(self, step: StepPart) -> None:
+        document = self._document() if step.save and self._last is not None else None
+        for name, place in step.save.items():
+            if place == "answer":
+                assert self._last is not None
+                self._answers[name] = self._last.body
+                continue
+            found: Any = document
+            for part in place.split("."):
+                if isinstance(found, dict) and part in found:
+                    found = found[part]
+                elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
+                    found = found[int(part)]
+                else:
+                    raise StepFailed(f"the answer has no {place} to save as {name}")
+            self._saved[name] = found
+
+    # --- names and variables --------------------------------------------------------------------
+
+    def _id(self, index: str, name: str) -> str:
+        name = str(self._filled(name))
+        return str(self._engine.world.indexes.get(f"{index}:{name}") or name)
+
+    def _filled(self, found: Any) -> Any:
+        """Put saved values and ids in the place of `${…}`."""
+        if isinstance(found, dict):
+            return {name: self._filled(value) for name, value in found.items()}
+        if isinstance(found, list):
+            return [self._filled(item) for item in found]
+        if not isinstance(found, str) or "${" not in found:
+            return found
+        whole = _VARIABLE.fullmatch(found)
+        if whole:
+            return self._variable(whole.group(1))
+        return _VARIABLE.sub(lambda match: str(self._variable(match.group(1))), found)
+
+    def _variable(self, name: str) -> Any:
+        if name in self._saved:
+            return self._saved[name]
+        index, _, alias = name.partition(".")
+        found = self._engine.world.indexes.get(f"{index}:{alias}")
+        if found is None or index not in ("project", "organization", "person"):
+            known = ", ".join(sorted(self._saved)) or "nothing"
+            raise StepFailed(f"there is no ${{{name}}}: saved so far is {known}")
+        return found
+
+
+def _lost(outgoing: Outgoing) -> str | None:
+    """Return the kind of fault that keeps an answer from arriving whole; None: it arrives."""
+    effect = outgoing.breakage
+    kind = str(effect.__struct_config__.tag) if effect is not None else None
+    return None if kind == "slow_response" else kind
+
+
+def _title(action: str, step: StepPart) -> str:
+    value = getattr(step, action, "")
+    if action in ("intervene", "fault") and isinstance(value, dict):
+        return f"{action} {next(iter(value), '')}"
+    who = f" as {step.who}" if action in ("call", "poll") and step.who != "owner" else ""
+    return f"{action} {value}{who}" if action != "call" else f"{value}{who}"
+
+
+_DO: dict[str, Callable[[Story, StepPart], str]] = {
+    name: getattr(Story, f"_{name}") for name in (*ACTIONS, "note")
+}
