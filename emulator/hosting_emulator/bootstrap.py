@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 from hosting_emulator import __version__
 from hosting_emulator.calls.inputs import load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
@@ -24,6 +26,10 @@ from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.scenario.building import build_world
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.library import Library, read_file
+from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.guard import Guard, host_name
@@ -50,7 +56,9 @@ class Emulator:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._directory = _open_directory(settings)
-        self.worlds = Worlds(self._directory)
+        self.worlds = Worlds(self._directory, rebuild=_rebuild)
+        self._library = Library(settings.library)
+        self._watching: asyncio.Task[None] | None = None
         self._servers: list[asyncio.Server] = []
         self._authority_folder: tempfile.TemporaryDirectory[str] | None = None
         self._ca_file: str | None = None
@@ -58,7 +66,9 @@ class Emulator:
         self._token = _control_token(settings)
         try:
             self._fresh = self.worlds.open(settings.seed, _origin(settings))
-        except (StateRefused, StoreFailed, ClockRefused) as error:
+            if settings.scenario is not None:
+                self._load(self._library.find(settings.scenario))
+        except (StateRefused, StoreFailed, ClockRefused, ScenarioError) as error:
             self._directory.close()
             raise StartError(str(error)) from None
         except OSError as error:
@@ -70,7 +80,7 @@ class Emulator:
     async def start(self) -> None:
         """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
         settings = self._settings
-        app = App(self.worlds, self._site, self._guard(), self._facts())
+        app = App(self.worlds, self._site, self._guard(), self._facts(), self._library)
         self._http = Server(app.handle)
         try:
             server = await self._listen(settings.port, None)
@@ -79,9 +89,31 @@ class Emulator:
             if settings.tls_port is not None:
                 server = await self._listen(settings.tls_port, self._tls_folder())
                 self._site.tls_port = server.sockets[0].getsockname()[1]
+            if settings.watch and settings.scenario is not None:
+                watched = Path(settings.scenario).resolve()
+                self._watching = asyncio.get_running_loop().create_task(self._watch(watched))
         except BaseException:
             await self.stop()
             raise
+
+    def _load(self, scenario: Scenario) -> None:
+        """Make the default world the scenario's. Raises ScenarioError, StoreFailed."""
+        engine = self.worlds.get(DEFAULT_WORLD)
+        assert engine is not None
+        built = build_world(scenario, DEFAULT_WORLD, machine_ms())
+        engine.replace_world(replace(built, commit=engine.world.commit + 1))
+        self._fresh = True
+
+    async def _watch(self, path: Path) -> None:
+        """Load the scenario's file again whenever it changes; a broken one is said and not loaded."""
+        from watchfiles import awatch
+
+        async for _ in awatch(path.parent, watch_filter=lambda _, found: Path(found) == path):
+            try:
+                self._load(read_file(path))
+                _log.warning("%s changed: loaded again", path)
+            except (ScenarioError, StoreFailed) as error:
+                _log.warning("%s; the world stays as it was", error)
 
     async def _listen(self, port: int, tls_folder: Path | None) -> asyncio.Server:
         context = None
@@ -168,6 +200,9 @@ class Emulator:
 
     async def stop(self) -> None:
         """Close the sockets, keep everything and let go of the directory."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
         for server in self._servers:
             server.close()
         if self._servers:
@@ -207,6 +242,12 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     finally:
         await emulator.stop()
     return 0
+
+
+def _rebuild(name: str, origin: Origin, now_machine_ms: int) -> World:
+    """Build a scenario's world again, from the text that its origin keeps."""
+    scenario = read_scenario(str(origin.scenario), origin.scenario_file or "scenario.yaml")
+    return build_world(scenario, name, now_machine_ms)
 
 
 def _calm_collector() -> None:

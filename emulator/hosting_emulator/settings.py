@@ -21,6 +21,8 @@ class Settings:
 
     `clock` is `real`, `frozen`, `skip` or `scaled:RATE`; `at` an RFC 3339 timestamp where world
     time starts. `seed` and the clock shape a world when it is made, not one that is found on disk.
+    `library` is the folder of scenarios; `scenario` one of them or a file, which the default world
+    becomes at the start, and with `watch` again whenever the file changes.
     """
 
     host: str = "127.0.0.1"
@@ -35,6 +37,9 @@ class Settings:
     public_url: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     control_token: str | None = None
+    library: Path | None = None
+    scenario: str | None = None
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,8 +37,14 @@ class Library(Protocol):
 class Worlds:
     """All worlds by name. `default` is always there."""
 
-    def __init__(self, library: Library, machine: Callable[[], int] = machine_ms) -> None:
+    def __init__(
+        self,
+        library: Library,
+        machine: Callable[[], int] = machine_ms,
+        rebuild: Callable[[str, Origin, int], World] | None = None,
+    ) -> None:
         self._library = library
+        self._rebuild = rebuild
         self._machine = machine
         self._engines: dict[str, Engine] = {}
         self._ephemeral: set[str] = set()
@@ -119,10 +125,13 @@ class Worlds:
         return self.add(replace(source.world, name=name), ephemeral=ephemeral)
 
     def reset(self, engine: Engine) -> None:
-        """Begin a world again: its seed, and the clock and assumptions it was made with."""
+        """Begin a world again: as its scenario has it, or its seed, clock and assumptions."""
         old = engine.world
         origin = old.get(ORIGIN, ONLY) or Origin()
-        world = default_world(old.name, old.seed, origin, self._machine())
+        if origin.scenario is not None and self._rebuild is not None:
+            world = self._rebuild(old.name, origin, self._machine())
+        else:
+            world = default_world(old.name, old.seed, origin, self._machine())
         engine.replace_world(replace(world, commit=old.commit + 1))
 
     def delete(self, name: str) -> None:

@@ -36,7 +36,7 @@ class FaultRefused(ValueError):
         self.field = field
 
 
-class _Rule(msgspec.Struct, forbid_unknown_fields=True, rename={"from_": "from"}):
+class RuleFields(msgspec.Struct, forbid_unknown_fields=True, rename={"from_": "from"}):
     """All of a fault but its effect, as it is written."""
 
     call: str | None = None
@@ -55,7 +55,7 @@ class _Rule(msgspec.Struct, forbid_unknown_fields=True, rename={"from_": "from"}
     phase: Phase = "before_commit"
 
 
-RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(_Rule))
+RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(RuleFields))
 
 
 def arm(change: Change, document: Mapping[str, Any]) -> Fault:
@@ -123,13 +123,13 @@ def _read_effect(document: Mapping[str, Any]) -> Effect:
     return effect
 
 
-def _read_rule(document: Mapping[str, Any]) -> _Rule:
+def _read_rule(document: Mapping[str, Any]) -> RuleFields:
     for name in document:
         if name not in RULE_FIELDS:
             hint = nearest(str(name), (*RULE_FIELDS, *KINDS))
             raise FaultRefused(f"a fault has no field {name!r}{hint}", str(name))
     try:
-        return msgspec.convert(dict(document), _Rule)
+        return msgspec.convert(dict(document), RuleFields)
     except msgspec.ValidationError as error:
         field = re.search(r"`\$\.([a-z_]+)", str(error))
         name = field.group(1) if field else ""

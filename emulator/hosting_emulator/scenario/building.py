@@ -13,8 +13,8 @@ from hosting_emulator.faults.reading import FaultRefused, arm, read_fault
 from hosting_emulator.interventions.base import InterventionRefused
 from hosting_emulator.interventions.table import read_intervention
 from hosting_emulator.scenario import document as d
+from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.reading import Scenario
-from hosting_emulator.scenario.yaml_text import Path
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.default_world import PEOPLE, SITES, WORKSPACES
 from hosting_emulator.world.populating import Human, Site, Workspace, populate

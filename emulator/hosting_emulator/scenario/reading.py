@@ -10,7 +10,7 @@ import msgspec
 
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.scenario import document as d
-from hosting_emulator.scenario.yaml_text import Located, Path, read_yaml
+from hosting_emulator.scenario.located import Located, Path
 
 _PARTS = [kind for kind in vars(d).values() if isinstance(kind, type) and issubclass(kind, d.Part)]
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
@@ -33,6 +33,9 @@ class Scenario:
 
 def read_scenario(text: str, file: str) -> Scenario:
     """Read a scenario. Raises ScenarioError."""
+    # Imported here: only a process that reads a scenario needs YAML.
+    from hosting_emulator.scenario.yaml_text import read_yaml
+
     located = read_yaml(text, file)
     if not isinstance(located.data, dict):
         raise located.error((), "a scenario is a mapping with name, description and more")

@@ -30,8 +30,8 @@ from hosting_emulator.interventions.base import InterventionRefused
 from hosting_emulator.interventions.table import read_intervention
 from hosting_emulator.scenario.comparing import Difference, compare
 from hosting_emulator.scenario.document import ACTIONS, ExpectPart, StepPart
+from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.reading import Scenario
-from hosting_emulator.scenario.yaml_text import Path
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (

@@ -14,32 +14,12 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.located import Located, Path
 
-Path = tuple[str | int, ...]
 #: No scenario needs more; a deeper or longer one is a mistake or an attack.
 DEEPEST = 20
 LONGEST = 1_000_000
 _PLAIN = "tag:yaml.org,2002:"
-
-
-class Located:
-    """Plain data, and the place (line, column; from 1) of every key and value in it."""
-
-    def __init__(self, file: str, data: Any, places: dict[Path, tuple[int, int]]) -> None:
-        self.file = file
-        self.data = data
-        self._places = places
-
-    def error(self, path: Path, message: str) -> ScenarioError:
-        """Return an error at a path; where nothing stands there, at what it would belong to."""
-        while path and path not in self._places:
-            path = path[:-1]
-        line, column = self._places.get(path, (1, 1))
-        return ScenarioError(self.file, line, column, message)
-
-    def line(self, path: Path) -> int:
-        """Return the line of a path."""
-        return self._places.get(path, (1, 1))[0]
 
 
 def read_yaml(text: str, file: str) -> Located:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.scenario.library import Library
 from hosting_emulator.server import origin, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
@@ -16,11 +17,14 @@ from hosting_emulator.world.zones import DEFAULT_WORLD
 class App:
     """Answers requests for one set of worlds."""
 
-    def __init__(self, worlds: Worlds, site: Site, guard: Guard, facts: Facts) -> None:
+    def __init__(
+        self, worlds: Worlds, site: Site, guard: Guard, facts: Facts, library: Library
+    ) -> None:
         self.worlds = worlds
         self.site = site
         self._guard = guard
         self._facts = facts
+        self._library = library
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
@@ -52,5 +56,5 @@ class App:
         refusal = self._guard.refusal(request, path)
         if refusal is not None:
             return refusal
-        context = Context(request, self.worlds, self.site, self._facts, query)
+        context = Context(request, self.worlds, self.site, self._facts, query, self._library)
         return await routes.answer(context, path)

@@ -11,6 +11,7 @@ from aiohttp import web
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.scenario.library import Library
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.sites import Site
 
@@ -48,6 +49,7 @@ class Context:
     site: Site
     facts: Facts
     query: str
+    library: Library
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefused 404."""

@@ -17,6 +17,7 @@ from hosting_emulator.server.control import (
     idp,
     interventions,
     people,
+    scenarios,
     worlds,
 )
 from hosting_emulator.server.control.context import Context, ControlRefused
@@ -62,6 +63,11 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "/contract/fault-kinds", faults.list_kinds),
     ("POST", "/worlds/{world}/interventions", interventions.intervene),
     ("GET", "/contract/interventions", interventions.list_interventions),
+    ("GET", "/contract/scenario-schema.json", scenarios.schema),
+    ("GET", "/scenarios", scenarios.list_scenarios),
+    ("GET", "/scenarios/{name}", scenarios.show_scenario),
+    ("POST", "/scenarios/run", scenarios.run_scenario),
+    ("POST", "/worlds/{world}/scenario", scenarios.load_scenario),
     ("POST", "/worlds/{world}/tokens", people.create_token),
     ("POST", "/worlds/{world}/api-keys", people.create_api_key),
     ("GET", "/worlds/{world}/idp/.well-known/openid-configuration", idp.discovery),

@@ -1,0 +1,70 @@
+"""The JSON Schema of scenario files, so that editors complete and check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.faults.kinds import CONDITIONS, MATCHES
+from hosting_emulator.faults.reading import CALL_IDS, RULE_FIELDS, RuleFields
+from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.scenario.document import ScenarioPart
+from hosting_emulator.world.fault_records import KINDS
+
+_DEFS = "#/$defs/{name}"
+
+
+def scenario_schema() -> dict[str, Any]:
+    """Return the schema (JSON Schema 2020-12)."""
+    types = [ScenarioPart, Assumptions, RuleFields, *KINDS.values(), *INTERVENTIONS.values()]
+    _, defs = msgspec.json.schema_components(types, ref_template=_DEFS)
+    for kind, effect in KINDS.items():
+        defs[effect.__name__]["properties"].pop("kind", None)
+        required = defs[effect.__name__].get("required", [])
+        defs[effect.__name__]["required"] = [name for name in required if name != "kind"]
+        defs[effect.__name__].setdefault("title", kind)
+    defs["Fault"] = _fault(defs.pop("RuleFields"))
+    defs["Intervention"] = {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+        "properties": {
+            word: {"anyOf": [{"$ref": f"#/$defs/{kind.__name__}"}, {"type": "null"}]}
+            for word, kind in INTERVENTIONS.items()
+        },
+    }
+    fault, intervention = {"$ref": "#/$defs/Fault"}, {"$ref": "#/$defs/Intervention"}
+    scenario = defs["ScenarioPart"]
+    scenario["properties"]["faults"] = {"type": "array", "items": fault}
+    scenario["properties"]["assumptions"] = {"$ref": "#/$defs/Assumptions"}
+    for part in ("PlannedPart", "StepPart"):
+        defs[part]["properties"] |= {"fault": fault, "intervene": intervention}
+    defs["StepPart"]["properties"]["call"] = {"enum": list(CALLS)}
+    defs["StepPart"]["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A scenario of hosting-emulator",
+        "$ref": "#/$defs/ScenarioPart",
+        "$defs": defs,
+    }
+
+
+def _fault(rule: dict[str, Any]) -> dict[str, Any]:
+    properties = {name: dict(rule["properties"][name]) for name in RULE_FIELDS}
+    for name, about in (MATCHES | CONDITIONS).items():
+        properties[name]["description"] = about
+    properties["call"] = {"enum": list(CALL_IDS), "description": MATCHES["call"]}
+    effects = {
+        kind: {"anyOf": [{"$ref": f"#/$defs/{effect.__name__}"}, {"type": "null"}]}
+        for kind, effect in KINDS.items()
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": effects | properties,
+        "oneOf": [{"required": [kind]} for kind in KINDS],
+    }

@@ -1,0 +1,97 @@
+"""Control of scenarios: the library, loading one into a world, running its story."""
+
+from __future__ import annotations
+
+import msgspec
+from aiohttp import web
+from msgspec.structs import replace
+
+from hosting_emulator.engine.commits import Memory
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.scenario.building import build_world
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.scenario.story import Story
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.world.value import World
+
+
+class Chosen(msgspec.Struct, forbid_unknown_fields=True):
+    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
+
+    name: str | None = None
+    text: str | None = None
+    file: str = "scenario.yaml"
+    world: str | None = None
+
+
+async def list_scenarios(context: Context) -> web.Response:
+    """GET /scenarios."""
+    library = context.library
+    items = [
+        {"name": name, "description": _read(context, Chosen(name=name)).part.description}
+        for name in library.names()
+    ]
+    return answers.json({"items": items})
+
+
+async def show_scenario(context: Context, name: str) -> web.Response:
+    """GET /scenarios/{name}."""
+    scenario = _read(context, Chosen(name=name))
+    shown = {"name": name, "description": scenario.part.description, "text": scenario.text}
+    return answers.json(shown)
+
+
+async def schema(context: Context) -> web.Response:
+    """GET /contract/scenario-schema.json."""
+    return answers.json(scenario_schema())
+
+
+async def load_scenario(context: Context, world: str) -> web.Response:
+    """POST …/scenario: the world becomes the scenario's. The old state stays until that is ready."""
+    engine = context.engine(world)
+    load(engine, _read(context, await context.read(Chosen)))
+    return answers.json(world_summary(context, engine))
+
+
+async def run_scenario(context: Context) -> web.Response:
+    """POST /scenarios/run: run the story in a throw-away world, or in a named one that it replaces."""
+    chosen = await context.read(Chosen)
+    scenario = _read(context, chosen)
+    if chosen.world is not None:
+        engine = context.engine(chosen.world)
+        load(engine, scenario)
+    else:
+        name = context.worlds.new_name()
+        engine = Engine(_build(scenario, name, context.engine("default")), Memory())
+    return answers.json(Story(scenario, engine).run())
+
+
+def load(engine: Engine, scenario: Scenario) -> None:
+    """Put a scenario's world in the place of an engine's. Raises ControlRefused, changing nothing."""
+    built = _build(scenario, engine.world.name, engine)
+    engine.replace_world(replace(built, commit=engine.world.commit + 1))
+
+
+def _build(scenario: Scenario, name: str, engine: Engine) -> World:
+    try:
+        return build_world(scenario, name, engine.machine_ms())
+    except ScenarioError as error:
+        raise ControlRefused(400, "Scenario refused", str(error)) from None
+
+
+def _read(context: Context, chosen: Chosen) -> Scenario:
+    if (chosen.name is None) == (chosen.text is None):
+        raise ControlRefused(400, "Bad request", "give either name or text")
+    try:
+        if chosen.name is not None:
+            return context.library.read(chosen.name)
+        return read_scenario(str(chosen.text), chosen.file)
+    except ScenarioError as error:
+        status = (
+            404 if chosen.name is not None and chosen.name not in context.library.names() else 400
+        )
+        raise ControlRefused(status, "Scenario refused", str(error)) from None
