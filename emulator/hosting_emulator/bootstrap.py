@@ -100,7 +100,7 @@ class Emulator:
         """Make the default world the scenario's. Raises ScenarioError, StoreFailed."""
         engine = self.worlds.get(DEFAULT_WORLD)
         assert engine is not None
-        built = build_world(scenario, DEFAULT_WORLD, machine_ms())
+        built = build_world(scenario, DEFAULT_WORLD, machine_ms(), engine.world.seed)
         engine.replace_world(replace(built, commit=engine.world.commit + 1))
         self._fresh = True
 
@@ -244,10 +244,10 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     return 0
 
 
-def _rebuild(name: str, origin: Origin, now_machine_ms: int) -> World:
+def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
     """Build a scenario's world again, from the text that its origin keeps."""
     scenario = read_scenario(str(origin.scenario), origin.scenario_file or "scenario.yaml")
-    return build_world(scenario, name, now_machine_ms)
+    return build_world(scenario, world.name, now_machine_ms, world.seed)
 
 
 def _calm_collector() -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from hosting_emulator import DEFAULT_SEED
+
 DEFAULT_PORT = 4620
-DEFAULT_SEED = "hosting-emulator"
 
 
 class StartError(Exception):

@@ -1,17 +1,13 @@
 """The handle itself: the control API's resources as methods.
 
-It sends and reads JSON, and turns every failure into a `ControlError`. It must not know how the
-emulator works, nor print anything.
+It must not know how the emulator works, nor print anything.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from hosting_emulator.client.answers import (
     Advanced,
@@ -25,13 +21,11 @@ from hosting_emulator.client.answers import (
     Token,
     World,
 )
-from hosting_emulator.client.errors import ControlRefused, EmulatorUnreachable, UnexpectedAnswer
-from hosting_emulator.client.transport import Answer, KeptConnection
-
-DEFAULT_WORLD = "default"
+from hosting_emulator.client.on_demand import OnDemand
+from hosting_emulator.client.wire import DEFAULT_WORLD, given, world_path
 
 
-class ControlClient:
+class ControlClient(OnDemand):
     """A handle on a running emulator, over one kept-alive connection.
 
     `control_url` is the control API's address, such as `http://127.0.0.1:4620/_emulator`; `token`
@@ -40,61 +34,6 @@ class ControlClient:
     `EmulatorUnreachable`, `ControlRefused` or `UnexpectedAnswer`; a malformed `control_url` is a
     ValueError. Not safe to share between threads: give each its own.
     """
-
-    def __init__(
-        self, control_url: str, *, token: str | None = None, timeout_s: float = 30
-    ) -> None:
-        parts = urlsplit(control_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError(
-                f"{control_url!r} is not an address: write it like http://127.0.0.1:4620/_emulator"
-            )
-        self.control_url = control_url.rstrip("/")
-        self._root = parts.path.rstrip("/")
-        self._timeout_s = timeout_s
-        self._headers = {"Accept": "application/json"}
-        if token:
-            self._headers["X-Control-Token"] = token
-        self._connection = KeptConnection(
-            parts.hostname, parts.port, secure=parts.scheme == "https", timeout_s=timeout_s
-        )
-
-    def __enter__(self) -> ControlClient:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection; a later call opens another."""
-        self._connection.close()
-
-    # --- Any resource ------------------------------------------------------------------------
-
-    def get(self, path: str) -> Any:
-        """GET a path below the control URL and return its JSON."""
-        return self._ask("GET", path, None)
-
-    def post(self, path: str, body: Any = None) -> Any:
-        """POST `body` as JSON (no body for None) and return the JSON answered, None if empty."""
-        return self._ask("POST", path, body)
-
-    def put(self, path: str, body: Any = None) -> Any:
-        """PUT `body` as JSON (no body for None) and return the JSON answered, None if empty."""
-        return self._ask("PUT", path, body)
-
-    def patch(self, path: str, body: Any = None) -> Any:
-        """PATCH with `body` as JSON (no body for None) and return the JSON answered."""
-        return self._ask("PATCH", path, body)
-
-    def delete(self, path: str, body: Any = None) -> Any:
-        """DELETE a path and return the JSON answered, None if empty."""
-        return self._ask("DELETE", path, body)
 
     # --- The process -------------------------------------------------------------------------
 
@@ -108,7 +47,7 @@ class ControlClient:
 
     def openapi(self, world: str = DEFAULT_WORLD) -> JsonObject:
         """The OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
-        return cast(JsonObject, self.get(f"{_world(world)}/openapi.json"))
+        return cast(JsonObject, self.get(f"{world_path(world)}/openapi.json"))
 
     def problems(self) -> list[JsonObject]:
         """The table of problem codes."""
@@ -122,9 +61,9 @@ class ControlClient:
 
     def world(self, name: str = DEFAULT_WORLD) -> World:
         """One world's summary."""
-        return cast(World, self.get(_world(name)))
+        return cast(World, self.get(world_path(name)))
 
-    def create_world(
+    def createworld_path(
         self,
         name: str | None = None,
         *,
@@ -134,7 +73,7 @@ class ControlClient:
         ephemeral: bool | None = None,
     ) -> World:
         """Make a world; without a name it gets a throw-away one. 409 if the name is taken."""
-        body = _given(
+        body = given(
             name=name,
             seed=seed,
             clock=clock or None,
@@ -151,34 +90,34 @@ class ControlClient:
         ephemeral: bool | None = None,
     ) -> World:
         """Copy `world` as it is now into a new one, which lives on by itself."""
-        body = _given(name=name, ephemeral=ephemeral)
-        return cast(World, self.post(f"{_world(world)}/fork", body))
+        body = given(name=name, ephemeral=ephemeral)
+        return cast(World, self.post(f"{world_path(world)}/fork", body))
 
     def reset(self, world: str = DEFAULT_WORLD) -> World:
         """Put a world back to its seed."""
-        return cast(World, self.post(f"{_world(world)}/reset", {}))
+        return cast(World, self.post(f"{world_path(world)}/reset", {}))
 
-    def delete_world(self, world: str) -> None:
+    def deleteworld_path(self, world: str) -> None:
         """Delete a world and its state; the default world cannot be deleted (409)."""
-        self.delete(_world(world))
+        self.delete(world_path(world))
 
     def export_state(self, world: str = DEFAULT_WORLD) -> JsonObject:
         """The whole state of a world as one document."""
-        return cast(JsonObject, self.get(f"{_world(world)}/state"))
+        return cast(JsonObject, self.get(f"{world_path(world)}/state"))
 
     def import_state(self, state: Mapping[str, Any], world: str = DEFAULT_WORLD) -> World:
         """Replace a world's state by an exported document; a missing world is made."""
-        return cast(World, self.put(f"{_world(world)}/state", dict(state)))
+        return cast(World, self.put(f"{world_path(world)}/state", dict(state)))
 
     # --- Time --------------------------------------------------------------------------------
 
     def clock(self, world: str = DEFAULT_WORLD) -> Clock:
         """A world's time."""
-        return cast(Clock, self.get(f"{_world(world)}/clock"))
+        return cast(Clock, self.get(f"{world_path(world)}/clock"))
 
     def set_clock(self, world: str = DEFAULT_WORLD, *, clock: ClockRequest) -> Clock:
         """Change a clock's mode, rate or time. Moving back is refused (409)."""
-        return cast(Clock, self.put(f"{_world(world)}/clock", dict(clock)))
+        return cast(Clock, self.put(f"{world_path(world)}/clock", dict(clock)))
 
     def advance(
         self,
@@ -193,8 +132,8 @@ class ControlClient:
         Exactly one of: `by` a duration (`10m`, `90d`, `PT10M`), `to` a timestamp, or
         `until_operation`, the id of an operation that shall reach its end.
         """
-        body = _given(by=by, to=to, until_operation=until_operation)
-        return cast(Advanced, self.post(f"{_world(world)}/clock/advance", body))
+        body = given(by=by, to=to, until_operation=until_operation)
+        return cast(Advanced, self.post(f"{world_path(world)}/clock/advance", body))
 
     # --- What lives in a world ---------------------------------------------------------------
 
@@ -212,12 +151,12 @@ class ControlClient:
         `organization` is an alias or id; without it the person's own default. A token that is not
         `interactive` carries no login session. It lives for seconds of the world's time.
         """
-        body = _given(
+        body = given(
             organization=organization,
             interactive=interactive,
             expires_in_seconds=expires_in_seconds,
         )
-        return cast(Token, self.post(f"{_world(world)}/tokens", {"as": principal, **body}))
+        return cast(Token, self.post(f"{world_path(world)}/tokens", {"as": principal, **body}))
 
     def create_api_key(
         self,
@@ -232,77 +171,32 @@ class ControlClient:
 
         `organization` is an alias or id; `permissions` are all of the organization's unless given.
         """
-        body = _given(
+        body = given(
             name=name,
             organization=organization,
             permissions=None if permissions is None else list(permissions),
         )
-        path = f"{_world(world)}/api-keys"
+        path = f"{world_path(world)}/api-keys"
         return cast(JsonObject, self.post(path, {"as": principal, **body}))
 
     def assumptions(self, world: str = DEFAULT_WORLD) -> list[Assumption]:
         """What a world assumes where the contract is silent."""
-        return cast("list[Assumption]", self.get(f"{_world(world)}/assumptions")["items"])
+        return cast("list[Assumption]", self.get(f"{world_path(world)}/assumptions")["items"])
 
     def set_assumptions(
         self, values: Mapping[str, Any], world: str = DEFAULT_WORLD
     ) -> list[Assumption]:
         """Change some assumptions by name, and return them all."""
-        answer = self.patch(f"{_world(world)}/assumptions", dict(values))
+        answer = self.patch(f"{world_path(world)}/assumptions", dict(values))
         return cast("list[Assumption]", answer["items"])
 
     def requests(self, world: str = DEFAULT_WORLD, *, limit: int = 50) -> list[Exchange]:
         """The last exchanges of a world, each with its explanation."""
-        return cast("list[Exchange]", self.get(f"{_world(world)}/requests?limit={limit}")["items"])
+        return cast(
+            "list[Exchange]", self.get(f"{world_path(world)}/requests?limit={limit}")["items"]
+        )
 
     def step_operation(self, operation_id: str, world: str = DEFAULT_WORLD) -> JsonObject:
         """Move an operation to its next state now, and return it."""
-        path = f"{_world(world)}/operations/{quote(operation_id, safe='')}/step"
+        path = f"{world_path(world)}/operations/{quote(operation_id, safe='')}/step"
         return cast(JsonObject, self.post(path))
-
-    # --- The wire ----------------------------------------------------------------------------
-
-    def _ask(self, method: str, path: str, body: Any) -> Any:
-        headers = self._headers
-        content = None
-        if body is not None:
-            content = json.dumps(body, separators=(",", ":")).encode()
-            headers = {**headers, "Content-Type": "application/json"}
-        target = f"{self._root}/{path.lstrip('/')}"
-        try:
-            answer = self._connection.exchange(method, target, headers, content)
-        except TimeoutError as error:
-            waited = f"no answer within {self._timeout_s:g} s"
-            raise EmulatorUnreachable(self.control_url, waited) from error
-        except OSError as error:  # before HTTPException: a dropped connection is both
-            raise EmulatorUnreachable(self.control_url, _reason(error)) from error
-        except http.client.HTTPException as error:
-            raise UnexpectedAnswer(self.control_url, "it does not speak HTTP") from error
-        return self._read(answer)
-
-    def _read(self, answer: Answer) -> Any:
-        try:
-            document = json.loads(answer.body) if answer.body else None
-        except ValueError as error:
-            what = f"it answers {answer.content_type or 'bytes'} with status {answer.status}"
-            raise UnexpectedAnswer(self.control_url, what) from error
-        if 200 <= answer.status < 300:
-            return document
-        problem = document if isinstance(document, dict) else {}
-        title = str(problem.get("title") or f"refused with status {answer.status}")
-        detail = problem.get("detail")
-        raise ControlRefused(answer.status, title, str(detail) if detail else None)
-
-
-def _world(name: str) -> str:
-    return f"worlds/{quote(name, safe='')}"
-
-
-def _given(**fields: Any) -> JsonObject:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _reason(error: OSError) -> str:
-    if isinstance(error, http.client.RemoteDisconnected):
-        return "it closed the connection before it answered"
-    return (error.strerror or str(error) or type(error).__name__).lower()

@@ -41,7 +41,7 @@ class Worlds:
         self,
         library: Library,
         machine: Callable[[], int] = machine_ms,
-        rebuild: Callable[[str, Origin, int], World] | None = None,
+        rebuild: Callable[[World, Origin, int], World] | None = None,
     ) -> None:
         self._library = library
         self._rebuild = rebuild
@@ -129,7 +129,7 @@ class Worlds:
         old = engine.world
         origin = old.get(ORIGIN, ONLY) or Origin()
         if origin.scenario is not None and self._rebuild is not None:
-            world = self._rebuild(old.name, origin, self._machine())
+            world = self._rebuild(old, origin, self._machine())
         else:
             world = default_world(old.name, old.seed, origin, self._machine())
         engine.replace_world(replace(world, commit=old.commit + 1))

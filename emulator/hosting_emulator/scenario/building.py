@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import PERMISSIONS, AssumptionRefused, Assumptions
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION
 from hosting_emulator.contract.durations import parse_duration_ms
@@ -24,15 +25,19 @@ from hosting_emulator.world.tables import SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World, empty_world
 
 
-def build_world(scenario: Scenario, name: str, machine_ms: int) -> World:
-    """Return the world of a scenario under a name. Raises ScenarioError, naming the place."""
+def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
+    """Return the world of a scenario under a name. Raises ScenarioError, naming the place.
+
+    The scenario's own seed comes first; `seed` is for one that names none, so that loading it keeps
+    the ids and keys that people already use.
+    """
     part = scenario.part
     origin = _origin(scenario)
     try:
         clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     except clocks.ClockRefused as error:
         raise scenario.located.error(("clock",), str(error)) from None
-    change = Change(empty_world(name, part.seed or part.name, clock, origin), clock.world_ms)
+    change = Change(empty_world(name, part.seed or seed, clock, origin), clock.world_ms)
     if part.world is None:
         populate(change, WORKSPACES, PEOPLE, SITES)
     else:

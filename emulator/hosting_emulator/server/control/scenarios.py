@@ -78,7 +78,7 @@ def load(engine: Engine, scenario: Scenario) -> None:
 
 def _build(scenario: Scenario, name: str, engine: Engine) -> World:
     try:
-        return build_world(scenario, name, engine.machine_ms())
+        return build_world(scenario, name, engine.machine_ms(), engine.world.seed)
     except ScenarioError as error:
         raise ControlRefused(400, "Scenario refused", str(error)) from None
 
