@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.values import named_values
@@ -82,6 +83,11 @@ def with_client(command: F) -> F:
     return url_option(control_token_option(call))  # type: ignore[return-value]
 
 
+def maybe_client(command: F) -> F:
+    """Add the options to find an emulator to a command that works without one."""
+    return url_option(control_token_option(command))
+
+
 def with_world(command: F) -> F:
     """Give a command `client` and `world`, the name of the world meant."""
     return world_option(with_client(command))
@@ -105,6 +111,18 @@ def connected(
             yield client
         except ControlError as error:
             raise Failure(str(error)) from error
+
+
+def asked_if_named(
+    ctx: click.Context, url: str, control_token: str | None, ask: Callable[[ControlClient], Any]
+) -> Any:
+    """What the running emulator answers, if the command line names one; else None."""
+    # The environment does not count: it names an emulator for all commands, running or not.
+    named = (ctx.get_parameter_source(option) for option in ("url", "world"))
+    if ParameterSource.COMMANDLINE not in named:
+        return None
+    with connected(url, control_token) as client:
+        return ask(client)
 
 
 def assume_option(command: F) -> F:

@@ -38,13 +38,18 @@ def fields(pairs: Iterable[tuple[str, object]]) -> str:
     return "\n".join(f"{label:<{width}}  {value}" for label, value in shown)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], *, widest: int = _WIDEST
+) -> str:
     """Lay out rows in columns under their headers; columns of numbers stand to the right.
 
-    Any cell but the last of its row is cut at 48 characters: JSON is where everything is whole.
+    Any cell but the last of its row is cut at `widest` characters: JSON is where everything is
+    whole.
     """
     body = [list(row) for row in rows]
-    texts = [[*(_clip(cell_text(cell)) for cell in row[:-1]), cell_text(row[-1])] for row in body]
+    texts = [
+        [*(_clip(cell_text(cell), widest) for cell in row[:-1]), cell_text(row[-1])] for row in body
+    ]
     widths = [max(map(len, column)) for column in zip(headers, *texts, strict=True)]
     right = [_is_numeric(row[i] for row in body) for i in range(len(headers))]
     lines = [_line(cells, widths, right) for cells in ([*headers], *texts)]
@@ -64,8 +69,8 @@ def cell_text(value: object) -> str:
     return " ".join(str(value).split())
 
 
-def _clip(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+def _clip(text: str, widest: int) -> str:
+    return text if len(text) <= widest else f"{text[: widest - 1]}…"
 
 
 def _is_numeric(cells: Iterable[object]) -> bool:

@@ -7,7 +7,7 @@ imported before a value has to be read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -96,3 +96,24 @@ def named_values(
             raise click.BadParameter(f"{text!r} is not NAME=VALUE", ctx=ctx, param=param)
         values[name.strip()] = value
     return values
+
+
+def typed_values(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Read repeated `NAME=VALUE`s, each value a number, true, false, null or JSON where it reads so."""
+    return {name: typed(text) for name, text in named_values(ctx, param, texts).items()}
+
+
+def typed(text: str) -> Any:
+    """Read a value as JSON if it is JSON, else as plain text. Text that looks like JSON is quoted."""
+    import json
+
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")  # NaN and Infinity, which Python would let pass

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from hosting_emulator_cli.groups import OrderedGroup
 from hosting_emulator_cli.options import (
-    connected,
-    control_token_option,
+    asked_if_named,
     examples,
     json_option,
+    maybe_client,
     output_option,
-    url_option,
     world_option,
 )
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import cell_text, put, put_json, table
-
-if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
-
-Ask = Callable[["ControlClient"], Any]
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group(
@@ -45,14 +36,10 @@ def contract() -> None:
     """
 
 
-def _emulator_options(command: F) -> F:
-    return url_option(control_token_option(command))
-
-
 @contract.command(epilog=examples("hosting-emulator contract openapi --output openapi.json"))
 @output_option
 @world_option
-@_emulator_options
+@maybe_client
 @click.pass_context
 def openapi(
     ctx: click.Context, output: Path | None, world: str, url: str, control_token: str | None
@@ -60,14 +47,14 @@ def openapi(
     """Print the OpenAPI 3.1 document (JSON) of the public API."""
     from hosting_emulator_cli.files import put_document
 
-    document = _asked(ctx, url, control_token, lambda client: client.openapi(world))
+    document = asked_if_named(ctx, url, control_token, lambda client: client.openapi(world))
     text = to_json(_default_openapi() if document is None else document)
     put_document(text, output, "The document is written to")
 
 
 @contract.command()
 @json_option
-@_emulator_options
+@maybe_client
 @click.pass_context
 def problems(ctx: click.Context, url: str, control_token: str | None, as_json: bool) -> None:
     """List every problem code.
@@ -75,7 +62,7 @@ def problems(ctx: click.Context, url: str, control_token: str | None, as_json: b
     FROM CONTRACT names what the contract itself fixes; the rest is an assumption. --json adds what
     each means, when it comes, and what a client should do.
     """
-    rows = _asked(ctx, url, control_token, lambda client: client.problems())
+    rows = asked_if_named(ctx, url, control_token, lambda client: client.problems())
     rows = _default_problems() if rows is None else rows
     if as_json:
         put_json(rows)
@@ -93,7 +80,7 @@ def problems(ctx: click.Context, url: str, control_token: str | None, as_json: b
 )
 @json_option
 @world_option
-@_emulator_options
+@maybe_client
 @click.pass_context
 def assumptions(
     ctx: click.Context, url: str, control_token: str | None, world: str, as_json: bool
@@ -102,22 +89,12 @@ def assumptions(
 
     --json adds the sentence of the contract that leaves each open.
     """
-    rows = _asked(ctx, url, control_token, lambda client: client.assumptions(world))
+    rows = asked_if_named(ctx, url, control_token, lambda client: client.assumptions(world))
     rows = _default_assumptions() if rows is None else rows
     if as_json:
         put_json(rows)
         return
     put(table(("NAME", "VALUE", "ALTERNATIVES", "ABOUT"), map(_assumption_row, rows)))
-
-
-def _asked(ctx: click.Context, url: str, control_token: str | None, ask: Ask) -> Any:
-    """What the running emulator answers, if the command line names one; else None."""
-    # The environment does not count: it names an emulator for all commands, running or not.
-    named = (ctx.get_parameter_source(option) for option in ("url", "world"))
-    if ParameterSource.COMMANDLINE not in named:
-        return None
-    with connected(url, control_token) as client:
-        return ask(client)
 
 
 def _default_openapi() -> Any:

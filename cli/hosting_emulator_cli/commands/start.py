@@ -27,6 +27,7 @@ _PORT = click.IntRange(0, 65535)
         "hosting-emulator start",
         "hosting-emulator start --ephemeral --port 0 --json",
         "hosting-emulator start --clock scaled:60 --seed 42",
+        "hosting-emulator start --scenario mine.yaml --watch",
         "hosting-emulator start --quiet --ready-file ready.json &",
     )
 )
@@ -90,6 +91,16 @@ _PORT = click.IntRange(0, 65535)
 )
 @assume_option
 @click.option(
+    "--scenario",
+    metavar="NAME|FILE",
+    help="Begin with this scenario's world: one of `scenario list`, or a YAML file.",
+)
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
+)
+@click.option(
     "--public-url",
     metavar="URL",
     help="The base URL others reach it by, where that is not its own address (container, proxy).",
@@ -150,13 +161,17 @@ def _settings(
 ) -> Settings:
     """Build the settings; options that are named as their setting go through as they are."""
     from hosting_emulator.settings import Settings
+    from hosting_emulator_scenarios import FOLDER
 
+    if same["watch"] and same["scenario"] is None:
+        raise click.UsageError("--watch needs the --scenario to watch")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
         raise click.UsageError("give --data-dir or --ephemeral, not both")
     return Settings(
         data_dir=None if ephemeral else data_dir,
         assumptions=assume,
         allowed_hosts=allowed_hosts,
+        library=FOLDER,
         **same,
     )
 

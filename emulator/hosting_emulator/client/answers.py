@@ -144,3 +144,99 @@ class Exchange(TypedDict):
     code: str | None
     why: list[str]
     duration_us: int
+
+
+class Fault(TypedDict):
+    """An armed fault and its counts. Beside these stands what was written: effect, match, times.
+
+    `order` is its place among a world's faults; `seen` counts the requests it matched, `hits` those
+    it acted on; one that is `spent` can act no more.
+    """
+
+    id: str
+    order: int
+    phase: Literal["before_commit", "after_commit"]
+    armed_at: str
+    seen: int
+    hits: int
+    spent: bool
+
+
+class EffectKind(TypedDict):
+    """A thing a fault can do; `example` is a working set of its options."""
+
+    kind: str
+    about: str
+    options: list[str]
+    example: JsonObject
+
+
+class FaultKinds(TypedDict):
+    """What faults there are: effects, and by name the matches and conditions, in words."""
+
+    effects: list[EffectKind]
+    matches: dict[str, str]
+    conditions: dict[str, str]
+
+
+class Said(TypedDict):
+    """What an intervention did, in one sentence."""
+
+    intervention: str
+    said: str
+
+
+class InterventionField(TypedDict):
+    """A field that an intervention takes."""
+
+    name: str
+    required: bool
+
+
+class InterventionKind(TypedDict):
+    """An intervention: its word, what it does, its fields."""
+
+    word: str
+    about: str
+    fields: list[InterventionField]
+
+
+class ScenarioEntry(TypedDict):
+    """A scenario of the library."""
+
+    name: str
+    description: str
+
+
+class Scenario(ScenarioEntry):
+    """A scenario of the library, with its YAML."""
+
+    text: str
+
+
+class Difference(TypedDict):
+    """Where an answer was not what the story expects; `at` is a place in the answer."""
+
+    at: str
+    expected: Any
+    found: Any
+
+
+class StepReport(TypedDict):
+    """What became of one step of a story; `line` is its line in the file, from 1."""
+
+    n: int
+    line: int
+    title: str
+    passed: bool
+    said: str
+    differences: list[Difference]
+
+
+class Report(TypedDict):
+    """What became of a story: it ends with the first step that did not pass."""
+
+    scenario: str
+    file: str
+    passed: bool
+    steps: list[StepReport]

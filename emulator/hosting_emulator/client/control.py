@@ -63,7 +63,7 @@ class ControlClient(OnDemand):
         """One world's summary."""
         return cast(World, self.get(world_path(name)))
 
-    def createworld_path(
+    def create_world(
         self,
         name: str | None = None,
         *,
@@ -97,7 +97,7 @@ class ControlClient(OnDemand):
         """Put a world back to its seed."""
         return cast(World, self.post(f"{world_path(world)}/reset", {}))
 
-    def deleteworld_path(self, world: str) -> None:
+    def delete_world(self, world: str) -> None:
         """Delete a world and its state; the default world cannot be deleted (409)."""
         self.delete(world_path(world))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 from hosting_emulator.client.answers import JsonObject
@@ -16,7 +16,6 @@ from hosting_emulator.client.errors import ControlRefused, EmulatorUnreachable, 
 from hosting_emulator.client.transport import Answer, KeptConnection
 
 DEFAULT_WORLD = "default"
-W = TypeVar("W", bound="Wire")
 
 
 class Wire:
@@ -40,7 +39,7 @@ class Wire:
             parts.hostname, parts.port, secure=parts.scheme == "https", timeout_s=timeout_s
         )
 
-    def __enter__(self: W) -> W:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

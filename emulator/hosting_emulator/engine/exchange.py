@@ -13,6 +13,11 @@ from hosting_emulator.faults.deciding import Decision
 from hosting_emulator.world.fault_records import Effect
 
 
+def too_large(limit: int) -> Refused:
+    """Return the refusal of a request body of more than `limit` bytes."""
+    return Refused("payload_too_large", f"The request body is larger than {limit} bytes.")
+
+
 @dataclass(slots=True)
 class Incoming:
     """A request of the public API. `headers` returns every value of a header.

@@ -29,7 +29,7 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class FaultRefused(ValueError):
-    """A fault that cannot be armed; `field` says where, the message what would be right."""
+    """A fault that cannot be armed; `field` says where (`abort.code`), the message what is right."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -75,6 +75,10 @@ def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
     if rule.ttl is not None:
         ends_ms = now_ms + _duration(rule.ttl, "ttl")
         until_ms = ends_ms if until_ms is None else min(until_ms, ends_ms)
+    from_ms = _moment(rule.from_, "from", now_ms)
+    if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
+        field = "until" if rule.until is not None else "ttl"
+        raise FaultRefused(f"{field}: it would be over before it could act", field)
     return Fault(
         id=f"fault-{order + 1}",
         order=order,
@@ -91,7 +95,7 @@ def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
         skip_first=rule.skip_first,
         every=rule.every,
         probability=rule.probability,
-        from_ms=_moment(rule.from_, "from", now_ms),
+        from_ms=from_ms,
         until_ms=until_ms,
     )
 
@@ -115,11 +119,12 @@ def _read_effect(document: Mapping[str, Any]) -> Effect:
         if name not in fields:
             hint = nearest(str(name), fields)
             takes = ", ".join(sorted(fields)) or "nothing"
-            raise FaultRefused(f"{kind} has no option {name!r} (it takes {takes}){hint}", kind)
+            message = f"{kind} has no option {name!r} (it takes {takes}){hint}"
+            raise FaultRefused(message, f"{kind}.{name}")
     try:
         effect: Effect = msgspec.convert({**options, "kind": kind}, Effect)
     except msgspec.ValidationError as error:
-        raise FaultRefused(f"{kind}: {_tidy(error)}", kind) from None
+        raise FaultRefused(f"{kind}: {_tidy(error)}", f"{kind}{_at(error)}") from None
     return effect
 
 
@@ -134,6 +139,11 @@ def _read_rule(document: Mapping[str, Any]) -> RuleFields:
         field = re.search(r"`\$\.([a-z_]+)", str(error))
         name = field.group(1) if field else ""
         raise FaultRefused(f"{name or 'the fault'}: {_tidy(error)}", name) from None
+
+
+def _at(error: Exception) -> str:
+    found = re.search(r" - at `\$(\.[a-z_]+)", str(error))
+    return found.group(1) if found else ""
 
 
 def _tidy(error: Exception) -> str:

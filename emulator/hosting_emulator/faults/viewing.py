@@ -15,7 +15,7 @@ _SHOWN = ("call", "method", "path", "header", "times", "skip_first", "every", "p
 _PLAIN = {"skip_first": 0, "every": 1, "probability": 1.0}
 
 
-def fault_view(world: World, fault: Fault) -> dict[str, Any]:
+def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
     """Return a fault: its effect by name, its match and counts, and whether it can still act."""
     effect = msgspec.to_builtins(fault.effect)
     kind = effect.pop("kind")
@@ -39,7 +39,7 @@ def fault_view(world: World, fault: Fault) -> dict[str, Any]:
         "armed_at": format_timestamp(fault.armed_ms),
         "seen": fault.seen,
         "hits": fault.hits,
-        "spent": spent(fault, world.at_ms),
+        "spent": spent(fault, now_ms),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,7 +24,14 @@ R = TypeVar("R")
 
 
 class InterventionRefused(ValueError):
-    """An intervention that makes no sense here; the message says why and what would."""
+    """An intervention that makes no sense here; the message says why and what would.
+
+    `field` is the field at fault, as far as that can be told from how it is written.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +66,20 @@ def _find(change: Change, table: Table[R], index: str, name: str) -> R:
         hint = nearest(name, aliases) or f"; there are {', '.join(aliases)}"
         raise InterventionRefused(f"no {index} is {name[:80]!r} (by alias or id){hint}")
     return found
+
+
+def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
+    """Walk a table as it stands in this change, in no particular order.
+
+    Several interventions may share one change, when time jumps over all of them.
+    """
+    written = change.writes.get(table.name, {})
+    for key, record in change.world.rows(table):
+        if key not in written:
+            yield key, record
+    for key, changed in written.items():
+        if changed is not None:
+            yield key, changed
 
 
 def find_operation(change: Change, operation: str | None, project: str | None) -> Operation:

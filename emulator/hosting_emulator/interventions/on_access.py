@@ -16,6 +16,7 @@ from hosting_emulator.interventions.base import (
     find_organization,
     find_person,
     find_project,
+    rows,
 )
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.records import ApiKey, Grant, Membership, Ticket
@@ -66,19 +67,24 @@ class RevokeTicket(Intervention, frozen=True):
 
 
 def _key(change: Change, key: str) -> ApiKey:
-    """Return an active API key by id or name."""
+    """Return an active API key by id, or the last active one of a name."""
     found = change.get(API_KEYS, key)
     if found is None:
-        named = [record for _, record in change.world.rows(API_KEYS) if record.name == key]
-        found = max(named, key=lambda record: record.id, default=None)
+        named = [record for _, record in rows(change, API_KEYS) if record.name == key]
+        active = [record for record in named if _key_state(change, record) == "active"]
+        found = max(active or named, key=lambda record: record.id, default=None)
     if found is None:
         raise InterventionRefused(f"no API key is {key[:80]!r} (by id or name)")
-    state = "revoked" if found.revoked else "active"
-    if found.expires_ms <= change.now_ms:
-        state = "expired"
+    state = _key_state(change, found)
     if not lifecycles.API_KEY.may(state, "revoked"):
         raise InterventionRefused(f"API key {found.id} is {state} already")
     return found
+
+
+def _key_state(change: Change, key: ApiKey) -> str:
+    if key.revoked:
+        return "revoked"
+    return "expired" if key.expires_ms <= change.now_ms else "active"
 
 
 class ExpireKey(Intervention, frozen=True):
@@ -202,8 +208,21 @@ class SetRole(Intervention, frozen=True):
 
     def apply(self, change: Change) -> str:
         project, person = find_project(change, self.project), find_person(change, self.person)
+        membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{person.id}")
+        if membership is None:
+            raise InterventionRefused(
+                f"{person.alias} does not belong to the organization of {project.alias}; use "
+                "add_member first"
+            )
+        if membership.role == "owner":
+            raise InterventionRefused(
+                f"{person.alias} owns the organization of {project.alias}, and so each of its "
+                "projects"
+            )
         key = f"{project.id}/{person.id}"
         if self.role == "none":
+            if change.get(GRANTS, key) is None:
+                raise InterventionRefused(f"{person.alias} has no role in {project.alias}")
             change.delete(GRANTS, key)
             return f"{person.alias} has no role in {project.alias}"
         change.put(GRANTS, key, Grant(project.id, person.id, self.role))
@@ -221,9 +240,15 @@ class TransferOwnership(Intervention, frozen=True):
             find_organization(change, self.organization),
             find_person(change, self.to),
         )
-        for key, membership in change.world.rows(MEMBERSHIPS):
-            if membership.organization_id == organization.id and membership.role == "owner":
-                change.put(MEMBERSHIPS, key, replace(membership, role="member"))
-        membership = Membership(organization.id, heir.id, "owner")
-        change.put(MEMBERSHIPS, f"{organization.id}/{heir.id}", membership)
+        heirs = f"{organization.id}/{heir.id}"
+        owners = {
+            key: membership
+            for key, membership in rows(change, MEMBERSHIPS)
+            if membership.organization_id == organization.id and membership.role == "owner"
+        }
+        if heirs in owners:
+            raise InterventionRefused(f"{heir.alias} owns {organization.alias} already")
+        for key, membership in owners.items():
+            change.put(MEMBERSHIPS, key, replace(membership, role="member"))
+        change.put(MEMBERSHIPS, heirs, Membership(organization.id, heir.id, "owner"))
         return f"{heir.alias} owns {organization.alias}"

@@ -48,6 +48,10 @@ class ReleaseOperation(Intervention, frozen=True):
         found = find_operation(change, self.operation, self.project)
         if not found.stuck:
             raise InterventionRefused(f"operation {found.id} is not stuck")
+        if found.reconciliation and found.reconciliation.state in ("required", "running"):
+            raise InterventionRefused(
+                f"operation {found.id} waits for its reconciliation: complete or exhaust that"
+            )
         operations.release(change, found)
         return f"operation {found.id} moves again"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -13,7 +14,7 @@ from hosting_emulator.interventions.base import Intervention, InterventionRefuse
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.records import Database, Dns, Placement, Project
 from hosting_emulator.world.schedule import schedule_dns_expiry
-from hosting_emulator.world.tables import DATABASES, DNS, PROJECTS
+from hosting_emulator.world.tables import DATABASES, DNS, ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import Change
 
 _ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
@@ -63,66 +64,94 @@ def _duration(text: str) -> int:
 Environment = Literal["dev", "prod", "both"]
 
 
-def _databases(change: Change, name: str, environment: Environment) -> tuple[Project, list[str]]:
-    project = find_project(change, name)
-    chosen = ("dev", "prod") if environment == "both" else (environment,)
-    return project, [f"{project.id}/{each}" for each in chosen]
+class _OfDatabases(Intervention, frozen=True):
+    project: str
+    environment: Environment = "both"
+
+    def databases(self, change: Change) -> tuple[Project, dict[str, Database]]:
+        """Return what is meant, by key: a shared database is both environments' at once."""
+        project = find_project(change, self.project)
+        keys = [f"{project.id}/{environment}" for environment in ("dev", "prod")]
+        found = {key: change.get(DATABASES, key) or Database("separate") for key in keys}
+        if self.environment == "both" or any(r.data_mode == "shared" for r in found.values()):
+            return project, found
+        key = f"{project.id}/{self.environment}"
+        return project, {key: found[key]}
 
 
-class FailDatabaseProvider(Intervention, frozen=True):
+def _environments(keys: Iterable[str]) -> str:
+    return " and ".join(key.rpartition("/")[2] for key in keys)
+
+
+class _Provider(_OfDatabases, frozen=True):
+    def turn(self, change: Change, *, failing: bool) -> str:
+        """Let the provider fail or answer; refused where it does so already."""
+        project, found = self.databases(change)
+        does = "fails" if failing else "answers"
+        said = f"the database provider of {project.alias} {does} ({_environments(found)})"
+        if all(record.provider_failing == failing for record in found.values()):
+            raise InterventionRefused(f"{said} already")
+        for key, record in found.items():
+            change.put(DATABASES, key, replace(record, provider_failing=failing))
+        return said
+
+
+class FailDatabaseProvider(_Provider, frozen=True):
     """The provider of a project's databases fails: reading their compute answers a problem."""
 
-    project: str
-    environment: Environment = "both"
-
     def apply(self, change: Change) -> str:
-        project, keys = _databases(change, self.project, self.environment)
-        for key in keys:
-            record = change.get(DATABASES, key) or Database("separate")
-            change.put(DATABASES, key, replace(record, provider_failing=True))
-        return f"the database provider of {project.alias} fails ({self.environment})"
+        return self.turn(change, failing=True)
 
 
-class RecoverDatabaseProvider(Intervention, frozen=True):
+class RecoverDatabaseProvider(_Provider, frozen=True):
     """The provider of a project's databases answers again."""
 
-    project: str
-    environment: Environment = "both"
-
     def apply(self, change: Change) -> str:
-        project, keys = _databases(change, self.project, self.environment)
-        for key in keys:
-            record = change.get(DATABASES, key) or Database("separate")
-            change.put(DATABASES, key, replace(record, provider_failing=False))
-        return f"the database provider of {project.alias} answers ({self.environment})"
+        return self.turn(change, failing=False)
 
 
-class SetDatabase(Intervention, frozen=True):
+class SetDatabase(_OfDatabases, frozen=True):
     """A project's database is in this state, absent (no placement), or shared by both environments."""
 
-    project: str
-    environment: Environment = "both"
     state: Literal["absent", "init", "ready", "suspended", "resizing", "failed"] | None = None
     pending_state: Literal["init", "ready", "suspended", "resizing", "failed"] | None = None
     data_mode: Literal["shared", "separate"] | None = None
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None
 
     def apply(self, change: Change) -> str:
-        shared = self.data_mode == "shared"
-        environment: Environment = "both" if shared else self.environment
-        project, keys = _databases(change, self.project, environment)
-        for key in keys:
-            record = change.get(DATABASES, key) or Database("separate")
-            placement = self._placement(record.placement)
+        self._check_sense()
+        project, found = self.databases(change)
+        before = found
+        if "shared" in (self.data_mode, *(record.data_mode for record in found.values())):
+            # One physical database for both environments (contract, DatabaseCompute): dev's.
+            one = min(found.values(), key=lambda record: record.placement is None)
+            before = dict.fromkeys(found, one)
+        for key, record in before.items():
             mode = self.data_mode or record.data_mode
-            change.put(DATABASES, key, replace(record, data_mode=mode, placement=placement))
+            changed = replace(record, data_mode=mode, placement=self._placement(record.placement))
+            change.put(DATABASES, key, changed)
         said = self.state or self.data_mode or "changed"
-        return f"the database of {project.alias} ({environment}) is {said}"
+        return f"the database of {project.alias} ({_environments(found)}) is {said}"
+
+    def _check_sense(self) -> None:
+        details = (self.pending_state, self.suspend_timeout_seconds)
+        if (self.state, self.data_mode, *details) == (None,) * 4:
+            raise InterventionRefused(
+                "say what changes: state, pending_state, data_mode or suspend_timeout_seconds"
+            )
+        if self.state == "absent" and details != (None, None):
+            raise InterventionRefused("a database that is absent has a state and nothing else")
+        if self.data_mode is not None and self.environment != "both":
+            raise InterventionRefused(
+                "data_mode is that of both environments: leave environment out"
+            )
 
     def _placement(self, before: Placement | None) -> Placement | None:
         if self.state == "absent":
             return None
         if before is None and self.state is None:
+            if (self.pending_state, self.suspend_timeout_seconds) != (None, None):
+                raise InterventionRefused("the database is absent; give it a state too")
             return None
         found = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
         if self.state is not None:
@@ -145,6 +174,11 @@ class ConnectDomain(Intervention, frozen=True):
         if not _ZONE.fullmatch(self.domain):
             raise InterventionRefused(
                 f"{self.domain[:80]!r} is no domain: write it like example.com"
+            )
+        plan = change.row(ORGANIZATIONS, project.organization_id).plan
+        if plan == "free" and not project.flag_enabled:
+            raise InterventionRefused(
+                f"{project.alias} is in a Free workspace, where a domain needs the flag to be shown"
             )
         change.put(PROJECTS, project.id, replace(project, custom_domain=self.domain))
         return f"{project.alias} has the domain {self.domain}"

@@ -77,14 +77,15 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
         if name not in fields:
             hint = nearest(str(name), fields)
             takes = ", ".join(sorted(fields))
-            raise InterventionRefused(f"{word} has no field {name!r} (it takes {takes}){hint}")
+            message = f"{word} has no field {name!r} (it takes {takes}){hint}"
+            raise InterventionRefused(message, str(name))
     try:
         return msgspec.convert(dict(options), kind)
     except msgspec.ValidationError as error:
         field = re.search(r"`\$\.([a-z_]+)", str(error))
         reason = re.sub(r" - at `\$.*`$", "", str(error))
         where = f"{word}.{field.group(1)}" if field else word
-        raise InterventionRefused(f"{where}: {reason}") from None
+        raise InterventionRefused(f"{where}: {reason}", field.group(1) if field else "") from None
 
 
 def describe_interventions() -> list[dict[str, Any]]:

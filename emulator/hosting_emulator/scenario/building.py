@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import PERMISSIONS, AssumptionRefused, Assumptions
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.reading import FaultRefused, arm, read_fault
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.scenario import document as d
+from hosting_emulator.scenario.foreseeing import (
+    check_no_variables,
+    check_story,
+    check_turn,
+    fault_place,
+    known_word,
+)
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.world import clock as clocks
@@ -110,19 +112,19 @@ def _check_aliases(scenario: Scenario, world: d.WorldPart) -> None:
     projects = _distinct(scenario, "projects", [p.alias for p in world.projects])
     _distinct(scenario, "people", [p.alias for p in world.people])
     for i, organization in enumerate(world.organizations):
-        for permission in organization.permissions or ():
-            path: Path = ("world", "organizations", i, "permissions")
-            _known(scenario, path, "permission", permission, list(PERMISSIONS))
+        for j, permission in enumerate(organization.permissions or ()):
+            path: Path = ("world", "organizations", i, "permissions", j)
+            known_word(scenario, path, "permission", permission, PERMISSIONS)
     for i, project in enumerate(world.projects):
         path = ("world", "projects", i, "organization")
-        _known(scenario, path, "organization", project.organization, organizations)
+        known_word(scenario, path, "organization", project.organization, organizations)
     for i, person in enumerate(world.people):
         for alias in person.organizations:
             path = ("world", "people", i, "organizations", alias)
-            _known(scenario, path, "organization", alias, organizations)
+            known_word(scenario, path, "organization", alias, organizations)
         for alias in person.projects:
             path = ("world", "people", i, "projects", alias)
-            _known(scenario, path, "project", alias, projects)
+            known_word(scenario, path, "project", alias, projects)
 
 
 def _distinct(scenario: Scenario, section: str, aliases: list[str]) -> list[str]:
@@ -133,18 +135,13 @@ def _distinct(scenario: Scenario, section: str, aliases: list[str]) -> list[str]
     return aliases
 
 
-def _known(scenario: Scenario, path: Path, what: str, word: str, known: list[str]) -> None:
-    if word not in known:
-        hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
-        raise scenario.located.error(path, f"there is no {what} {word!r}{hint}")
-
-
 def _arm(scenario: Scenario, change: Change) -> None:
     for number, document in enumerate(scenario.part.faults):
+        check_no_variables(scenario, ("faults", number), document)
         try:
             arm(change, document)
         except FaultRefused as error:
-            path = ("faults", number, error.field) if error.field else ("faults", number)
+            path = ("faults", number, *fault_place(error))
             raise scenario.located.error(path, str(error)) from None
 
 
@@ -154,10 +151,11 @@ def _plan(scenario: Scenario, change: Change) -> None:
         action = "fault" if planned.fault is not None else "intervene"
         found = planned.fault if planned.fault is not None else planned.intervene
         assert found is not None
+        check_no_variables(scenario, (*path, action), found)
         check_turn(scenario, (*path, action), action, found, change)
         if planned.call is not None:
             calls = [*CALLS, GET_OPERATION.call_id]
-            _known(scenario, (*path, "call"), "call", planned.call, calls)
+            known_word(scenario, (*path, "call"), "call", planned.call, calls)
         key = f"planned-{order + 1:04d}"
         record = Planned(
             order,
@@ -183,83 +181,3 @@ def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:
     except ValueError:
         message = f"{text!r} is neither a duration after the start (10m) nor a timestamp"
         raise scenario.located.error(path, message) from None
-
-
-def check_turn(
-    scenario: Scenario, path: Path, action: str, found: dict[str, Any], change: Change
-) -> None:
-    """Check a fault or an intervention without doing it, as far as that can be told beforehand."""
-    try:
-        if action == "fault":
-            if not _has_variables(found):
-                read_fault(change.fork(), found)
-        else:
-            read_intervention(found)
-    except FaultRefused as error:
-        where = (*path, error.field) if error.field else path
-        raise scenario.located.error(where, str(error)) from None
-    except InterventionRefused as error:
-        where = (*path, next(iter(found))) if found else path
-        raise scenario.located.error(where, str(error)) from None
-
-
-def _has_variables(found: Any) -> bool:
-    return "${" in str(found)
-
-
-def check_story(scenario: Scenario, change: Change) -> None:
-    """Check what can be told of a story before it runs. Raises ScenarioError."""
-    for number, step in enumerate(scenario.part.story):
-        path: Path = ("story", number)
-        if step.call is not None:
-            _known(scenario, (*path, "call"), "call", step.call, list(CALLS))
-        if step.fault is not None:
-            check_turn(scenario, (*path, "fault"), "fault", step.fault, change)
-        if step.intervene is not None:
-            check_turn(scenario, (*path, "intervene"), "intervene", step.intervene, change)
-        for field, index in (
-            ("who", "person"),
-            ("project", "project"),
-            ("organization", "organization"),
-        ):
-            alias = getattr(step, field)
-            if alias is not None and "${" not in alias:
-                _check_alias(scenario, change, path, field, index, alias)
-        if step.advance is not None:
-            _check_duration(scenario, (*path, "advance"), step.advance)
-        if step.assume is not None:
-            _check_assumptions(scenario, (*path, "assume"), step.assume)
-
-
-def _check_alias(
-    scenario: Scenario, change: Change, path: Path, field: str, index: str, alias: str
-) -> None:
-    if change.world.indexes.get(f"{index}:{alias}") is None:
-        known = [key.split(":")[1] for key in change.world.indexes if key.startswith(f"{index}:")]
-        name = "as" if field == "who" else field
-        if step_says(scenario, (*path, name)):
-            _known(scenario, (*path, name), index, alias, sorted(known))
-
-
-def step_says(scenario: Scenario, path: Path) -> bool:
-    """Tell whether a field stands in the file, rather than being its default."""
-    found: Any = scenario.located.data
-    for part in path:
-        if isinstance(found, dict) and part not in found:
-            return False
-        found = found[part]
-    return True
-
-
-def _check_duration(scenario: Scenario, path: Path, text: str) -> None:
-    try:
-        parse_duration_ms(text)
-    except ValueError as error:
-        raise scenario.located.error(path, str(error)) from None
-
-
-def _check_assumptions(scenario: Scenario, path: Path, values: dict[str, Any]) -> None:
-    try:
-        Assumptions().changed(values)
-    except AssumptionRefused as error:
-        raise scenario.located.error(path, str(error)) from None

@@ -10,6 +10,7 @@ from msgspec import Meta
 Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
 DatabaseState = Literal["absent", "init", "ready", "suspended", "resizing", "failed"]
+Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -88,31 +89,37 @@ class PlannedPart(Part):
 class ExpectPart(Part):
     """What a request of the story must answer. `body` names the fields that matter, and no others.
 
-    In `body`, `*` stands for any value but null, and `/…/` is a regular expression. `lost` is the
-    kind of connection fault that eats the answer; `same_as` names a saved answer that this one must
-    equal byte for byte.
+    In `body`, `*` stands for any value but null, and `/…/` is a regular expression; a mapping whose
+    keys are numbers names places of a list, from 0. `lost` is the kind of connection fault that eats
+    the answer, `delayed` tells that it came late or slowly; `same_as` names a saved answer that this
+    one must equal byte for byte.
     """
 
-    status: int | None = None
+    status: Annotated[int, Meta(ge=200, le=599)] | None = None
     code: str | None = None
     body: Any = msgspec.UNSET
     absent: list[str] = []
     items: int | None = None
     headers: dict[str, str] = {}
     html: bool | None = None
-    lost: str | None = None
+    lost: Lost | None = None
     delayed: bool | None = None
     same_as: str | None = None
 
 
 class StepPart(Part, rename={"who": "as"}):
-    """A step of `story`: one request, or one turn of a hand (the clock, a fault, an intervention)."""
+    """A step of `story`: one request, or one turn of a hand (the clock, a fault, an intervention).
+
+    A request is made with a fresh access token of the person in `as`, unless `token` gives another.
+    `sign_in` gives a person an access token to save and use later, as a client would.
+    """
 
     note: str | None = None
     # Requests
     call: str | None = None
     poll: str | None = None
     redeem: str | None = None
+    sign_in: str | None = None
     # Turns of a hand
     advance: str | None = None
     to: str | None = None
@@ -122,7 +129,7 @@ class StepPart(Part, rename={"who": "as"}):
     clear_faults: bool | None = None
     assume: dict[str, Any] | None = None
     # What a request says
-    who: str = "owner"
+    who: str | None = None
     token: str | None = None
     interactive: bool = True
     organization: str | None = None
@@ -141,6 +148,7 @@ ACTIONS = (
     "call",
     "poll",
     "redeem",
+    "sign_in",
     "advance",
     "to",
     "until",
@@ -149,7 +157,21 @@ ACTIONS = (
     "clear_faults",
     "assume",
 )
-REQUESTS = ("call", "poll", "redeem")
+REQUESTS = ("call", "poll", "redeem", "sign_in")
+#: Which actions each of the other fields of a step belongs to.
+BELONGS = {
+    "expect": REQUESTS,
+    "save": REQUESTS,
+    "organization": ("call", "poll", "sign_in"),
+    "interactive": ("call", "poll", "sign_in"),
+    "as": ("call", "poll"),
+    "token": ("call", "poll"),
+    "headers": ("call", "poll"),
+    "query": ("call", "poll"),
+    "project": ("call",),
+    "key": ("call",),
+    "body": ("call",),
+}
 
 
 class ScenarioPart(Part):

@@ -10,19 +10,41 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Located:
-    """Plain data, and the place (line, column; from 1) of every key and value in it."""
+    """Plain data, and the place (line, column; from 1) of every key and value in it.
 
-    def __init__(self, file: str, data: Any, places: dict[Path, tuple[int, int]]) -> None:
+    `places` holds keys and items of lists, `values` the plain values of keys.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        data: Any,
+        places: dict[Path, tuple[int, int]],
+        values: dict[Path, tuple[int, int]],
+    ) -> None:
         self.file = file
         self.data = data
         self._places = places
+        self._values = values
 
-    def error(self, path: Path, message: str) -> ScenarioError:
-        """Return an error at a path; where nothing stands there, at what it would belong to."""
+    def error(self, path: Path, message: str, *, key: bool = False) -> ScenarioError:
+        """Return an error at the value of a path, or its key where the value holds more values.
+
+        Where nothing stands there, it is at what it would belong to. `key` asks for the key.
+        """
+        if path in self._values and not key:
+            return ScenarioError(self.file, *self._values[path], message)
         while path and path not in self._places:
             path = path[:-1]
         line, column = self._places.get(path, (1, 1))
         return ScenarioError(self.file, line, column, message)
+
+    def at(self, path: Path) -> Any:
+        """Return what stands at a path. Raises LookupError."""
+        found = self.data
+        for part in path:
+            found = found[part]
+        return found
 
     def line(self, path: Path) -> int:
         """Return the line of a path."""

@@ -14,6 +14,7 @@ from hosting_emulator.scenario.located import Located, Path
 
 _PARTS = [kind for kind in vars(d).values() if isinstance(kind, type) and issubclass(kind, d.Part)]
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
+_TYPE = re.compile(r"Expected `([^`]*)`, got `")
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 
 
@@ -52,28 +53,76 @@ def read_scenario(text: str, file: str) -> Scenario:
 
 def _explained(located: Located, message: str) -> Exception:
     reason, _, where = message.partition(" - at `$")
-    path = _path(where)
+    path = _path(located, where, reason)
     if found := _UNKNOWN.search(reason):
         field = found.group(1)
         known = _fields_at(path)
         hint = nearest(field, known) or f"; there are {', '.join(known)}"
-        return located.error((*path, field), f"unknown field {field!r}{hint}")
+        return located.error((*path, field), f"unknown field {field!r}{hint}", key=True)
     if found := _MISSING.search(reason):
         return located.error(path, f"the field {found.group(1)!r} is missing here")
-    field = str(path[-1]) if path else "the scenario"
+    fields = [part for part in path if isinstance(part, str)]
+    field = fields[-1] if fields else "the scenario"
+    value = located.at(path)
     if "Invalid enum value" in reason:
-        words = _words(field)
-        value = reason.split("value ")[-1].strip("'\"")
-        hint = nearest(value, words) or f"; it is one of {', '.join(words)}"
-        return located.error(path, f"{field} cannot be {value!r}{hint}")
-    return located.error(path, f"{field}: {reason[0].lower() + reason[1:]}")
+        words = _words(field) or _words(fields[-2])
+        hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
+        return located.error(path, f"{field} cannot be {_shown(value)}{hint}")
+    if found := _TYPE.search(reason):
+        right = " or ".join(_KINDS.get(kind, kind) for kind in found.group(1).split(" | "))
+        return located.error(path, f"{field} must be {right}, not {_shown(value)}")
+    return located.error(
+        path, f"{field} is {_shown(value)}: {reason[0].lower() + reason[1:].replace('`', '')}"
+    )
 
 
-def _path(where: str) -> Path:
-    found: list[str | int] = []
-    for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+)\]", where.rstrip("`")):
-        found.append(int(number) if number else name)
-    return tuple(found)
+#: What msgspec calls the kinds of values, in the words of people who write YAML.
+_KINDS = {
+    "str": "text (put it in quotes)",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+    "null": "nothing",
+}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "nothing", True: "true", False: "false"}[value]
+    return repr(value) if len(str(value)) <= 60 else repr(str(value)[:60]) + "…"
+
+
+def _path(located: Located, where: str, reason: str) -> Path:
+    """Read msgspec's path. It leaves out the keys of mappings with free keys: look for the value."""
+    found: tuple[str | int, ...] = ()
+    for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]", where.rstrip("`")):
+        if number == "...":
+            inside = located.at(found)
+            found = (*found, next((n for n, v in inside.items() if _is_wrong(v, reason)), ""))
+        else:
+            found = (*found, int(number) if number else name)
+    return found if _stands(located, found) else found[:-1]
+
+
+def _is_wrong(value: Any, reason: str) -> bool:
+    """Tell whether a reason can be about this value."""
+    if "Invalid enum value" in reason:
+        return reason.endswith(f"'{value}'")
+    return not isinstance(value, str)
+
+
+def _stands(located: Located, path: Path) -> bool:
+    try:
+        located.at(path)
+    except LookupError:
+        return False
+    return True
 
 
 _SECTIONS: dict[str, type[d.Part]] = {
@@ -120,8 +169,13 @@ def _check_step(located: Located, path: Path, step: d.StepPart) -> None:
         raise located.error(
             path, f"a step does exactly one of {', '.join(d.ACTIONS)}; here is {found}"
         )
-    if step.expect is not None and not set(given) & set(d.REQUESTS):
-        raise located.error((*path, "expect"), "expect belongs to a call, a poll or a redeem")
+    for name in located.at(path):
+        actions = d.BELONGS.get(name, given)
+        if not set(given) & set(actions):
+            message = (
+                f"{name} belongs to {' or '.join(actions)}, not to {' '.join(given) or 'note'}"
+            )
+            raise located.error((*path, name), message, key=True)
 
 
 def _check_planned(located: Located, path: Path, planned: d.PlannedPart) -> None:

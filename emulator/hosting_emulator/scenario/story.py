@@ -6,7 +6,6 @@ not waited for, a broken connection is seen as what the client would see.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -21,7 +20,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.problem_documents import problem_document, status_of
 from hosting_emulator.faults.reading import FaultRefused, arm
@@ -29,10 +28,12 @@ from hosting_emulator.faults.viewing import faults_in_order
 from hosting_emulator.interventions.base import InterventionRefused
 from hosting_emulator.interventions.table import read_intervention
 from hosting_emulator.scenario.comparing import Difference, compare
-from hosting_emulator.scenario.document import ACTIONS, ExpectPart, StepPart
+from hosting_emulator.scenario.document import ACTIONS, REQUESTS, ExpectPart, StepPart
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.variables import INDEXES, fill
 from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.fault_records import SlowResponse
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -47,7 +48,6 @@ from hosting_emulator.world.value import Change
 
 _DOCS = "http://127.0.0.1:4620/_emulator/docs"
 _ISSUER = "http://127.0.0.1:4620"
-_VARIABLE = re.compile(r"\$\{([^}]+)\}")
 _MOST_STEPS = 10_000
 
 
@@ -128,7 +128,7 @@ class Story:
 
     def _request(self, step: StepPart, spec: CallSpec | None, path: str) -> str:
         sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
-        sent.setdefault("authorization", f"Bearer {self._token(step)}")
+        sent.setdefault("authorization", f"Bearer {self._token_of(step)}")
         body = b""
         if spec is not None and spec.idempotent:
             self._keys += 1
@@ -137,6 +137,7 @@ class Story:
         if step.body is not msgspec.UNSET:
             body = msgspec.json.encode(self._filled(step.body))
             sent.setdefault("content-type", "application/json")
+        limit = self._engine.world.assumptions.body_limit_bytes
         incoming = Incoming(
             method=spec.method if spec else "GET",
             path=path,
@@ -144,9 +145,10 @@ class Story:
             docs_url=lambda: _DOCS,
             headers=lambda name: (sent[name.lower()],) if name.lower() in sent else (),
             body=body,
+            refused=too_large(limit) if len(body) > limit else None,
         )
         outgoing = self._engine.exchange(incoming)
-        self._delayed = bool(outgoing.delay_ms)
+        self._delayed = bool(outgoing.delay_ms) or isinstance(outgoing.breakage, SlowResponse)
         if outgoing.resume:
             outgoing = self._engine.exchange(incoming)
             self._delayed = True
@@ -156,12 +158,27 @@ class Story:
         lost = _lost(outgoing)
         return f"the answer was lost ({lost})" if lost else f"answered {outgoing.status}"
 
-    def _token(self, step: StepPart) -> str:
+    def _token_of(self, step: StepPart) -> str:
         if step.token is not None:
             return str(self._filled(step.token))
+        return self._minted(step.who or "owner", step)
+
+    def _sign_in(self, step: StepPart) -> str:
+        token = self._minted(str(step.sign_in), step)
+        lifetime_s = self._lifetime_s()
+        document = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
+        self._last = Outgoing(200, msgspec.json.encode(document), "application/json")
+        self._delayed = False
+        return f"{step.sign_in} has an access token for {lifetime_s} seconds"
+
+    def _lifetime_s(self) -> int:
+        return max(1, parse_duration_ms(self._engine.world.assumptions.token_lifetime) // 1000)
+
+    def _minted(self, who: str, step: StepPart) -> str:
         world = self._engine.world
-        person = world.get(PEOPLE, self._id("person", step.who))
-        assert person is not None
+        person = world.get(PEOPLE, self._id("person", who))
+        if person is None:
+            raise StepFailed(f"there is no person {who!r}")
         organization_id: str | None
         if step.organization is not None and step.call != "create_user_api_key":
             organization_id = self._id("organization", step.organization)
@@ -172,14 +189,13 @@ class Story:
                 if world.get(MEMBERSHIPS, f"{key}/{person.id}")
             ]
             organization_id = min(mine)[1] if mine else None
-        assumptions = world.assumptions
         return self._engine.identity.mint(
             person,
             organization_id,
             issuer=_ISSUER + issuer_path(world.name),
-            audience=assumptions.token_audience,
+            audience=world.assumptions.token_audience,
             now_ms=self._engine.settle(),
-            lifetime_s=max(1, parse_duration_ms(assumptions.token_lifetime) // 1000),
+            lifetime_s=self._lifetime_s(),
             interactive=step.interactive,
         )
 
@@ -268,7 +284,7 @@ class Story:
     # --- what was answered ----------------------------------------------------------------------
 
     def _differences(self, step: StepPart, action: str) -> list[Difference]:
-        if action not in ("call", "poll", "redeem") or self._last is None:
+        if action not in REQUESTS or self._last is None:
             return []
         outgoing, expect = self._last, step.expect or ExpectPart()
         lost = _lost(outgoing)
@@ -341,24 +357,14 @@ class Story:
         return str(self._engine.world.indexes.get(f"{index}:{name}") or name)
 
     def _filled(self, found: Any) -> Any:
-        """Put saved values and ids in the place of `${…}`."""
-        if isinstance(found, dict):
-            return {name: self._filled(value) for name, value in found.items()}
-        if isinstance(found, list):
-            return [self._filled(item) for item in found]
-        if not isinstance(found, str) or "${" not in found:
-            return found
-        whole = _VARIABLE.fullmatch(found)
-        if whole:
-            return self._variable(whole.group(1))
-        return _VARIABLE.sub(lambda match: str(self._variable(match.group(1))), found)
+        return fill(found, self._variable)
 
     def _variable(self, name: str) -> Any:
         if name in self._saved:
             return self._saved[name]
         index, _, alias = name.partition(".")
         found = self._engine.world.indexes.get(f"{index}:{alias}")
-        if found is None or index not in ("project", "organization", "person"):
+        if found is None or index not in INDEXES:
             known = ", ".join(sorted(self._saved)) or "nothing"
             raise StepFailed(f"there is no ${{{name}}}: saved so far is {known}")
         return found
@@ -375,7 +381,7 @@ def _title(action: str, step: StepPart) -> str:
     value = getattr(step, action, "")
     if action in ("intervene", "fault") and isinstance(value, dict):
         return f"{action} {next(iter(value), '')}"
-    who = f" as {step.who}" if action in ("call", "poll") and step.who != "owner" else ""
+    who = f" as {step.who}" if step.who else ""
     return f"{action} {value}{who}" if action != "call" else f"{value}{who}"
 
 

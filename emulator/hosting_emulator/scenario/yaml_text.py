@@ -6,12 +6,14 @@ needed, and a few of them can stand for gigabytes.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.located import Located, Path
@@ -19,6 +21,8 @@ from hosting_emulator.scenario.located import Located, Path
 #: No scenario needs more; a deeper or longer one is a mistake or an attack.
 DEEPEST = 20
 LONGEST = 1_000_000
+#: Numbers beyond 64 bits do not travel in every JSON.
+LARGEST = 2**63
 _PLAIN = "tag:yaml.org,2002:"
 
 
@@ -34,14 +38,18 @@ def read_yaml(text: str, file: str) -> Located:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         problem = error.problem or error.context or "it cannot be read"
         raise ScenarioError(file, line, column, f"this is not YAML: {problem}") from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        message = f"this is not YAML: the character {chr(error.character)!r} may not stand here"
+        raise ScenarioError(file, line, 1, message) from None
     except (YAMLError, ValueError, RecursionError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise ScenarioError(file, 1, 1, f"this is not YAML: {reason}") from None
     if node is None:
         raise ScenarioError(file, 1, 1, "the file is empty; a scenario has at least a name")
-    places: dict[Path, tuple[int, int]] = {}
-    data = _plain(node, (), places, file)
-    return Located(file, data, places)
+    reader = _Reader(file)
+    data = reader.plain(node, ())
+    return Located(file, data, reader.places, reader.values)
 
 
 def _check_events(text: str, file: str) -> None:
@@ -65,52 +73,80 @@ def _check_events(text: str, file: str) -> None:
                 raise ScenarioError(file, mark.line + 1, mark.column + 1, message)
 
 
-def _plain(node: Any, path: Path, places: dict[Path, tuple[int, int]], file: str) -> Any:
-    place = (node.start_mark.line + 1, node.start_mark.column + 1)
-    places.setdefault(path, place)
-    if isinstance(node, MappingNode):
-        return _mapping(node, path, places, file)
-    if isinstance(node, SequenceNode):
-        return [_plain(item, (*path, i), places, file) for i, item in enumerate(node.value)]
-    if isinstance(node, ScalarNode):
-        return _scalar(node, file)
-    raise ScenarioError(file, *place, "this is neither a mapping, a list nor a plain value")
+class _Reader:
+    """Turns nodes into plain data, and notes where everything stood."""
 
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.places: dict[Path, tuple[int, int]] = {}
+        self.values: dict[Path, tuple[int, int]] = {}
 
-def _mapping(
-    node: Any, path: Path, places: dict[Path, tuple[int, int]], file: str
-) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        mark = key_node.start_mark
-        place = (mark.line + 1, mark.column + 1)
-        if not isinstance(key_node, ScalarNode):
-            raise ScenarioError(file, *place, "a key must be plain text")
-        key = str(key_node.value)
-        if key in found:
-            raise ScenarioError(file, *place, f"{key!r} stands here twice")
-        places[(*path, key)] = place
-        found[key] = _plain(value_node, (*path, key), places, file)
-    return found
+    def plain(self, node: Any, path: Path) -> Any:
+        self.places.setdefault(path, _place(node))
+        if isinstance(node, MappingNode):
+            if str(node.tag) != _PLAIN + "map":
+                raise self._refused_tag(node)
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode):
+            if str(node.tag) != _PLAIN + "seq":
+                raise self._refused_tag(node)
+            return [self.plain(item, (*path, i)) for i, item in enumerate(node.value)]
+        return self._scalar(node)
 
+    def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                raise self._error(key_node, "a key must be plain text")
+            key = self._text(key_node)
+            if key in found:
+                line = self.places[(*path, key)][0]
+                raise self._error(key_node, f"{key!r} stands here twice (first in line {line})")
+            self.places[(*path, key)] = _place(key_node)
+            if isinstance(value_node, ScalarNode):
+                self.values[(*path, key)] = _place(value_node)
+            found[key] = self.plain(value_node, (*path, key))
+        return found
 
-def _scalar(node: Any, file: str) -> Any:
-    text, tag = str(node.value), str(node.tag)
-    if tag == _PLAIN + "null":
-        return None
-    if tag == _PLAIN + "bool":
-        return text.lower() == "true"
-    try:
-        if tag == _PLAIN + "int":
-            return int(text.replace("_", ""), 0) if text[:2] in ("0x", "0o") else int(text)
-        if tag == _PLAIN + "float":
-            return float(text)
-    except ValueError:
-        place = (node.start_mark.line + 1, node.start_mark.column + 1)
-        raise ScenarioError(file, *place, f"{text[:40]!r} is no number") from None
-    if tag in (_PLAIN + "str", _PLAIN + "timestamp"):
+    def _scalar(self, node: Any) -> Any:
+        text, tag = self._text(node), str(node.tag).removeprefix(_PLAIN)
+        if tag == "null":
+            return None
+        if tag == "bool":
+            return text.lower() == "true"
+        if tag in ("int", "float"):
+            return self._number(node, text, tag)
+        if tag in ("str", "timestamp"):
+            return text
+        raise self._refused_tag(node)
+
+    def _number(self, node: Any, text: str, tag: str) -> int | float:
+        plain = text.replace("_", "")
+        try:
+            if tag == "float":
+                number: int | float = float(plain)
+            else:
+                number = int(plain, 0) if plain[:2] in ("0x", "0o") else int(plain)
+        except ValueError:
+            raise self._error(node, f"{text[:40]!r} is no number") from None
+        if not isfinite(number) or abs(number) > LARGEST:
+            raise self._error(node, f"the number {text[:40]!r} is too large")
+        return number
+
+    def _text(self, node: Any) -> str:
+        text = str(node.value)
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise self._error(node, "this text holds half of a character (a lone surrogate)")
         return text
-    place = (node.start_mark.line + 1, node.start_mark.column + 1)
-    raise ScenarioError(
-        file, *place, f"the tag {tag[:60]!r} is refused: only plain values are read"
-    )
+
+    def _refused_tag(self, node: Any) -> ScenarioError:
+        tag = str(node.tag)[:60]
+        return self._error(node, f"the tag {tag!r} is refused: only plain values are read")
+
+    def _error(self, node: Any, message: str) -> ScenarioError:
+        return ScenarioError(self._file, *_place(node), message)
+
+
+def _place(node: Any) -> tuple[int, int]:
+    mark = node.start_mark
+    return mark.line + 1, mark.column + 1

@@ -6,6 +6,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.exchange import too_large
 
 
 async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refused | None]:
@@ -14,7 +15,7 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
         return b"", None
     announced = request.content_length
     if announced is not None and announced > limit:
-        return b"", _too_large(limit)
+        return b"", too_large(limit)
     if request.headers.get("Expect", "").lower() == "100-continue":
         await _invite(request)
     content = request.content
@@ -34,7 +35,7 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
             why=reason,
         )
     if len(body) > limit:
-        return b"", _too_large(limit)
+        return b"", too_large(limit)
     return bytes(body), None
 
 
@@ -43,7 +44,3 @@ async def _invite(request: web.BaseRequest) -> None:
     writer = request.writer
     await writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     writer.output_size = 0  # the answer itself has not begun
-
-
-def _too_large(limit: int) -> Refused:
-    return Refused("payload_too_large", f"The request body is larger than {limit} bytes.")

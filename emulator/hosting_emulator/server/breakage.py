@@ -58,7 +58,7 @@ class Broken(web.StreamResponse):
             return
         body = self._outgoing.body
         if isinstance(effect, Timeout):
-            await _until_lost(request)
+            await client_lost(request)
         elif isinstance(effect, ConnectionReset):
             _reset(transport)
         elif isinstance(effect, Truncate):
@@ -81,10 +81,11 @@ class Broken(web.StreamResponse):
         await writer.write_eof()
 
 
-async def _until_lost(request: web.BaseRequest) -> None:
+async def client_lost(request: web.BaseRequest, within_s: float | None = None) -> None:
+    """Wait until the client is gone, or until so many real seconds have passed."""
     protocol = request.protocol
     assert isinstance(protocol, Protocol)
-    await protocol.lost()
+    await protocol.lost(within_s)
 
 
 def _reset(transport: asyncio.Transport) -> None:

@@ -35,13 +35,13 @@ class Protocol(web.RequestHandler):
 
     _lost: asyncio.Future[None] | None = None
 
-    async def lost(self) -> None:
-        """Wait until the client is gone."""
+    async def lost(self, within_s: float | None = None) -> None:
+        """Wait until the client is gone, or until so many real seconds have passed."""
         if self.transport is None:
             return
         if self._lost is None:
             self._lost = asyncio.get_running_loop().create_future()
-        await self._lost
+        await asyncio.wait((self._lost,), timeout=within_s)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Tell whoever waits for the end of the connection."""

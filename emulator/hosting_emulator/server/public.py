@@ -11,7 +11,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.breakage import Broken
+from hosting_emulator.server.breakage import Broken, client_lost
 from hosting_emulator.server.ready_response import ReadyResponse
 from hosting_emulator.server.sites import Site
 
@@ -48,8 +48,8 @@ async def answer(
             except OSError as error:
                 _log.error("a change could not be made durable: %s", error)
                 return _response(_not_durable(engine, incoming))
-        if outgoing.delay_ms:
-            await asyncio.sleep(outgoing.delay_ms / 1000)
+        if outgoing.delay_ms:  # what was asked is done: it is late for nobody but the client
+            await client_lost(request, outgoing.delay_ms / 1000)
         return _response(outgoing) if outgoing.breakage is None else Broken(outgoing)
     finally:
         engine.release(outgoing)

@@ -122,8 +122,8 @@ def _until(engine: Engine, operation_id: str) -> int:
             raise ControlRefused(
                 409,
                 "Nothing is scheduled",
-                f"operation {operation_id} does not move with time (its profile is manual or "
-                f"per_poll, or what it waits for is): step it instead",
+                f"operation {operation_id} does not move with time (it is stuck, its profile is "
+                f"manual or per_poll, or what it waits for is so): release or step it instead",
             )
         events += engine.move_to(max(due_ms, engine.now_ms()))
     raise ControlRefused(409, "Too long", "the operation did not end within a million steps")
@@ -142,6 +142,8 @@ async def step_operation(context: Context, world: str, operation: str) -> web.Re
         raise ControlRefused(
             409, "Operation waits", f"operation {claim} holds the project's claim; step that first"
         )
+    if found.stuck:
+        raise ControlRefused(409, "Operation stuck", "the operation is stuck; release it first")
     stepped = operations.step(change, found.id)
     shown: dict[str, Any] = views.operation(change, stepped)
     engine.commit(change, "operation stepped")

@@ -20,9 +20,9 @@ from hosting_emulator.world.value import Change
 async def list_faults(context: Context, world: str) -> web.Response:
     """GET …/faults, in the order in which they are tried."""
     engine = context.engine(world)
-    engine.settle()
+    now_ms = engine.settle()
     armed = faults_in_order(engine.world)
-    return answers.json({"items": [fault_view(engine.world, fault) for fault in armed]})
+    return answers.json({"items": [fault_view(engine.world, fault, now_ms) for fault in armed]})
 
 
 async def arm_fault(context: Context, world: str) -> web.Response:
@@ -36,14 +36,14 @@ async def arm_fault(context: Context, world: str) -> web.Response:
     except FaultRefused as error:
         raise ControlRefused(400, "Fault refused", str(error)) from None
     engine.commit(change, f"{fault.id} armed")
-    return answers.json(fault_view(engine.world, fault), 201)
+    return answers.json(fault_view(engine.world, fault, now_ms), 201)
 
 
 async def show_fault(context: Context, world: str, fault: str) -> web.Response:
     """GET …/faults/{fault}."""
     engine = context.engine(world)
-    engine.settle()
-    return answers.json(fault_view(engine.world, _fault(engine, fault)))
+    now_ms = engine.settle()
+    return answers.json(fault_view(engine.world, _fault(engine, fault), now_ms))
 
 
 async def remove_fault(context: Context, world: str, fault: str) -> web.Response:

@@ -17,10 +17,14 @@ async def intervene(context: Context, world: str) -> web.Response:
     """POST …/interventions: `{"stick_operation": {"project": "shop"}}`. Says what it did."""
     engine = context.engine(world)
     document = await context.read(dict[str, Any])
+    try:
+        intervention = read_intervention(document)
+    except InterventionRefused as error:
+        raise ControlRefused(400, "Intervention refused", str(error)) from None
     now_ms = engine.settle()
     change = Change(engine.world, now_ms)
     try:
-        said = read_intervention(document).apply(change)
+        said = intervention.apply(change)
     except InterventionRefused as error:
         raise ControlRefused(409, "Intervention refused", str(error)) from None
     engine.commit(change, f"intervention {next(iter(document))}")
