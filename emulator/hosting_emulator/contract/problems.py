@@ -29,7 +29,8 @@ RETRY_AFTER_MAX: Final = 86_400
 """Greatest `retry_after_seconds`, one day (contract: Limits)."""
 
 BY_FAULT_ONLY: Final = (
-    "No call of the contract produces it here; it is reachable only by fault injection."
+    "No call of the contract produces it here: it would take fault injection, which this version"
+    " does not have."
 )
 """The last sentence of `Problem.when` for a code that no call answers with on its own."""
 
@@ -523,8 +524,8 @@ PROBLEMS: Final[Mapping[str, Problem]] = _table(
             " request again.",
             meaning="The caller has sent more requests than the service takes in a span of time."
             " The contract gives no numbers.",
-            when="Every call, but only when the rate limit is switched on by its assumption or by a"
-            " fault: it is off by default. The answer carries `retry_after_seconds`, 1 to 86400,"
+            when="Every call, but only when the rate limit is switched on by its assumption: it is"
+            " off by default. The answer carries `retry_after_seconds`, 1 to 86400,"
             " and the same number in the Retry-After header.",
             advice="Wait at least that long, add a little random delay, and send the same request"
             " with the same Idempotency-Key. Slow down everything that uses the same token, not"
@@ -849,8 +850,8 @@ PROBLEMS: Final[Mapping[str, Problem]] = _table(
             meaning="The service, or a provider it depends on, cannot answer at the moment. Which"
             " code a provider's failure carries is our reading.",
             when="`read_database_compute` while the database provider fails, since the contract"
-            " wants a problem there and never invented defaults; and every call under an outage"
-            " that a scenario or a fault arms.",
+            " wants a problem there and never invented defaults, but here it never fails; and any"
+            " change that the emulator cannot keep on disk.",
             advice="Retry with growing pauses and a limit, honouring Retry-After if there is one."
             " A change may have happened before the answer was lost, so keep the Idempotency-Key"
             " and show the last known state as old.",

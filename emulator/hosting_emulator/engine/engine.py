@@ -247,7 +247,7 @@ class Engine(LiveWorld):
         due_ms = self.due_of(operation.id)
         if due_ms is None:
             return False
-        self.move_to(max(due_ms, change.now_ms))
+        self.move_up_to(due_ms)
         return True
 
 
