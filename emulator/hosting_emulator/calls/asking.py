@@ -46,9 +46,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: its status, its body's bytes and what it made (for whoever explains it)."""
+    """An answer: its status, its body's bytes and what it made (for whoever explains it).
+
+    `secret` says that the body shows credential material, so it must not be kept.
+    """
 
     status: int
     body: bytes
     subject: str | None = None
     content_type: str = "application/json"
+    secret: bool = False

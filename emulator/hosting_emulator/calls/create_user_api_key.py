@@ -26,7 +26,7 @@ def answer(change: Change, ask: Ask, organization: Organization) -> Reply:
         change, organization, ask.principal.person_id, ask.values["name"], organization.permissions
     )
     status = ask.spec.success_status(change.assumptions)
-    return Reply(status, _body(change, ask, key, value), key.id)
+    return Reply(status, _body(change, ask, key, value), key.id, secret=True)
 
 
 def make_key(

@@ -57,7 +57,8 @@ def remember(change: Change, ask: Ask, reply: Reply) -> None:
         fingerprint=fingerprint(ask),
         call_id=ask.spec.call_id,
         status=reply.status,
-        body=reply.body.decode(),
+        # A replay of what shows a secret is made anew, without it (see `table.answer_again`).
+        body="" if reply.secret else reply.body.decode(),
         expires_ms=change.now_ms + retention_ms,
         subject=reply.subject,
         content_type=reply.content_type,

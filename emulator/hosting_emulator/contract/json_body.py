@@ -1,12 +1,13 @@
 """Reading JSON a client sent: strictly, and with one clear reason when it is not JSON.
 
-Stricter than `json.loads` where leniency would hide a client's mistake: NaN, duplicate names and
-lone surrogates are refused.
+Stricter than `json.loads` where leniency would hide a client's mistake: NaN, duplicate names, lone
+surrogates and numbers that would become infinite are refused.
 """
 
 from __future__ import annotations
 
 import json
+from math import isinf
 from typing import Any, NoReturn
 
 
@@ -50,7 +51,17 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+def _finite(text: str) -> int | float:
+    number = float(text)
+    if isinf(number):
+        raise JsonRefused("holds a number that is too large")
+    # JSON has one kind of number: to JSON Schema too, `1.0` is the integer 1.
+    return int(number) if number.is_integer() else number
+
+
+_DECODER = json.JSONDecoder(
+    parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_duplicates
+)
 
 
 def _no_surrogates(found: Any) -> None:

@@ -3,6 +3,10 @@
 Request models also check what clients send. Responses are written by the world's views; the tests
 hold every answer against these models. Loading pydantic takes a while, so nothing on the way to a
 first answer imports this module before it is needed.
+
+What the document says of a model stands here, except what an assumption decides: that is added
+where the document is made (`openapi_schemas`). It is longer than our other files because it is the
+contract's list of resources.
 """
 
 from __future__ import annotations
@@ -11,25 +15,46 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
+from typing_extensions import TypeAliasType
 
 from hosting_emulator.contract.ids import ULID_PATTERN
 
-Ulid = Annotated[
-    str,
-    Field(
-        pattern=ULID_PATTERN,
-        min_length=26,
-        max_length=26,
-        examples=["01JGFJJZ000000000000000001"],
-    ),
-]
+Ulid = Annotated[str, Field(pattern=ULID_PATTERN, min_length=26, max_length=26)]
 Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-#: An optional field: absent when it has no value, or null where the assumption `empty_fields` says so.
-Cursor = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$")]
+
+# A TypeAliasType becomes a schema with its own name, so that generated clients have one type for it,
+# named as the contract would, instead of one for each field that uses it.
+Environment = TypeAliasType("Environment", Literal["dev", "prod"])
+OperationState = TypeAliasType(
+    "OperationState",
+    Annotated[
+        Literal["queued", "running", "succeeded", "failed", "cancelled"],
+        Field(description="Terminal are succeeded, failed and cancelled."),
+    ],
+)
+DnsAuthorizationStatus = TypeAliasType(
+    "DnsAuthorizationStatus",
+    Literal["not_authorized", "pending", "authorized", "expired", "revoked"],
+)
+DnsScope = TypeAliasType("DnsScope", Literal["dns.write", "zone.read"])
+OperationResult = TypeAliasType(
+    "OperationResult",
+    Annotated[
+        dict[str, Any],
+        Field(description="Outcome payload. The contract does not show what it holds."),
+    ],
+)
+
+Cursor = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$", examples=["bmV4dC1wYWdl"])]
+RequestId = Annotated[
+    str, Field(min_length=1, max_length=128, examples=["req_01JGFJJZ000000000000000002"])
+]
+_Digest = Annotated[str, Field(examples=["sha256:" + "0" * 64])]
 
 
 def _absent() -> Any:
-    # An optional field has no default in the document: generators turn `default: null` into required.
+    # An optional field: absent without a value, or null where the assumption `empty_fields` says so.
+    # The document drops this default, since generators turn `default: null` into required.
     return Field(default=None)
 
 
@@ -46,23 +71,23 @@ class ClosedModel(BaseModel):
 
 
 class SetPoweredByFlagRequest(ClosedModel):
-    """Body of call 1."""
+    """Whether a project's production site is to show the flag."""
 
-    enabled: bool
+    enabled: Annotated[bool, Field(examples=[True])]
     """Whether the flag is to be shown."""
 
 
 class InitializeManagedSourceRequest(Model):
-    """Body of call 2."""
+    """What the caller knows of the project's source."""
 
-    expected_source_generation: Annotated[int, Field(ge=0)]
-    """The project's current source generation: 0 before the first initialization."""
+    expected_source_generation: Annotated[int, Field(ge=0, examples=[0])]
+    """The project's present source generation: 0 before the first initialization."""
 
 
 class CreateUserApiKeyRequest(Model):
-    """Body of call 3."""
+    """The API key to create."""
 
-    name: Annotated[str, Field(min_length=1, max_length=64)]
+    name: Annotated[str, Field(min_length=1, max_length=64, examples=["ci"])]
     """A name for people, 1 to 64 characters."""
 
 
@@ -79,7 +104,8 @@ class PoweredByFlag(ClosedModel):
 class OperationError(Model):
     """Why an operation failed."""
 
-    code: str
+    code: Annotated[str, Field(examples=["operation_failed"])]
+    """An open set: operation_failed is one value."""
     message: str
     retryable: bool
     suggested_action: str
@@ -95,6 +121,7 @@ class Progress(Model):
     suggested_action: str
     deployment_id: Ulid | SkipJsonSchema[None] = _absent()
     next_poll_after_seconds: Annotated[int, Field(ge=0)] | SkipJsonSchema[None] = _absent()
+    """How long to wait before polling again."""
     build_completed_at: Timestamp | SkipJsonSchema[None] = _absent()
 
 
@@ -112,15 +139,14 @@ class Operation(Model):
     """Durable record of an accepted asynchronous mutation. Poll it until its state is terminal."""
 
     id: Ulid
-    state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    state: OperationState
     created_at: Timestamp
     updated_at: Timestamp
     blocking_operation_id: Ulid | SkipJsonSchema[None] = _absent()
     """The active operation that holds the project mutation claim this queued one waits on."""
     deployment_id: Ulid | SkipJsonSchema[None] = _absent()
     """The deployment this operation created."""
-    result: dict[str, Any] | SkipJsonSchema[None] = _absent()
-    """Outcome payload."""
+    result: OperationResult | SkipJsonSchema[None] = _absent()
     error: OperationError | SkipJsonSchema[None] = _absent()
     progress: Progress | SkipJsonSchema[None] = _absent()
     reconciliation: Reconciliation | SkipJsonSchema[None] = _absent()
@@ -132,14 +158,15 @@ class Deployment(Model):
     id: Ulid
     project_id: Ulid
     operation_id: Ulid
-    commit_sha: str
-    source_digest: str
-    build_plan_digest: str
+    """The operation that created it."""
+    commit_sha: Annotated[str, Field(examples=["0" * 40])]
+    source_digest: _Digest
+    build_plan_digest: _Digest
     status: str
     """An open set: queued is one value."""
     created_at: Timestamp
     updated_at: Timestamp
-    artifact_digest: str | SkipJsonSchema[None] = _absent()
+    artifact_digest: _Digest | SkipJsonSchema[None] = _absent()
     url: str | SkipJsonSchema[None] = _absent()
 
 
@@ -148,7 +175,7 @@ class DeploymentPage(Model):
 
     items: list[Deployment]
     next_cursor: Cursor | None = _absent()
-    """Opaque continuation cursor; null on the last page."""
+    """Opaque continuation cursor; null or absent on the last page."""
 
 
 class UserApiKey(Model):
@@ -156,10 +183,12 @@ class UserApiKey(Model):
 
     id: Ulid
     organization_id: Ulid
-    name: Annotated[str, Field(min_length=1, max_length=64)]
+    name: Annotated[str, Field(min_length=1, max_length=64, examples=["ci"])]
     obfuscated_value: str
+    """Enough of the token to tell it from others."""
     permissions: list[str]
     expires_at: Timestamp
+    """90 days after its creation."""
     created_at: Timestamp
     last_used_at: Timestamp | SkipJsonSchema[None] = _absent()
 
@@ -171,23 +200,28 @@ class UserApiKeyCreation(Model):
     """False on the first creation, true on an exact replay."""
     value: str | None
     """The full token, returned only by the first creation; null on an exact replay."""
-    request_id: Annotated[str, Field(min_length=1, max_length=128)]
+    request_id: RequestId
     key: UserApiKey
 
 
 class DnsAuthorization(Model):
     """The project-scoped DNS provider authorization, without credentials."""
 
-    status: Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
+    status: DnsAuthorizationStatus
     zone: (
         Annotated[
             str,
-            Field(min_length=4, max_length=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$"),
+            Field(
+                min_length=4,
+                max_length=253,
+                pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$",
+                examples=["shop.example"],
+            ),
         ]
         | None
     )
     """The customer's actual zone; null when status is not_authorized."""
-    scopes: Annotated[list[Literal["dns.write", "zone.read"]], Field(max_length=2)]
+    scopes: Annotated[list[DnsScope], Field(max_length=2)]
     """Empty when status is not_authorized."""
     expires_at: Timestamp | None
     """Null when status is not_authorized."""
@@ -199,14 +233,27 @@ class DevAccessTicket(Model):
     ticket_id: Ulid
     project_id: Ulid
     environment_id: Ulid
-    origin: Annotated[str, Field(pattern=r"^https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.:-]+$")]
+    origin: Annotated[
+        str,
+        Field(
+            pattern=r"^https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.:-]+$",
+            examples=["https://dev-calm-green-river.dev.localhost"],
+        ),
+    ]
+    """Https origin of the immutable dev project host."""
     redeem_url: Annotated[
         str,
         Field(
-            pattern=r"^https://[^/]+/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}$"
+            pattern=r"^https://[^/]+/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}$",
+            examples=[
+                "https://dev-calm-green-river.dev.localhost/.service/dev-access/redeem"
+                "?stage=dev&ticket=" + "A" * 43
+            ],
         ),
     ]
+    """Opens the dev origin, once. It holds the ticket itself, which is not shown again."""
     expires_at: Timestamp
+    """Ten minutes after issuance."""
 
 
 class DatabasePlacement(Model):
@@ -221,16 +268,17 @@ class DatabasePlacement(Model):
     state: str
     """An open set: init is one value."""
     disabled: bool
-    region: str
+    region: Annotated[str, Field(examples=["eu-central-1"])]
     pending_state: str | SkipJsonSchema[None] = _absent()
+    """The state it is changing to. An open set, like state."""
 
 
 class DatabaseCompute(Model):
     """The observed managed database compute configuration of one environment."""
 
     project_id: Ulid
-    environment: Literal["dev", "prod"]
-    data_mode: str
+    environment: Environment
+    data_mode: Annotated[str, Field(examples=["shared", "separate"])]
     """An open set: with shared, both environments resolve to the same physical database."""
     observed_at: Timestamp
     database: DatabasePlacement | None
@@ -245,8 +293,10 @@ class ProblemDetails(Model):
     title: Annotated[str, Field(min_length=1)]
     status: Annotated[int, Field(ge=400, le=599)]
     code: str
-    request_id: Annotated[str, Field(min_length=1, max_length=128)]
+    request_id: RequestId
+    """Equal to the header X-Request-Id."""
     retryable: bool
+    """Whether the same request, sent again unchanged, can succeed."""
     suggested_action: Annotated[str, Field(min_length=1)]
     detail: str | SkipJsonSchema[None] = _absent()
     instance: (

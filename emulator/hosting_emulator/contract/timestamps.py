@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 TimestampForm = Literal["milliseconds", "microseconds", "offset"]
 
+# `fromisoformat` reads all of ISO 8601, such as week dates, of which RFC 3339 is a small part.
+_RFC_3339 = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,30})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: 9999-12-31T23:59:59.999Z, the last moment RFC 3339 can write.
 LATEST_MS = 253_402_300_799_999
+_EARLIEST_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
-    """Write a moment the way records keep it: UTC, milliseconds, `Z`."""
-    seconds, ms = divmod(at_ms, 1000)
+    """Write a moment the way records keep it: UTC, milliseconds, `Z`.
+
+    What lies beyond the years 1 to 9999, which RFC 3339 cannot write (such as the expiry of a key
+    made at the very end), becomes their first or last moment.
+    """
+    seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
 
@@ -33,10 +43,10 @@ def parse_timestamp(text: str) -> int:
     Raises ValueError, saying what a timestamp looks like, for anything else.
     """
     try:
-        moment = datetime.fromisoformat(text.replace("z", "Z"))
+        moment = datetime.fromisoformat(text.upper()) if _RFC_3339.fullmatch(text) else None
     except ValueError:
         moment = None
-    if moment is None or moment.tzinfo is None or "T" not in text.upper():
+    if moment is None:
         raise ValueError(
             f"{text!r} is not a timestamp: write it like 2026-01-31T09:30:00Z (with Z or an offset)"
         )

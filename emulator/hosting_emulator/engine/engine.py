@@ -48,7 +48,6 @@ from hosting_emulator.faults.deciding import Decision, Subject, decide
 from hosting_emulator.world.fault_records import (
     Abort,
     ConnectionReset,
-    Effect,
     EmptyResponse,
     GatewayError,
     MalformedResponse,
@@ -97,6 +96,7 @@ class Engine(LiveWorld):
             code = refused.code
             trail.say(refused.why or refused.detail)
             outgoing = self._refuse(refused, trail)
+            outgoing.breakage = trail.breakage
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
             code = lost.code
@@ -163,8 +163,7 @@ class Engine(LiveWorld):
         trail.principal = principal.person_id
         assumptions = self.world.assumptions
         subject: Subject | None = None
-        breakage: Effect | None = None
-        if self.world.count(FAULTS):
+        if incoming.decided is not None or self.world.count(FAULTS):
             subject = fault_subject(self.world, spec, subject_id, principal, incoming)
             decision = self._decide_before(subject, incoming, trail)
             if decision.delay_ms:
@@ -173,7 +172,7 @@ class Engine(LiveWorld):
             answered = self._instead(decision, trail)
             if answered is not None:
                 return answered
-            breakage = decision.effect
+            trail.breakage = decision.effect
             change = Change(self.world, trail.now_ms)
         if assumptions.rate_limit != "off":
             self._limiter.count(assumptions.rate_limit, principal.person_id, trail.now_ms)
@@ -191,7 +190,7 @@ class Engine(LiveWorld):
         change, reply = self._call(change, ask, trail)
         if key is not None and reply.status < 400:
             _note_use(change, key)
-        if change.writes and not isinstance(breakage, Truncate | MalformedResponse):
+        if change.writes and not isinstance(trail.breakage, Truncate | MalformedResponse):
             self.commit(change, spec.call_id)
         if self.world.count(TIMELINE):
             counted = Change(self.world, trail.now_ms)
@@ -199,7 +198,7 @@ class Engine(LiveWorld):
             self.commit(counted, "timeline")
         headers = self._headers(reply, trail)
         outgoing = Outgoing(
-            reply.status, reply.body, reply.content_type, headers, breakage=breakage
+            reply.status, reply.body, reply.content_type, headers, breakage=trail.breakage
         )
         return self._after(outgoing, subject, trail) if subject is not None else outgoing
 
@@ -327,7 +326,7 @@ class Engine(LiveWorld):
         due_ms = self.due_of(operation.id)
         if due_ms is None:
             return False
-        self.move_to(max(due_ms, change.now_ms))
+        self.move_up_to(due_ms)
         return True
 
 

@@ -190,7 +190,7 @@ class Identity:
 
 def _read_claims(claims: dict[str, Any]) -> _Verified:
     moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
-    if any(isinstance(m, bool) or not isinstance(m, int | float) or abs(m) > 1e12 for m in moments):
+    if not all(_is_moment(moment) for moment in moments):
         raise _unauthenticated("The access token's times are no numbers.")
     texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
     if not all(isinstance(text, str) for text in texts):
@@ -198,6 +198,11 @@ def _read_claims(claims: dict[str, Any]) -> _Verified:
     principal = Principal(claims["sub"], claims.get("org_id") or None, bool(claims.get("sid")))
     not_before = max(moments[1], moments[2])
     return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
+
+
+def _is_moment(claim: Any) -> bool:
+    # `<=` is false for NaN, which a JSON parser may let through.
+    return isinstance(claim, int | float) and not isinstance(claim, bool) and abs(claim) <= 1e12
 
 
 def _unauthenticated(detail: str) -> Refused:

@@ -7,12 +7,12 @@ concurrent requests are always one after the other.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from hosting_emulator.engine.commits import Commit, Keeper
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.timeline import carry_out
 from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.records import ClockState
 from hosting_emulator.world.schedule import run_due
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change, World
@@ -31,33 +31,24 @@ class LiveWorld:
         self.world = world
         self.keeper = keeper
         self._machine = machine
+        self._shown_ms = 0
 
     # --- time -----------------------------------------------------------------------------------
 
-    def machine_ms(self) -> int:
-        """The machine's time, as this engine sees it."""
-        return self._machine()
-
     def now_ms(self) -> int:
-        """World time, in milliseconds since 1970. It never goes back."""
+        """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""
         world = self.world
-        return max(world.at_ms, clocks.read(world.clock, self._machine()))
+        now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, self._machine()))
+        self._shown_ms = now_ms
+        return now_ms
 
     def settle(self) -> int:
         """Run what is due and return world time."""
         now_ms = self.now_ms()
-        due = self.world.next_due_ms
-        if due is not None and due <= now_ms:
-            self._run_due(now_ms)
-        return now_ms
-
-    def _run_due(self, now_ms: int) -> int:
         found = run_due(self.world, now_ms, carry_out)
-        if found is None:
-            return 0
-        change, count = found
-        self.commit(change, "due events")
-        return count
+        if found is not None:
+            self.commit(found[0], "due events")
+        return now_ms
 
     # --- commits --------------------------------------------------------------------------------
 
@@ -79,6 +70,7 @@ class LiveWorld:
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
         self.world = world
+        self._shown_ms = 0
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await before an answer leaves; None: nothing."""
@@ -100,19 +92,36 @@ class LiveWorld:
         event = world.get(SCHEDULE, event_key) if event_key else None
         return event.due_ms if event else None
 
-    def move_to(self, at_ms: int) -> int:
+    def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:
         """Move world time forward and run what comes due; returns the number of events.
 
-        Raises ClockRefused when `at_ms` lies in the past.
+        What is None stays as it is. Raises ClockRefused, also when `at_ms` lies in the past.
         """
-        now_ms = self.settle()
-        clock = clocks.change(self.world.clock, now_ms, self._machine(), at_ms=at_ms)
-        count = self._run_due(at_ms)
-        self.set_clock(clock)
-        return count
+        return self._move(self.settle(), at_ms, mode, rate)
 
-    def set_clock(self, clock: Any) -> None:
-        """Give the world another clock."""
-        change = Change(self.world, max(self.world.at_ms, clock.world_ms))
+    def move_by(self, by_ms: int) -> int:
+        """Move world time forward by this much. Raises ClockRefused past the year 9999."""
+        now_ms = self.settle()
+        return self._move(now_ms, now_ms + by_ms)
+
+    def move_up_to(self, due_ms: int) -> int:
+        """Move world time forward to a moment, unless time has passed it by itself."""
+        now_ms = self.settle()
+        return self._move(now_ms, max(due_ms, now_ms))
+
+    def _move(
+        self, now_ms: int, at_ms: int | None, mode: str | None = None, rate: float | None = None
+    ) -> int:
+        clock = clocks.change(
+            self.world.clock, now_ms, self._machine(), mode=mode, rate=rate, at_ms=at_ms
+        )
+        return self.set_clock(clock)
+
+    def set_clock(self, clock: ClockState) -> int:
+        """Give the world another clock, and run what is due by it, in one commit."""
+        found = run_due(self.world, clock.world_ms, carry_out)
+        change, count = found or (Change(self.world, self.world.at_ms), 0)
+        change.now_ms = max(change.now_ms, clock.world_ms)
         change.put(CLOCK, ONLY, clock)
         self.commit(change, "clock")
+        return count

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hosting_emulator.world.fault_records import Effect
+
 
 @dataclass(slots=True)
 class Trail:
@@ -18,6 +20,8 @@ class Trail:
     why: list[str] | None = None
     in_flight: str | None = None
     docs_url: Callable[[], str] | None = None
+    #: What a fault does at the socket to whatever the answer is.
+    breakage: Effect | None = None
 
     def say(self, text: str) -> None:
         """Add a decision to the explanation."""

@@ -73,12 +73,18 @@ class Worlds:
         return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
 
     def rest(self) -> None:
-        """Bring every world up to date before the process ends."""
+        """Bring every world up to date before the process ends. Raises StoreFailed after the last."""
+        failed: StoreFailed | None = None
         for engine in self._engines.values():
-            now_ms = engine.settle()
-            clock = engine.world.clock
-            if clock.mode == "scaled":
-                engine.set_clock(_anchored(clock, now_ms, self._machine()))
+            try:
+                now_ms = engine.settle()
+                clock = engine.world.clock
+                if clock.mode == "scaled":
+                    engine.set_clock(_anchored(clock, now_ms, self._machine()))
+            except StoreFailed as error:
+                failed = error
+        if failed is not None:
+            raise failed
 
     def get(self, name: str) -> Engine | None:
         """Return a world's engine, or None."""
@@ -135,12 +141,17 @@ class Worlds:
         engine.replace_world(replace(world, commit=old.commit + 1))
 
     def delete(self, name: str) -> None:
-        """Delete a world and what is kept of it."""
-        del self._engines[name]
+        """Delete a world and what is kept of it. Raises StoreFailed; it is then still there."""
         if name in self._ephemeral:
             self._ephemeral.discard(name)
         else:
-            self._library.forget(name)
+            try:
+                self._library.forget(name)
+            except OSError as error:
+                raise StoreFailed(
+                    f"the world could not be deleted: {error.strerror or error}"
+                ) from error
+        del self._engines[name]
 
 
 def _anchored(clock: ClockState, world_ms: int, now_machine_ms: int) -> ClockState:

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.keeper import DiskKeeper, Durability, read_world
+from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, bury, read_world
 from hosting_emulator.world.value import World
 
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
@@ -43,6 +43,7 @@ class DataDirectory:
             if not ignore.exists():
                 ignore.write_text("*\n")
             self._lock.acquire(timeout=0)
+            self._finish_deletions()
         except Timeout:
             raise StateRefused(
                 f"{self.path} is in use by another hosting-emulator; stop it, or give this one "
@@ -53,6 +54,13 @@ class DataDirectory:
                 f"{self.path} cannot be written: {error.strerror}; give another --data-dir, or "
                 "--ephemeral to keep nothing"
             ) from None
+
+    def _finish_deletions(self) -> None:
+        for grave in (self.path / "worlds").glob(f".*{DELETED}"):
+            try:
+                bury(grave)
+            except OSError as error:
+                self._complain(f"{grave} could not be deleted: {error.strerror}")
 
     def worlds(self) -> list[str]:
         """Return the names of the worlds kept here."""
@@ -67,6 +75,11 @@ class DataDirectory:
             raise StateRefused(f"{self._folder(name)} cannot be read: {error.strerror}") from None
         for notice in notices:
             self._complain(f"world {name}: {notice}")
+        if world is not None and world.name != name:
+            raise StateRefused(
+                f"{self._folder(name)} holds the world {world.name!r}: a world is copied by `world "
+                "fork`, or by export and import, not by copying its folder"
+            )
         return world
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
@@ -75,15 +88,20 @@ class DataDirectory:
         folder.mkdir(exist_ok=True, mode=0o700)
         keeper = DiskKeeper(folder, world, self._durability, self._executor, self._complain)
         if fresh:
-            keeper.replace(world)
+            try:
+                keeper.replace(world)
+            except BaseException:
+                keeper.abandon()
+                raise
         self._keepers[world.name] = keeper
         return keeper
 
     def forget(self, name: str) -> None:
-        """Delete a world's files."""
-        keeper = self._keepers.pop(name, None)
+        """Delete a world's files. Raises OSError; the world is then still kept."""
+        keeper = self._keepers.get(name)
         if keeper is not None:
             keeper.discard()
+            del self._keepers[name]
 
     def close(self) -> None:
         """Write last snapshots and let go of the directory."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -23,12 +24,14 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o600) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Make a rename in a directory survive the machine's death, where the system can."""
-    try:
+    """Make a rename in a directory survive the machine's death, where the system can.
+
+    Some systems cannot open or sync a directory. What was renamed is there all the same, so that is
+    no error: a caller would take it for the old file still being in place.
+    """
+    with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
-    except OSError:  # a system that cannot open directories has nothing to sync
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

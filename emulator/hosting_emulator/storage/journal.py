@@ -7,7 +7,9 @@ Anything else wrong is an error, because guessing would lose what was promised.
 
 from __future__ import annotations
 
+import errno
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,22 +47,26 @@ def encode_line(commit: Commit) -> bytes:
 
 
 class Journal:
-    """An open journal file. `size` is its length in bytes up to the last whole line."""
+    """An open journal file. `size` is its length in bytes up to the last whole line.
+
+    `broken` says why it takes no more lines, once it does not: its end is then unknown.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._open = threading.Lock()  # held while a thread syncs, so that nobody closes it then
         self.size = os.fstat(self._descriptor).st_size
-        self._broken: str | None = None
+        self.broken: str | None = None
 
     def append(self, line: bytes) -> None:
         """Append a line in one write. Raises OSError; the file is then as it was."""
-        if self._broken is not None:
-            raise OSError(0, self._broken)
+        if self.broken is not None:
+            raise OSError(errno.EIO, self.broken)
         try:
             written = os.write(self._descriptor, line)
             if written != len(line):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
             self._cut_back()
             raise
@@ -70,19 +76,32 @@ class Journal:
         try:
             os.ftruncate(self._descriptor, self.size)
         except OSError as error:
-            self._broken = f"the journal {self.path} is damaged: {error.strerror}"
+            self.broken = f"the journal {self.path} is damaged: {error.strerror}"
 
     def sync(self) -> None:
-        """Make all that was appended survive the machine's death. Raises OSError."""
-        try:
-            os.fsync(self._descriptor)
-        except OSError as error:
-            self._broken = f"the journal {self.path} could not be synced: {error.strerror}"
-            raise
+        """Make all that was appended survive the machine's death. Raises OSError.
+
+        A closed journal needs none: whoever closed it has put something durable in its place.
+        """
+        with self._open:
+            if self._descriptor < 0:
+                return
+            if self.broken is not None:  # after a failed sync the system forgets what was lost
+                raise OSError(errno.EIO, self.broken)
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                self.broken = f"the journal {self.path} could not be synced: {error.strerror}"
+                raise
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)
+        """Close the file; closing it again is no error."""
+        with self._open:
+            if self._descriptor >= 0:
+                # The system gives a closed descriptor's number to the next file or socket.
+                descriptor, self._descriptor = self._descriptor, -1
+                self.broken = self.broken or f"the journal {self.path} is closed"
+                os.close(descriptor)
 
 
 def read_journal(path: Path, *, last: bool) -> tuple[Iterator[Commit], str | None]:
@@ -99,6 +118,8 @@ def read_journal(path: Path, *, last: bool) -> tuple[Iterator[Commit], str | Non
             with path.open("ab") as file:  # only its newline was lost: the commit is whole
                 file.write(b"\n")
             data += b"\n"
+        elif _payload(tail[:-1]) is not None:
+            raise StateRefused(f"{path}: the last byte was changed or damaged; restore the file")
         elif last:
             notice = f"{path.name}: its last line was cut off and never acknowledged; dropped"
             os.truncate(path, end)

@@ -6,11 +6,12 @@ journal goes only when the snapshot is safely there.
 
 from __future__ import annotations
 
-import asyncio
+import errno
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from secrets import token_hex
 from typing import Literal
 
 from hosting_emulator.engine.commits import Commit
@@ -18,9 +19,12 @@ from hosting_emulator.storage.errors import StateRefused
 from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.journal import Journal, encode_line, read_journal
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
+from hosting_emulator.storage.syncer import Syncer
 from hosting_emulator.world.value import World, apply
 
 Durability = Literal["process", "disk"]
+#: What the folder of a deleted world ends with, until it is gone.
+DELETED = ".deleted"
 SNAPSHOT = "snapshot.json"
 JOURNAL = "journal.ndjson"
 #: The journal is folded into a snapshot when it is longer than this and than the snapshot itself.
@@ -32,6 +36,8 @@ def read_world(folder: Path) -> tuple[World | None, list[str]]:
     world = read_snapshot(folder / SNAPSHOT)
     journals = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
     journals = [path for path in journals if path.exists()]
+    for unfinished in folder.glob(f"{SNAPSHOT}.*.tmp"):
+        unfinished.unlink()
     if world is None:
         if any(path.stat().st_size for path in journals):
             raise StateRefused(
@@ -40,12 +46,20 @@ def read_world(folder: Path) -> tuple[World | None, list[str]]:
         return None, []
     notices: list[str] = []
     for path in journals:
-        commits, notice = read_journal(path, last=path.name == JOURNAL)
+        commits, notice = read_journal(path, last=path is journals[-1])
         for commit in commits:
             world = _followed(world, commit, path)
         if notice:
             notices.append(notice)
     return world, notices
+
+
+def bury(grave: Path) -> None:
+    """Delete a deleted world's files, as far as they are ours, and its folder. Raises OSError."""
+    for pattern in (f"{SNAPSHOT}*", "journal*.ndjson"):
+        for path in grave.glob(pattern):
+            path.unlink()
+    grave.rmdir()
 
 
 def _followed(world: World, commit: Commit, path: Path) -> World:
@@ -81,11 +95,17 @@ class DiskKeeper:
         self._snapshot_lock = threading.Lock()
         self._compaction: Future[None] | None = None
         self._journal = Journal(folder / JOURNAL)
+        self._deleted = False
         self._appended = 0
-        self._syncer = _Syncer(self._sync)
+        self._syncer = Syncer(self._sync)
 
     def append(self, commit: Commit, world: World) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
+        if self._deleted:  # by one request while the body of another was still on its way
+            raise OSError(errno.ENOENT, "this world was deleted")
+        if self._journal.broken is not None:
+            self._write_snapshot(self._world)
+            self._restart_journal()
         self._journal.append(encode_line(commit))
         self._world = world
         self._appended += 1
@@ -94,6 +114,8 @@ class DiskKeeper:
 
     def replace(self, world: World) -> None:
         """Write a whole world; its commit must be later than every one before. Raises OSError."""
+        if self._deleted:
+            raise OSError(errno.ENOENT, "this world was deleted")
         self._write_snapshot(world)
         self._world = world
         self._restart_journal()
@@ -111,14 +133,26 @@ class DiskKeeper:
             self._restart_journal()
         self._journal.close()
 
+    def abandon(self) -> None:
+        """Close the journal and leave everything as it is: what was begun could not be written."""
+        self._journal.close()
+
     def discard(self) -> None:
-        """Delete the world's files (and nothing else) and its folder."""
+        """Delete the world's files (and nothing else) and its folder. Raises OSError; all is then kept.
+
+        The folder goes out of sight in one step, so that no crash leaves a part of a world.
+        """
         if self._compaction is not None:
             self._compaction.result()
+        grave = self._folder.with_name(f".{self._folder.name}-{token_hex(4)}{DELETED}")
+        self._folder.rename(grave)
+        self._deleted = True
         self._journal.close()
-        for path in (self._folder / SNAPSHOT, *self._folder.glob("journal*.ndjson")):
-            path.unlink(missing_ok=True)
-        self._folder.rmdir()
+        sync_directory(grave.parent)
+        try:
+            bury(grave)
+        except OSError as error:
+            self._complain(f"{grave} could not be deleted: {error.strerror}")
 
     def _sync(self) -> int:
         count = self._appended
@@ -134,28 +168,43 @@ class DiskKeeper:
             self._snapshot_size = _size(self._folder / SNAPSHOT)
 
     def _restart_journal(self) -> None:
+        """Begin an empty journal after a snapshot has been written.
+
+        A failure is no error: lines that stay are older than the snapshot and will be passed over,
+        and the closed journal makes the next append try again.
+        """
         self._journal.close()
-        for path in self._folder.glob("journal*.ndjson"):
-            path.unlink()
-        sync_directory(self._folder)
-        self._journal = Journal(self._folder / JOURNAL)
+        try:
+            for path in self._folder.glob("journal*.ndjson"):
+                path.unlink()
+            sync_directory(self._folder)
+            self._journal = Journal(self._folder / JOURNAL)
+        except OSError as error:
+            self._complain(f"{self._folder}: the journal could not be begun again: {error}")
 
     def _compact(self) -> None:
         if self._compaction is not None and not self._compaction.done():
             return
-        world = self._world
+        world, current = self._world, self._folder / JOURNAL
         old = self._folder / f"journal-{world.commit:012d}.ndjson"
         try:
             if self._durability == "disk":
                 self._journal.sync()
-            (self._folder / JOURNAL).rename(old)
-            fresh = Journal(self._folder / JOURNAL)
+            current.rename(old)
+            fresh = self._opened(current, old)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be folded: {error}")
             return
         self._journal.close()
         self._journal = fresh
         self._compaction = self._executor.submit(self._fold, world, old)
+
+    def _opened(self, current: Path, old: Path) -> Journal:
+        try:
+            return Journal(current)
+        except OSError:
+            old.rename(current)
+            raise
 
     def _fold(self, world: World, old: Path) -> None:
         try:
@@ -168,45 +217,3 @@ class DiskKeeper:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-class _Syncer:
-    """Groups fsyncs: all who wait while one runs are served together by the next."""
-
-    def __init__(self, sync: Callable[[], int]) -> None:
-        self._sync = sync
-        self._synced = 0
-        self._waiting: list[asyncio.Future[None]] = []
-        self._task: asyncio.Task[None] | None = None
-
-    def wait_for(self, appended: int) -> Awaitable[None] | None:
-        if appended <= self._synced:
-            return None
-        loop = asyncio.get_running_loop()
-        waiter = loop.create_future()
-        self._waiting.append(waiter)
-        if self._task is None:
-            self._task = loop.create_task(self._run())
-        return waiter
-
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        while self._waiting:
-            waiting, self._waiting = self._waiting, []
-            try:
-                self._synced = await loop.run_in_executor(None, self._sync)
-            except OSError as error:
-                _settle(waiting, error)
-            else:
-                _settle(waiting, None)
-        self._task = None
-
-
-def _settle(waiting: list[asyncio.Future[None]], error: OSError | None) -> None:
-    for waiter in waiting:
-        if waiter.done():
-            continue
-        if error is None:
-            waiter.set_result(None)
-        else:
-            waiter.set_exception(error)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hosting_emulator.storage.documents import Row, heading, read_row, rows_of, world_of
+from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.storage.documents import check_format, heading, read_row, rows_of, world_of
 from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.soundness import check_soundness
 from hosting_emulator.world.tables import TABLES
 from hosting_emulator.world.value import World
 
@@ -31,13 +33,34 @@ def import_state(document: Any, name: str, after_commit: int) -> World:
     tables = document.get("tables")
     if not isinstance(tables, Mapping):
         raise StateRefused('"tables" is missing or no object')
-    rows: list[Row] = []
+    check_format(document)
+    rows: dict[str, dict[str, Any]] = {}
     for table, found in tables.items():
         if not isinstance(found, Mapping):
             raise StateRefused(f"table {table}: it must be an object of rows by key")
-        rows.extend((str(table), str(k), read_row(str(table), str(k), v)) for k, v in found.items())
-    meta = {key: document.get(key) for key in ("format", "seed", "at_ms")}
-    commit = document.get("commit")
-    number = commit if isinstance(commit, int) else 0
-    meta |= {"world": name, "commit": max(after_commit, number) + 1}
-    return world_of(meta, rows)
+        rows[table] = {str(key): read_row(table, str(key), row) for key, row in found.items()}
+    check_soundness(rows)
+    return world_of(
+        {
+            "format": document["format"],
+            "world": name,
+            "seed": _seed(document),
+            "commit": max(after_commit, _number(document, "commit", 2**53)) + 1,
+            "at_ms": _number(document, "at_ms", LATEST_MS),
+        },
+        [(table, key, record) for table, found in rows.items() for key, record in found.items()],
+    )
+
+
+def _seed(document: Mapping[str, Any]) -> str:
+    seed = document.get("seed")
+    if not isinstance(seed, str):
+        raise StateRefused('"seed" is missing or no text')
+    return seed
+
+
+def _number(document: Mapping[str, Any], name: str, most: int) -> int:
+    found = document.get(name)
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= most:
+        raise StateRefused(f'"{name}" is missing or no whole number from 0 to {most}')
+    return found

@@ -111,7 +111,8 @@ class Queue(NamedTuple):
     """The order in which answers were remembered: numbers `first` up to `last`, newest in `tail`.
 
     Full tails are put away as runs under `remembered:<number of the run>`, so that remembering an
-    answer touches one small, often used entry however many there are.
+    answer touches one small, often used entry however many there are. A key remembered anew has a
+    new place; how many old ones to pass over is kept under `remembered_left:<key>`.
     """
 
     first: int = 0
@@ -123,21 +124,36 @@ _EMPTY_QUEUE = Queue()
 
 
 def _remembered(indexes: Indexes, key: str, old: Any, new: r.Remembered | None) -> Indexes:
-    queue: Queue = indexes.get("remembered", _EMPTY_QUEUE)
-    if new is None:
-        return _forgotten(indexes, queue, key)
     if old is not None:
-        return indexes  # it keeps its place: its key was free again before its turn to be forgotten
-    first, last, tail = queue
+        indexes = _left(indexes, key)
+    if new is None:
+        return indexes
+    first, last, tail = indexes.get("remembered", _EMPTY_QUEUE)
     if len(tail) == RUN:
-        indexes = indexes.insert(f"remembered:{last // RUN - 1}", tail)
+        if first < last:
+            indexes = indexes.insert(f"remembered:{last // RUN - 1}", tail)
         tail = ()
     return indexes.insert("remembered", Queue(first, last + 1, (*tail, key)))
 
 
-def _forgotten(indexes: Indexes, queue: Queue, key: str) -> Indexes:
+def _left(indexes: Indexes, key: str) -> Indexes:
+    """Take a key's place out of the queue: at once at the front, else when the front comes there."""
     if oldest_remembered(indexes) != key:
-        return indexes
+        name = f"remembered_left:{key}"
+        return indexes.insert(name, indexes.get(name, 0) + 1)
+    indexes = _without_front(indexes)
+    while (front := oldest_remembered(indexes)) is not None:
+        name = f"remembered_left:{front}"
+        places = indexes.get(name)
+        if places is None:
+            break
+        indexes = indexes.discard(name) if places == 1 else indexes.insert(name, places - 1)
+        indexes = _without_front(indexes)
+    return indexes
+
+
+def _without_front(indexes: Indexes) -> Indexes:
+    queue: Queue = indexes["remembered"]
     first = queue.first + 1
     if first % RUN == 0:
         indexes = indexes.discard(f"remembered:{first // RUN - 1}")

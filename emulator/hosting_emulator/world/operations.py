@@ -168,13 +168,14 @@ def _enter(change: Change, operation: Operation, entered: Step) -> Operation:
     now = format_timestamp(change.now_ms)
     if entered.state != operation.state:
         lifecycles.OPERATION.move(operation.state, entered.state)
+    built = entered.phase == "deploying" and operation.deployment_id is not None
     operation = replace(
         operation,
         state=entered.state,
         phase=entered.phase,
         step=operation.step + 1,
         updated_at=now,
-        build_completed_at=now if entered.phase == "deploying" else operation.build_completed_at,
+        build_completed_at=now if built else operation.build_completed_at,
     )
     change.put(OPERATIONS, operation.id, operation)
     _move_deployment(change, operation, entered.deployment)

@@ -106,6 +106,7 @@ def test_a_page_works_under_its_content_security_policy(html: str) -> None:
 @every_page
 def test_a_pages_links_lead_somewhere(html: str) -> None:
     served = {
+        "/_emulator/",
         "/_emulator/docs",
         "/_emulator/docs/errors",
         "/_emulator/contract/openapi.json",

@@ -49,23 +49,12 @@ async def put_clock(context: Context, world: str) -> web.Response:
     engine = context.engine(world)
     asked = await context.read(ClockChange)
     at_ms = None if asked.at is None else _moment(asked.at)
-    now_ms = engine.settle()
     try:
-        clock = clocks.change(
-            engine.world.clock,
-            now_ms,
-            engine.machine_ms(),
-            mode=asked.mode,
-            rate=asked.rate,
-            at_ms=at_ms,
-        )
-        if at_ms is not None:
-            engine.move_to(at_ms)
+        engine.move_to(at_ms, asked.mode, asked.rate)
     except clocks.ClockRefused as error:
         raise ControlRefused(
             409 if at_ms is not None else 400, "Clock refused", str(error)
         ) from None
-    engine.set_clock(clock)
     return answers.json(clock_view(engine))
 
 
@@ -80,9 +69,10 @@ async def advance_clock(context: Context, world: str) -> web.Response:
     try:
         if asked.until_operation is not None:
             events = _until(engine, asked.until_operation)
+        elif asked.by is not None:
+            events = engine.move_by(_duration(asked.by))
         else:
-            target = _moment(asked.to) if asked.to else before_ms + _duration(str(asked.by))
-            events = engine.move_to(target)
+            events = engine.move_to(_moment(str(asked.to)))
     except clocks.ClockRefused as error:
         raise ControlRefused(409, "Clock refused", str(error)) from None
     moved_ms = engine.now_ms() - before_ms
@@ -125,7 +115,7 @@ def _until(engine: Engine, operation_id: str) -> int:
                 f"operation {operation_id} does not move with time (it is stuck, its profile is "
                 f"manual or per_poll, or what it waits for is so): release or step it instead",
             )
-        events += engine.move_to(max(due_ms, engine.now_ms()))
+        events += engine.move_up_to(due_ms)
     raise ControlRefused(409, "Too long", "the operation did not end within a million steps")
 
 

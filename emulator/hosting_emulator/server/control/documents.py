@@ -11,6 +11,7 @@ from hosting_emulator.contract.assumptions import describe
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.server.pages import layout, problem_pages, start_page
 from hosting_emulator.server.sites import world_prefix
 from hosting_emulator.world.zones import DEFAULT_WORLD
@@ -68,7 +69,13 @@ async def assumptions(context: Context) -> web.Response:
 
 async def start(context: Context) -> web.Response:
     """GET /_emulator: the page at the control URL."""
-    body = start_page.start_page(context.base_url, [engine.world for engine in context.worlds])
+    facts = context.facts
+    state = "in memory: it ends with this process"
+    if facts.data_dir is not None:
+        state = f"{facts.data_dir} (durability: {facts.durability})"
+    summaries = [world_summary(context, engine) for engine in context.worlds]
+    summaries.sort(key=lambda summary: summary["name"] != DEFAULT_WORLD)
+    body = start_page.start_page(context.base_url, state, summaries)
     return answers.html(body, layout.CONTENT_SECURITY_POLICY)
 
 

@@ -21,6 +21,7 @@ from hosting_emulator.server.control import (
     worlds,
 )
 from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.world.zones import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
 ControlHandler = Callable[..., Awaitable[web.Response]]
@@ -109,8 +110,16 @@ async def answer(context: Context, path: str) -> web.Response:
 
 async def _run(handler: ControlHandler, context: Context, named: dict[str, str]) -> web.Response:
     try:
-        return await handler(context, **named)
+        response = await handler(context, **named)
     except ControlRefused as refused:
         return answers.problem(refused.status, refused.title, refused.detail)
     except StoreFailed as failed:
         return answers.problem(503, "Not kept", f"nothing was changed: {failed}")
+    engine = context.worlds.get(named.get("world", DEFAULT_WORLD))
+    durable = engine.durable() if engine is not None else None
+    if durable is not None:
+        try:
+            await durable
+        except OSError as error:
+            return answers.problem(503, "Not durable", f"the change may be lost: {error}")
+    return response

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.scenario.building import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import Scenario, read_scenario
@@ -78,7 +79,7 @@ def load(engine: Engine, scenario: Scenario) -> None:
 
 def _build(scenario: Scenario, name: str, engine: Engine) -> World:
     try:
-        return build_world(scenario, name, engine.machine_ms(), engine.world.seed)
+        return build_world(scenario, name, machine_ms(), engine.world.seed)
     except ScenarioError as error:
         raise ControlRefused(400, "Scenario refused", str(error)) from None
 

@@ -12,6 +12,8 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
+START_PATH: Final = "/_emulator/"
+"""The start page, with the worlds."""
 DOCS_PATH: Final = "/_emulator/docs"
 """Where the pages are served; the `docs_url` of problem types ends with it."""
 ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
@@ -29,6 +31,7 @@ CONTENT_SECURITY_POLICY: Final = (
 """The strictest policy these pages work under (the empty icon is the `data:` image)."""
 
 _NAVIGATION: Final = (
+    (START_PATH, "Worlds"),
     (DOCS_PATH, "Docs"),
     (ERRORS_PATH, "Problems"),
     (OPENAPI_PATH, "OpenAPI"),

@@ -1,38 +1,157 @@
-"""The page at the control URL: where things are, and what worlds there are."""
+"""The page at the control URL: where things are, a first request to copy, and what worlds there are.
+
+It shows what the control API's summaries say and must not read a world itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any, Final
 
-from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.server.pages.layout import page
-from hosting_emulator.server.sites import world_prefix
-from hosting_emulator.world import tables as t
-from hosting_emulator.world.value import World
+from hosting_emulator.server.pages.layout import (
+    ASSUMPTIONS_PATH,
+    DOCS_PATH,
+    ERRORS_PATH,
+    OPENAPI_PATH,
+    page,
+)
+
+Summary = Mapping[str, Any]
+_LINKS: Final = (
+    (DOCS_PATH, "Documentation", "All that the emulator says about itself."),
+    (ERRORS_PATH, "Problem catalogue", "Each code: what it means, when it comes, what to do."),
+    (OPENAPI_PATH, "OpenAPI document", "For generators and checkers, with assumptions marked."),
+    (ASSUMPTIONS_PATH, "Assumptions", "Where the contract is silent, and what else could be."),
+)
+#: Below each world's control URL: what to look at, and what the link says.
+_LOOK: Final = (("requests", "requests"), ("assumptions", "assumptions"), ("state", "state"))
 
 
-def start_page(base_url: str, worlds: Sequence[World]) -> str:
-    """Return the page; `base_url` is where its reader reached the server."""
-    base = escape(base_url)
-    rows = "".join(_row(base_url, world) for world in worlds)
-    return page(
-        "hosting-emulator",
-        f"<p>The Project Hosting Control API answers at <code>{base}/v1</code>, the control API at "
-        f"<code>{base}/_emulator</code>. <a href='/_emulator/docs'>Documentation</a></p>"
-        "<h2>Worlds</h2><table><thead><tr><th scope='col'>World</th><th scope='col'>Base URL</th>"
-        "<th scope='col'>Clock</th><th scope='col'>World time</th><th scope='col'>Projects</th>"
-        f"<th scope='col'>Operations</th></tr></thead><tbody>{rows}</tbody></table>",
+def start_page(base_url: str, state: str, worlds: Sequence[Summary]) -> str:
+    """Return the page.
+
+    Args:
+        base_url: Where its reader reached the server.
+        state: Where state is kept, in words.
+        worlds: Summaries as the control API gives them; the first is the default world.
+    """
+    default = worlds[0]
+    body = f"""<h1>The emulator is running</h1>
+<p class="lead">The Project Hosting Control API answers below this base URL, at
+<code>/v1</code>. It plays the production and the development server alike.</p>
+<dl class="facts">
+{_fact("Base URL", base_url, code=True)}
+{_fact("Control API", f"{base_url}/_emulator", code=True)}
+{_fact("Identity provider", str(default["issuer"]), code=True)}
+{_fact("State", state)}
+</dl>
+{_first_request(base_url, default)}
+<h2>Worlds</h2>
+<p>Each has its own state, clock and request log.</p>
+{_worlds(worlds)}
+{_inside(default)}
+<h2>Read on</h2>
+<ul class="cards">{"".join(_card(*link) for link in _LINKS)}</ul>"""
+    return page("Worlds", body)
+
+
+def _fact(label: str, value: str, *, code: bool = False) -> str:
+    shown = f"<code>{escape(value)}</code>" if code else escape(value)
+    return f"<div><dt>{escape(label)}</dt><dd>{shown}</dd></div>"
+
+
+def _first_request(base_url: str, world: Summary) -> str:
+    person, project = _named(world["people"], "owner"), _named(world["projects"], "shop")
+    if person is None or project is None:
+        return ""
+    lines = (
+        f"""TOKEN=$(curl -s -X POST -d '{{"as":"{person["alias"]}"}}' \\
+    {base_url}/_emulator/worlds/{world["name"]}/tokens | cut -d '"' -f 4)""",
+        f"""curl -s -H "Authorization: Bearer $TOKEN" \\
+    {world["base_url"]}/v1/projects/{project["id"]}/deployments""",
+    )
+    text = escape("\n".join(lines), quote=False)
+    return f"""<h2>A first request</h2>
+<p>Copy into a shell: a token for <code>{escape(person["alias"])}</code>, then the deployments of
+<code>{escape(project["alias"])}</code>. <code>hosting-emulator env</code> sets the same up as
+variables.</p>
+<pre tabindex="0" aria-label="A first request"><code>{text}</code></pre>"""
+
+
+def _named(rows: Sequence[Summary], alias: str) -> Summary | None:
+    return next((row for row in rows if row["alias"] == alias), rows[0] if rows else None)
+
+
+def _worlds(worlds: Sequence[Summary]) -> str:
+    return _table(
+        ("World", "Clock", "Holds", "Look at"),
+        (_world_row(world) for world in worlds),
     )
 
 
-def _row(base_url: str, world: World) -> str:
-    cells = (
-        world.name,
-        base_url + world_prefix(world.name),
-        world.clock.mode,
-        format_timestamp(world.at_ms),
-        str(world.count(t.PROJECTS)),
-        str(world.count(t.OPERATIONS)),
+def _world_row(world: Summary) -> tuple[str, ...]:
+    clock, counts = world["clock"], world["counts"]
+    mode = clock["mode"] if clock["mode"] != "scaled" else f"scaled, {clock['rate']:g}x"
+    control = f"/_emulator/worlds/{escape(world['name'])}"
+    holds = (f"{counts[name]} {name}" for name in ("projects", "deployments", "operations"))
+    return (
+        f"<b>{escape(world['name'])}</b><br><code>{escape(world['base_url'])}</code>",
+        f'<span class="mark retry">{escape(mode)}</span> <time>{escape(clock["now"])}</time>',
+        ", ".join(holds),
+        " ".join(f'<a href="{control}/{path}">{label}</a>' for path, label in _LOOK),
     )
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _inside(world: Summary) -> str:
+    organizations = {row["id"]: row["alias"] for row in world["organizations"]}
+    projects = (
+        (
+            f"<b>{escape(row['alias'])}</b>",
+            f"<code>{escape(row['id'])}</code>",
+            escape(organizations.get(row["organization_id"], row["organization_id"])),
+        )
+        for row in world["projects"]
+    )
+    others = (
+        (
+            f"<b>{escape(row['alias'])}</b>",
+            f"<code>{escape(row['id'])}</code>",
+            escape(f"{row['name']}, {row['plan']}"),
+        )
+        for row in world["organizations"]
+    )
+    people = (
+        (
+            f"<b>{escape(row['alias'])}</b>",
+            f"<code>{escape(row['id'])}</code>",
+            escape(row["name"]),
+        )
+        for row in world["people"]
+    )
+    return f"""<h2>In {escape(world["name"])}</h2>
+<h3>Projects</h3>
+{_table(("Alias", "Id", "Organization"), projects)}
+<h3>Organizations</h3>
+{_table(("Alias", "Id", "Name and plan"), others)}
+<h3>People who may have a token</h3>
+{_table(("Alias", "Id", "Name"), people)}"""
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of cells that are HTML already; narrow screens read each row as a card."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td data-label="{escape(name)}">{cell}</td>'
+            for name, cell in zip(heads, row, strict=True)
+        )
+        + "</tr>\n"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
+
+
+def _card(path: str, name: str, about: str) -> str:
+    return f'<li><a href="{path}">{escape(name)}</a><p>{escape(about)}</p></li>'

@@ -1,0 +1,52 @@
+"""The table a benchmark prints: what was measured, against which bar, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line: `ratio` is judged, at least `bar` or (where `at_most`) no more than it."""
+
+    what: str
+    ours: str
+    theirs: str
+    ratio: float
+    bar: float | None = None
+    at_most: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bar, if there is one, is kept."""
+        if self.bar is None:
+            return True
+        return self.ratio <= self.bar if self.at_most else self.ratio >= self.bar
+
+
+_HEAD = ("what", "ours", "compared with", "ratio", "bar", "")
+
+
+def render(figures: Sequence[Figure]) -> str:
+    """Return the table as text."""
+    rows = [_HEAD, *(_row(figure) for figure in figures)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    rule = ["-" * width for width in widths]
+    return "\n".join(_line(row, widths) for row in (rows[0], rule, *rows[1:]))
+
+
+def _row(figure: Figure) -> tuple[str, ...]:
+    bar = verdict = ""
+    if figure.bar is not None:
+        bar = f"{'<=' if figure.at_most else '>='} {figure.bar:g}"
+        verdict = "pass" if figure.holds else "FAIL"
+    return (figure.what, figure.ours, figure.theirs, f"{figure.ratio:.2f}", bar, verdict)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [
+        cell.ljust(width) if column in (0, 4, 5) else cell.rjust(width)
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
+    return "  ".join(cells).rstrip()

@@ -1,0 +1,198 @@
+"""The cost of each call in a large world next to a small one, in the core, without sockets.
+
+HTTP costs the same for both and would only hide a difference. Both worlds take turns in small
+blocks, within one process; a block's cost is the time of its requests divided by their number.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.ids import make_ulid
+from hosting_emulator.engine.commits import Memory
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.world.default_world import default_world
+from hosting_emulator.world.records import Deployment, Operation, Origin
+from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
+from hosting_emulator.world.value import Change, World
+from tests.benchmarks.report import Figure
+
+BAR = 1.2
+SMALL, LARGE = 100, 100_000
+_BLOCK = 200
+_NOW_MS = 1_767_225_600_000
+
+
+@dataclass(slots=True)
+class Case:
+    """A call in one world: how to ask it once more, and what the blocks have cost so far."""
+
+    ask: Callable[[], Outgoing]
+    costs_us: list[float] = field(default_factory=list)
+
+    def block(self) -> None:
+        """Ask a block of times and note the cost of one, in microseconds."""
+        ask = self.ask
+        began = time.perf_counter_ns()
+        for _ in range(_BLOCK):
+            ask()
+        self.costs_us.append((time.perf_counter_ns() - began) / 1000 / _BLOCK)
+
+
+class Bench:
+    """One world of a given size, and the requests that are asked of it."""
+
+    def __init__(self, size: int) -> None:
+        self._start = grown(size)
+        self._engine = Engine(self._start, Memory(), lambda: _NOW_MS)
+        self._numbers = iter(range(10**9))
+        self._headers = {"Authorization": [f"Bearer {self._token()}"]}
+        shop = self._start.indexes["project:shop"]
+        rows = self._start.rows(OPERATIONS)
+        ids = sorted(key for key, row in rows if row.project_id == shop)
+        self._operations = random.Random(1).choices(ids, k=1000)
+
+    def reset(self) -> None:
+        """Put the world back to its start: what one call left must not weigh on the next."""
+        self._engine.world = self._start
+
+    def _token(self) -> str:
+        world = self._engine.world
+        person = world.get(PEOPLE, world.indexes["person:owner"])
+        assert person is not None
+        return self._engine.identity.mint(
+            person,
+            world.indexes["organization:acme"],
+            issuer="http://127.0.0.1/_emulator/idp",
+            audience=world.assumptions.token_audience,
+            now_ms=_NOW_MS,
+            lifetime_s=3600,
+            interactive=True,
+        )
+
+    def cases(self) -> Iterator[tuple[str, Case]]:
+        """Yield each call with a way to ask it."""
+        indexes = self._start.indexes
+        project = f"/v1/projects/{indexes['project:shop']}"
+        keys = f"/v1/organizations/{indexes['organization:acme']}/user-api-keys"
+        flag, source = b'{"enabled":true}', b'{"expected_source_generation":1}'
+        yield "set_project_powered_by_flag", self._case("PUT", f"{project}/powered-by-flag", flag)
+        yield (
+            "initialize_managed_source",
+            self._case("POST", f"{project}/source:initialize", source),
+        )
+        yield "create_user_api_key", self._case("POST", keys, b'{"name":"ci"}')
+        yield "apply_project_domains", self._case("PUT", f"{project}/domains")
+        yield "get_dns_authorization", self._case("GET", f"{project}/edge-dns")
+        yield "list_deployments", self._case("GET", f"{project}/deployments")
+        yield "create_dev_access_ticket", self._case("POST", f"{project}/dev-access-tickets")
+        path = f"{project}/database/compute"
+        yield "read_database_compute", self._case("GET", path, query="environment=dev")
+        yield "get_operation (any of them)", Case(self._poll_any)
+
+    def _case(self, method: str, path: str, body: bytes = b"", query: str = "") -> Case:
+        headers = dict(self._headers)
+        if body:
+            headers["Content-Type"] = ["application/json"]
+
+        def ask() -> Outgoing:
+            if method != "GET":
+                headers["Idempotency-Key"] = [f"key-{next(self._numbers)}"]
+            return self._exchange(method, path, headers, body, query)
+
+        return Case(ask)
+
+    def _poll_any(self) -> Outgoing:
+        operation = self._operations[next(self._numbers) % len(self._operations)]
+        return self._exchange("GET", f"/v1/operations/{operation}", self._headers)
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, list[str]],
+        body: bytes = b"",
+        query: str = "",
+    ) -> Outgoing:
+        found = headers.get
+        incoming = Incoming(
+            method=method,
+            path=path,
+            query=query,
+            docs_url=lambda: "",
+            headers=lambda name: found(name, ()),
+            body=body,
+        )
+        outgoing = self._engine.exchange(incoming)
+        assert outgoing.status < 300, outgoing.body
+        return outgoing
+
+
+def grown(size: int) -> World:
+    """Return a default world whose project `shop` has `size` deployments and operations in all."""
+    world = default_world("default", "hosting-emulator", Origin(mode="frozen"), _NOW_MS)
+    project_id = world.indexes["project:shop"]
+    operation = next(row for _, row in world.rows(OPERATIONS) if row.project_id == project_id)
+    deployment = world.get(DEPLOYMENTS, operation.deployment_id or "")
+    assert deployment is not None
+    change = Change(world, _NOW_MS)
+    for number in range(size - world.count(DEPLOYMENTS)):
+        _add_pair(change, deployment, operation, number)
+    grown = change.applied()
+    assert grown.count(DEPLOYMENTS) == grown.count(OPERATIONS) == size
+    return grown
+
+
+def _add_pair(change: Change, deployment: Deployment, operation: Operation, number: int) -> None:
+    randomness = random.Random(number)
+    deployment_id = make_ulid(_NOW_MS - number, randomness.randbytes(10))
+    operation_id = make_ulid(_NOW_MS - number, randomness.randbytes(10))
+    change.put(
+        DEPLOYMENTS, deployment_id, replace(deployment, id=deployment_id, operation_id=operation_id)
+    )
+    change.put(
+        OPERATIONS, operation_id, replace(operation, id=operation_id, deployment_id=deployment_id)
+    )
+
+
+def measure(rounds: int, only: str = "") -> list[Figure]:
+    """Return a figure for each call (those whose name holds `only`)."""
+    small, large = Bench(SMALL), Bench(LARGE)
+    gc.collect()
+    gc.freeze()  # as the emulator does once it is ready
+    pairs = zip(small.cases(), large.cases(), strict=True)
+    figures = []
+    for (call, few), (_, many) in pairs:
+        if only not in call:
+            continue
+        few.block()
+        many.block()
+        del few.costs_us[:], many.costs_us[:]
+        for number in range(rounds):
+            for case in (few, many) if number % 2 else (many, few):
+                case.block()
+        figures.append(_figure(call, few, many))
+        small.reset()
+        large.reset()
+    gc.unfreeze()
+    return figures
+
+
+def _figure(call: str, few: Case, many: Case) -> Figure:
+    ours, theirs = median(many.costs_us), median(few.costs_us)
+    return Figure(
+        what=f"{call} among {LARGE:,}",
+        ours=f"{ours:.1f} us",
+        theirs=f"{theirs:.1f} us among {SMALL}",
+        ratio=ours / theirs,
+        bar=BAR,
+        at_most=True,
+    )

@@ -1,0 +1,71 @@
+"""The contract's tests speak through an `api` that holds each answer against the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from pytest_hosting_emulator.handle import HostingEmulator
+
+from tests.conftest import Api, Response
+from tests.contract.holding import hold, moment
+
+
+class HeldApi(Api):
+    """Calls whose every answer is held against the models.
+
+    A refused request must leave the world's exported state as it was, and so must a read with an
+    access token: both are checked on each call, whatever its test is about.
+    """
+
+    #: Whether optional fields may be null (the assumption `empty_fields`).
+    nulls = False
+    #: Whether a refusal may be remembered (the assumption `idempotency_remembers`).
+    refusals_are_kept = False
+
+    def state(self) -> dict[str, Any]:
+        """Return the whole world."""
+        return self.emulator.control.export_state(self.emulator.name)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Put a whole world in place of this one."""
+        self.emulator.control.import_state(state, self.emulator.name)
+
+    def assume(self, **values: Any) -> None:
+        """Change assumptions of the world."""
+        self.emulator.control.set_assumptions(values, self.emulator.name)
+
+    def send(self, method: str, path: str, **options: Any) -> Response:
+        """Send without looking at the state (from threads, or where time runs by itself)."""
+        return super().call(method, path, **options)
+
+    def call(self, method: str, path: str, **options: Any) -> Response:
+        before = self.state()
+        answer = super().call(method, path, **options)
+        hold(method, path, answer, nulls=self.nulls)
+        if answer.status >= 400 and not self.refusals_are_kept:
+            assert self.state() == before, "a refused request changed the world"
+        elif method == "GET" and "/projects/" in path and options.get("token") is None:
+            assert self.state() == before, "a read changed the world"
+        return answer
+
+    def project(self, alias: str = "shop") -> dict[str, Any]:
+        """Return a project as the exported state has it."""
+        found: dict[str, Any] = self.state()["tables"]["projects"][self.emulator.projects[alias]]
+        return found
+
+    def now(self) -> datetime:
+        """Return world time."""
+        return moment(self.emulator.clock.now)
+
+    def advance(self, by: str) -> None:
+        """Move world time."""
+        self.emulator.clock.advance(by)
+
+
+@pytest.fixture
+def api(hosting_emulator: HostingEmulator) -> Iterator[HeldApi]:
+    """Calls of a fresh world whose clock stands still; every answer is held."""
+    yield HeldApi(hosting_emulator)

@@ -1,0 +1,97 @@
+"""Reading a Markdown page: its fenced blocks, links and headings. Runs nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_FENCE = re.compile(
+    r"(?:<!-- not run(?P<where> here)?: (?P<reason>.+?) -->\n)?"
+    r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+_NOT_RUN = re.compile(r"<!-- not run")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block. `skipped` is the reason in the comment before it, None where it is run."""
+
+    line: int
+    language: str
+    text: str
+    skipped: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a block and the output shown below it ("" shows none)."""
+
+    line: int
+    command: str
+    shown: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page, in order."""
+    found = [
+        Block(page.count("\n", 0, m.start("language")) + 1, m["language"], m["text"], m["reason"])
+        for m in _FENCE.finditer(page)
+    ]
+    marked = sum(block.skipped is not None for block in found)
+    assert marked == len(_NOT_RUN.findall(page)), "a `not run` comment stands before no block"
+    return found
+
+
+def steps(block: Block) -> Iterator[Step]:
+    """Yield the commands of a `console` or `bash` block."""
+    if block.language == "bash":
+        yield Step(block.line, block.text.strip(), "")
+        return
+    step: Step | None = None
+    continued = False
+    for number, line in enumerate(block.text.splitlines(), block.line + 1):
+        if line.startswith("$ "):
+            if step is not None:
+                yield step
+            step = Step(number, line[2:], "")
+        elif step is None:
+            raise ValueError(f"line {number}: a console block begins with `$ `")
+        elif continued:
+            step = Step(step.line, f"{step.command}\n{line}", "")
+        else:
+            step = Step(step.line, step.command, f"{step.shown}{line}\n")
+        continued = line.endswith("\\") and not step.shown
+    if step is not None:
+        yield step
+
+
+def without_blocks(page: str) -> str:
+    """Return a page's prose: what lies outside its fenced blocks."""
+    return _FENCE.sub("", page)
+
+
+def links(page: str) -> list[str]:
+    """Return the targets of the inline links in a page's prose."""
+    return re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))
+
+
+def anchors(page: str) -> set[str]:
+    """Return the names by which a page's headings can be linked to."""
+    headings = re.findall(r"^#+ (.+)$", without_blocks(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Tell whether printed output is what a page shows.
+
+    `…` within a line stands for any text of that line, and a line of `…` alone for any lines.
+    """
+    pattern = ""
+    for line in shown.rstrip("\n").splitlines():
+        if line.strip() == "…":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*".join(re.escape(part) for part in line.split("…")) + r"[ \t]*\n"
+    return re.fullmatch(pattern, printed.rstrip("\n") + "\n") is not None

@@ -1,0 +1,135 @@
+"""A person at two terminals: one shell that types the page's commands, one emulator that runs.
+
+Only the ports differ from the page: free ones take the place of those it names.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tests.docs.markdown import Step, matches
+
+#: The ports the page names: the emulator's default, and one for TLS.
+PORTS = ("4620", "4643")
+_MARK = "\x1e"
+_PATIENCE_S = 90.0
+_COMMANDS = str(Path(sys.executable).parent)
+
+
+class Terminals:
+    """Runs steps in a folder. Use it as a context, so that nothing is left running."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ports = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
+        self._emulator: subprocess.Popen[str] | None = None
+        self._shell = self._popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE)
+
+    def __enter__(self) -> Terminals:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop_emulator()
+        _end(self._shell, signal.SIGKILL)
+
+    def run(self, step: Step) -> None:
+        """Run one step and compare what it prints with what the page shows."""
+        command, shown = self._localized(step.command), self._localized(step.shown)
+        if command.startswith(("make run", "hosting-emulator start")):
+            code, printed = 0, self._start(command)
+        else:
+            code, printed = self._type(command)
+        where = f"line {step.line}: {command}\n--- printed (exit code {code})\n{printed}"
+        assert code == 0, where
+        assert not shown or matches(shown, printed), f"{where}\n--- shown\n{shown}"
+
+    def _localized(self, text: str) -> str:
+        for named, free in self._ports.items():
+            text = text.replace(named, free)
+        return text
+
+    def _popen(self, command: list[str], stdin: int) -> subprocess.Popen[str]:
+        names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+        here = {
+            "PATH": f"{_COMMANDS}{os.pathsep}{os.environ['PATH']}",
+            "HOSTING_EMULATOR_URL": f"http://127.0.0.1:{self._ports[PORTS[0]]}",
+        }
+        return subprocess.Popen(
+            command,
+            cwd=self._folder,
+            env=names | here,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _type(self, command: str) -> tuple[int, str]:
+        assert self._shell.stdin is not None
+        self._shell.stdin.write(f"{{ {command}\n}} </dev/null\nprintf '\\n{_MARK}%d\\n' $?\n")
+        self._shell.stdin.flush()
+        printed = _read_until(self._shell, lambda line: line.startswith(_MARK))
+        text, _, code = printed.rpartition(f"\n{_MARK}")
+        return int(code), text
+
+    def _start(self, command: str) -> str:
+        """Start the emulator in the other terminal; the one that ran there is stopped first."""
+        self.stop_emulator()
+        port = f"--port {self._ports[PORTS[0]]}"
+        if command.startswith("make"):
+            # `-o`: the environment is the one these tests run in, and need not be made.
+            command = command.replace("make", "make --silent -o .venv/.installed-run", 1)
+            command += f" ARGS='{port}'"
+        else:
+            command += f" {port}"
+        self._emulator = self._popen(["bash", "-c", command], stdin=subprocess.DEVNULL)
+        return _read_until(self._emulator, lambda line: line.startswith("Stop with"))
+
+    def stop_emulator(self) -> None:
+        """Press Ctrl-C where the emulator runs, and wait until it has ended."""
+        if self._emulator is not None:
+            _end(self._emulator, signal.SIGINT)
+            self._emulator = None
+
+
+def _end(process: subprocess.Popen[str], number: int) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, number)
+    process.wait(_PATIENCE_S)
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
+
+
+def _read_until(process: subprocess.Popen[str], last: Callable[[str], bool]) -> str:
+    """Read lines up to the one that `last` knows; a process that hangs is ended, and fails."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    watchdog = threading.Timer(_PATIENCE_S, lambda: os.killpg(process.pid, signal.SIGKILL))
+    watchdog.start()
+    try:
+        for line in process.stdout:
+            lines.append(line)
+            if last(line):
+                return "".join(lines)
+    finally:
+        watchdog.cancel()
+    raise AssertionError(f"the process ended, or hung, after printing:\n{''.join(lines)}")
+
+
+def _free_ports(count: int) -> Iterable[str]:
+    sockets = [socket.socket() for _ in range(count)]
+    for found in sockets:
+        found.bind(("127.0.0.1", 0))
+    ports = [str(found.getsockname()[1]) for found in sockets]
+    for found in sockets:
+        found.close()
+    return ports

@@ -1,0 +1,192 @@
+"""One world driven in this process: no socket, no thread, and a machine clock that tests move."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.engine.commits import Keeper, Memory
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.world.default_world import default_world
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.tables import PEOPLE
+from hosting_emulator.world.value import World
+
+#: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
+NOON_MS = 1_772_366_400_000
+TEN_YEARS_S = 10 * 365 * 86_400
+HOMES = {"owner": "acme", "member": "acme", "reader": "acme", "outsider": "hobby"}
+
+
+class Machine:
+    """The machine's clock, in the test's hands."""
+
+    def __init__(self, at_ms: int = NOON_MS) -> None:
+        self.at_ms = at_ms
+
+    def __call__(self) -> int:
+        return self.at_ms
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came out of the engine."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def fresh_world(
+    name: str = "default",
+    seed: str = "seed",
+    *,
+    mode: str = "frozen",
+    rate: float | None = None,
+    machine: Machine | None = None,
+    **assumptions: Any,
+) -> World:
+    """Return a default world whose clock stands still unless told otherwise."""
+    origin = Origin(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
+    return default_world(name, seed, origin, (machine or Machine())())
+
+
+class InProcess:
+    """The calls of one engine, as any person of its world."""
+
+    def __init__(
+        self,
+        world: World | None = None,
+        keeper: Keeper | None = None,
+        machine: Machine | None = None,
+    ) -> None:
+        self.machine = machine or Machine()
+        self.engine = Engine(world or fresh_world(), keeper or Memory(), self.machine)
+        self._tokens: dict[tuple[str, bool], str] = {}
+        self._keys = 0
+
+    @property
+    def world(self) -> World:
+        return self.engine.world
+
+    def project(self, alias: str = "shop") -> str:
+        return str(self.world.indexes[f"project:{alias}"])
+
+    def organization(self, alias: str = "acme") -> str:
+        return str(self.world.indexes[f"organization:{alias}"])
+
+    def token(self, who: str = "owner", *, interactive: bool = True) -> str:
+        kept = self._tokens.get((who, interactive))
+        if kept is not None:
+            return kept
+        person = self.world.get(PEOPLE, self.world.indexes[f"person:{who}"])
+        assert person is not None
+        home = HOMES.get(who)
+        self._tokens[who, interactive] = token = self.engine.identity.mint(
+            person,
+            self.organization(home) if home else None,
+            issuer="http://127.0.0.1" + issuer_path(self.world.name),
+            audience=self.world.assumptions.token_audience,
+            now_ms=self.engine.now_ms(),
+            lifetime_s=TEN_YEARS_S,
+            interactive=interactive,
+        )
+        return token
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Sequence[tuple[str, str]] = (),
+        body: bytes = b"",
+    ) -> Answer:
+        """Send exactly this."""
+        path, _, query = path.partition("?")
+        by_name: dict[str, list[str]] = {}
+        for name, value in headers:
+            by_name.setdefault(name.lower(), []).append(value)
+        incoming = Incoming(
+            method=method,
+            path=path,
+            query=query,
+            docs_url=lambda: "http://docs",
+            headers=lambda name: by_name.get(name.lower(), []),
+            body=body,
+        )
+        outgoing: Outgoing = self.engine.exchange(incoming)
+        self.engine.release(outgoing)
+        return Answer(outgoing.status, outgoing.body, dict(outgoing.headers))
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        who: str | None = "owner",
+        token: str | None = None,
+        key: str | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a request as a person, with JSON."""
+        sent = list((headers or {}).items())
+        if token is not None or who is not None:
+            sent.append(("Authorization", f"Bearer {token or self.token(str(who))}"))
+        if key is not None:
+            sent.append(("Idempotency-Key", key))
+        if body is None:
+            return self.send(method, path, sent)
+        sent.append(("Content-Type", "application/json"))
+        return self.send(method, path, sent, json.dumps(body).encode())
+
+    def new_key(self) -> str:
+        self._keys += 1
+        return f"key-{self._keys}"
+
+    def set_flag(self, enabled: Any, *, project: str = "shop", **options: Any) -> Answer:
+        options.setdefault("key", self.new_key())
+        path = f"/v1/projects/{self.project(project)}/powered-by-flag"
+        return self.call("PUT", path, body={"enabled": enabled}, **options)
+
+    def initialize(self, generation: Any = 1, *, project: str = "shop", **options: Any) -> Answer:
+        options.setdefault("key", self.new_key())
+        path = f"/v1/projects/{self.project(project)}/source:initialize"
+        return self.call("POST", path, body={"expected_source_generation": generation}, **options)
+
+    def create_key(self, name: Any = "ci", *, organization: str = "acme", **options: Any) -> Answer:
+        options.setdefault("key", self.new_key())
+        path = f"/v1/organizations/{self.organization(organization)}/user-api-keys"
+        return self.call("POST", path, body={"name": name}, **options)
+
+    def apply_domains(self, *, project: str = "shop", **options: Any) -> Answer:
+        options.setdefault("key", self.new_key())
+        return self.call("PUT", f"/v1/projects/{self.project(project)}/domains", **options)
+
+    def dns(self, *, project: str = "shop", **options: Any) -> Answer:
+        return self.call("GET", f"/v1/projects/{self.project(project)}/edge-dns", **options)
+
+    def deployments(self, query: str = "", *, project: str = "shop", **options: Any) -> Answer:
+        path = f"/v1/projects/{self.project(project)}/deployments{query}"
+        return self.call("GET", path, **options)
+
+    def ticket(self, *, project: str = "shop", **options: Any) -> Answer:
+        path = f"/v1/projects/{self.project(project)}/dev-access-tickets"
+        return self.call("POST", path, **options)
+
+    def compute(
+        self, query: str = "?environment=dev", *, project: str = "shop", **options: Any
+    ) -> Answer:
+        path = f"/v1/projects/{self.project(project)}/database/compute{query}"
+        return self.call("GET", path, **options)
+
+    def poll(self, operation_id: str, **options: Any) -> Answer:
+        return self.call("GET", f"/v1/operations/{operation_id}", **options)

@@ -1,0 +1,12 @@
+"""What these tests share: a world where operations come to their end by being polled."""
+
+import pytest
+
+from tests.conftest import Api
+
+
+@pytest.fixture
+def moving(api: Api) -> Api:
+    """A world whose time moves to the next due event whenever an operation is polled."""
+    api.emulator.clock.set("skip")
+    return api

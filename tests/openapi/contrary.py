@@ -1,0 +1,38 @@
+"""Assumptions turned around: what else the contract's silence allows."""
+
+from typing import Any
+
+#: Another legal answer to every silence of the contract that a document can show.
+CONTRARY: dict[str, Any] = {
+    "accepted_status": 200,
+    "key_created_status": 200,
+    "key_replayed_status": 201,
+    "ticket_created_status": 200,
+    "operation_path": "/v1/operation-records/{operation_id}/state",
+    "cursor_parameter": "page_token",
+    "limit_parameter": "page_size",
+    "default_page_size": 7,
+    "deployment_order": "oldest_first",
+    "last_page_cursor": "absent",
+    "environment_parameter": "env",
+    "missing_environment": "prod",
+    "empty_fields": "null",
+    "source_generation": "ignored",
+    "source_creates_deployment": False,
+    "idempotency_scope": "principal_and_call",
+    "idempotency_remembers": "all_answers",
+    "operation_replay": "current",
+    "source_profile": "per_poll 2",
+    "domains_profile": "immediate",
+    "progress_phases": ["p0", "p1", "p2", "p3", "p4"],
+    "deployment_statuses": ["d0", "d1", "d2", "d3", "d4", "d5"],
+    "database_states": ["s0", "s1", "s2", "s3", "s4"],
+    "key_permissions": ["k0", "k1", "k2", "k3", "k4", "k5", "k6"],
+    "flag_reenabled": "renewed",
+    "request_id_on_success": "echoed",
+    "unknown_body_fields": "refused",
+    "malformed_project_id": "invalid_request",
+    "problem_statuses": {"invalid_request": 422, "forbidden": 404, "etag_mismatch": 412},
+    "timestamp_form": "offset",
+    "docs_url": "https://docs.example/api",
+}

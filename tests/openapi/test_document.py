@@ -1,0 +1,345 @@
+"""The served OpenAPI document: valid, complete, honest about what it assumes, and its own witness.
+
+What each call may answer is written down here a second time, so that a slip in the tables is seen.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from openapi_schema_validator import OAS31Validator, oas31_format_checker
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from hosting_emulator.contract.assumptions import Assumptions, describe
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator_cli.main import cli
+from tests.conftest import Api
+from tests.openapi.contrary import CONTRARY
+
+DOCUMENT = openapi_document(Assumptions())
+
+PROJECT = "/v1/projects/{project_id}"
+#: Of each call: method, path, success statuses, and its problems beyond those of every call.
+CALLS: dict[str, tuple[str, str, set[str], set[str]]] = {
+    "setProjectPoweredByFlag": (
+        "put",
+        f"{PROJECT}/powered-by-flag",
+        {"200"},
+        {"idempotency_key_reused", "powered_by_flag_required"},
+    ),
+    "initializeManagedSource": (
+        "post",
+        f"{PROJECT}/source:initialize",
+        {"202"},
+        {"idempotency_key_reused", "etag_mismatch"},
+    ),
+    "createUserApiKey": (
+        "post",
+        "/v1/organizations/{organization_id}/user-api-keys",
+        {"200", "201"},
+        {
+            "idempotency_key_reused",
+            "interactive_login_required",
+            "api_key_permissions_unavailable",
+            "api_key_creation_uncertain",
+        },
+    ),
+    "applyProjectDomains": ("put", f"{PROJECT}/domains", {"202"}, {"idempotency_key_reused"}),
+    "getDnsAuthorization": ("get", f"{PROJECT}/edge-dns", {"200"}, set()),
+    "listDeployments": ("get", f"{PROJECT}/deployments", {"200"}, set()),
+    "createDevAccessTicket": ("post", f"{PROJECT}/dev-access-tickets", {"201"}, set()),
+    "readDatabaseCompute": (
+        "get",
+        f"{PROJECT}/database/compute",
+        {"200"},
+        {"compute_performance_unavailable"},
+    ),
+    "getOperation": ("get", "/v1/operations/{operation_id}", {"200"}, set()),
+}
+EVERY_CALL = {
+    "400": {"invalid_request"},
+    "401": {"unauthenticated"},
+    "403": {"forbidden", "organization_required"},
+    "404": {"resource_not_found"},
+    "405": {"wrong_method"},
+    "413": {"payload_too_large"},
+    "429": {"rate_limited"},
+    "503": {"service_unavailable"},
+}
+SOME_CALLS = {
+    "idempotency_key_reused": "409",
+    "powered_by_flag_required": "409",
+    "etag_mismatch": "409",
+    "interactive_login_required": "403",
+    "api_key_permissions_unavailable": "503",
+    "api_key_creation_uncertain": "503",
+    "compute_performance_unavailable": "503",
+}
+
+
+def alternatives() -> Iterator[tuple[str, Any]]:
+    """Yield every other value of every assumption (for open ones, one that is not the default)."""
+    for row in describe(Assumptions()):
+        if isinstance(row["alternatives"], list):
+            yield from ((row["name"], value) for value in row["alternatives"])
+        elif row["name"] in CONTRARY:
+            yield row["name"], CONTRARY[row["name"]]
+
+
+ALTERNATIVES = list(alternatives())
+
+
+def assuming(**values: Any) -> dict[str, Any]:
+    return openapi_document(Assumptions().changed(values))
+
+
+def operation(name: str, document: dict[str, Any] = DOCUMENT) -> dict[str, Any]:
+    found = [
+        operation
+        for item in document["paths"].values()
+        for operation in item.values()
+        if operation["operationId"] == name
+    ]
+    assert len(found) == 1
+    return dict(found[0])
+
+
+def parts(found: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each object in the document, with the path that leads to it."""
+    if isinstance(found, dict):
+        yield path, found
+        for name, value in found.items():
+            yield from parts(value, f"{path}/{name.replace('~', '~0').replace('/', '~1')}")
+    elif isinstance(found, list):
+        for number, value in enumerate(found):
+            yield from parts(value, f"{path}/{number}")
+
+
+def schemas(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each schema: of resources, of their properties, of parameters and of headers."""
+    for path, part in parts(document):
+        if "/example" not in path and ({"type", "$ref", "anyOf"} & part.keys()):
+            yield path, part
+
+
+def complaints(document: dict[str, Any], path: str, value: Any) -> list[str]:
+    """Return what the schema at a path of the document has against a value."""
+    resource = DRAFT202012.create_resource(document)
+    registry: Registry[Any] = Registry().with_resource("urn:document", resource)
+    schema = {"$ref": f"urn:document{path}"}
+    validator = OAS31Validator(schema, registry=registry, format_checker=oas31_format_checker)
+    return [f"{path}: {error.message}" for error in validator.iter_errors(value)]
+
+
+def marks(document: dict[str, Any]) -> set[str]:
+    return {part["x-assumption"] for _, part in parts(document) if "x-assumption" in part}
+
+
+def test_is_valid():
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+@pytest.mark.parametrize(("name", "value"), ALTERNATIVES)
+def test_is_valid_under_every_alternative(name: str, value: Any):
+    document = assuming(**{name: value})
+
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_is_valid_under_all_alternatives_at_once():
+    OpenAPIV31SpecValidator(assuming(**CONTRARY)).validate()
+
+
+@pytest.mark.parametrize(("name", "value"), ALTERNATIVES)
+def test_marks_what_an_alternative_changes(name: str, value: Any):
+    document = assuming(**{name: value})
+
+    assert document == DOCUMENT or name in marks(DOCUMENT) | marks(document)
+
+
+def test_marks_only_with_names_of_assumptions():
+    assert marks(DOCUMENT) | marks(assuming(**CONTRARY)) <= {
+        row["name"] for row in describe(Assumptions())
+    }
+
+
+def test_does_not_mark_what_the_contract_says():
+    # given: the statuses that the contract lists for the flag, and the two it fixes for all calls
+    flag = operation("setProjectPoweredByFlag")["responses"]
+    domains = operation("applyProjectDomains")["responses"]
+
+    assert not [
+        status
+        for status in ("200", "400", "401", "403", "404", "409", "503")
+        if "x-assumption" in flag[status]
+    ]
+    assert {status for status in flag if "x-assumption" in flag[status]} == {"405", "413", "429"}
+    assert "x-assumption" not in domains["404"]
+    assert "x-assumption" not in domains["409"]
+    assert domains["202"]["x-assumption"] == "accepted_status"
+
+
+@pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
+def test_gives_no_default_of_null(document: dict[str, Any]):
+    # Generators make an optional field with this default a required one.
+    assert not [path for path, part in parts(document) if "default" in part]
+
+
+def test_names_the_eight_calls_and_the_poll():
+    found = {
+        operation["operationId"]: (method, path)
+        for path, item in DOCUMENT["paths"].items()
+        for method, operation in item.items()
+    }
+
+    assert found == {name: call[:2] for name, call in CALLS.items()}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_names_every_status_and_problem_of_a_call(name: str):
+    _, _, successes, own = CALLS[name]
+    expected = {status: set(codes) for status, codes in EVERY_CALL.items()}
+    for code in own:
+        expected.setdefault(SOME_CALLS[code], set()).add(code)
+
+    responses = operation(name)["responses"]
+
+    assert responses.keys() == successes | expected.keys()
+    for status, codes in expected.items():
+        content = responses[status]["content"]
+        assert content.keys() == {"application/problem+json"}
+        assert content["application/problem+json"]["examples"].keys() == codes
+    for status in successes:
+        assert responses[status]["content"].keys() == {"application/json"}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_names_the_headers_of_every_problem(name: str):
+    for status, response in operation(name)["responses"].items():
+        more = {"401": "WWW-Authenticate", "405": "Allow", "429": "Retry-After"}
+        more |= {"503": "Retry-After"}
+        expected = {"X-Request-Id", more.get(status, "X-Request-Id")} if status >= "400" else set()
+        assert response.get("headers", {}).keys() == expected
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_asks_for_an_idempotency_key_where_the_contract_does(name: str):
+    headers = {
+        parameter["name"]: parameter["required"]
+        for parameter in operation(name)["parameters"]
+        if parameter["in"] == "header"
+    }
+
+    keyed = list(CALLS).index(name) < 4
+    assert headers == {"X-Request-Id": False} | ({"Idempotency-Key": True} if keyed else {})
+
+
+def test_lists_all_problem_codes():
+    assert DOCUMENT["components"]["schemas"]["ProblemCode"]["enum"] == list(PROBLEMS)
+    assert len(PROBLEMS) == 57
+
+
+def test_links_lead_to_operations_and_parameters_that_exist():
+    for document in (DOCUMENT, assuming(**CONTRARY)):
+        links = [
+            part for path, part in parts(document) if path.rpartition("/")[0].endswith("links")
+        ]
+        assert len(links) == 8
+        for link in links:
+            target = operation(link["operationId"], document)
+            assert link["parameters"].keys() <= {p["name"] for p in target["parameters"]}
+
+
+def test_closes_the_objects_that_the_contract_closes():
+    found = DOCUMENT["components"]["schemas"]
+
+    closed = {name for name in found if found[name].get("additionalProperties") is False}
+
+    assert closed == {"PoweredByFlag", "SetPoweredByFlagRequest"}
+
+
+def test_optional_fields_may_be_null_only_where_that_is_assumed():
+    present = DOCUMENT["components"]["schemas"]["Operation"]["properties"]
+    null = assuming(empty_fields="null")["components"]["schemas"]["Operation"]["properties"]
+
+    assert present["error"] == {"$ref": "#/components/schemas/OperationError"}
+    assert null["error"] == {
+        "anyOf": [{"$ref": "#/components/schemas/OperationError"}, {"type": "null"}]
+    }
+
+
+def test_problems_keep_their_form_whatever_is_assumed():
+    details = DOCUMENT["components"]["schemas"]["ProblemDetails"]
+
+    assert assuming(**CONTRARY)["components"]["schemas"]["ProblemDetails"] == details
+    assert set(details["required"]) == {
+        "type",
+        "title",
+        "status",
+        "code",
+        "request_id",
+        "retryable",
+        "suggested_action",
+    }
+
+
+@pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
+def test_every_example_fits_its_schema(document: dict[str, Any]):
+    wrong, count = [], 0
+    for path, schema in schemas(document):
+        for example in schema.get("examples", ()):
+            count += 1
+            wrong += complaints(document, path, example)
+    for example in document["components"]["examples"].values():
+        count += 1
+        wrong += complaints(document, "#/components/schemas/ProblemDetails", example["value"])
+
+    assert not wrong, "\n".join(wrong)
+    assert count > 60
+
+
+@pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
+def test_every_problem_stands_where_its_status_says(document: dict[str, Any]):
+    for item in document["paths"].values():
+        for call in item.values():
+            for status, response in call["responses"].items():
+                content = response["content"].get("application/problem+json", {"examples": {}})
+                for name in content["examples"]:
+                    example = document["components"]["examples"][name]
+                    assert str(example["value"]["status"]) == status
+
+
+def test_serves_what_the_command_prints(api: Api):
+    served = api.emulator.control.get("/contract/openapi.json")
+
+    printed = json.loads(command("contract", "openapi"))
+    asked = json.loads(command("contract", "openapi", "--url", api.emulator.control.control_url))
+
+    assert asked == served
+    # Without a running emulator only the address, and what points at it, can differ.
+    address = served["servers"][0]["url"]
+    usual = json.dumps(printed).replace("http://127.0.0.1:4620", address)
+    assert json.loads(usual) == served
+
+
+def test_serves_each_world_its_own(api: Api):
+    control, world = api.emulator.control, api.emulator.name
+    control.set_assumptions(CONTRARY, world)
+
+    found = control.openapi(world)
+
+    assert found == openapi_document(
+        Assumptions().changed(CONTRARY), server_url=api.emulator.base_url
+    )
+
+
+def command(*words: str) -> str:
+    """Run our command in this process and return what it printed."""
+    done = CliRunner().invoke(cli, words, prog_name="hosting-emulator")
+    assert done.exit_code == 0, done.output
+    return done.stdout

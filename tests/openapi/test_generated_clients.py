@@ -1,0 +1,311 @@
+"""Clients generated from the served document, as users would: they compile, and make every call.
+
+One is Python's (openapi-python-client), one TypeScript's (openapi-typescript, which needs Node.js
+and a package index for its own packages).
+"""
+
+import compileall
+import importlib
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Api
+from tests.openapi.contrary import CONTRARY
+
+pytestmark = pytest.mark.packaging
+
+TYPESCRIPT = Path(__file__).parent / "clients" / "typescript"
+PACKAGE = "generated_hosting_client"
+CALLS = (
+    "organizations.create_user_api_key",
+    "operations.get_operation",
+    "projects.apply_project_domains",
+    "projects.create_dev_access_ticket",
+    "projects.get_dns_authorization",
+    "projects.initialize_managed_source",
+    "projects.list_deployments",
+    "projects.read_database_compute",
+    "projects.set_project_powered_by_flag",
+)
+
+
+def run(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
+    """Run a command to its end and return its stdout; fail with all it said."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def save_document(api: Api, folder: Path) -> Path:
+    """Keep the document of a world, as it is served."""
+    path = folder / "openapi.json"
+    path.write_text(json.dumps(api.emulator.control.openapi(api.emulator.name)))
+    return path
+
+
+# --- Python ----------------------------------------------------------------------------------
+
+
+class PythonClient:
+    """A generated package, imported."""
+
+    def __init__(self, api: Api) -> None:
+        self.package = importlib.import_module(PACKAGE)
+        self.models = importlib.import_module(f"{PACKAGE}.models")
+        self.unset = importlib.import_module(f"{PACKAGE}.types").UNSET
+        self.client = self.package.AuthenticatedClient(
+            base_url=api.emulator.base_url,
+            token=api.emulator.token(),
+            raise_on_unexpected_status=True,
+        )
+        self._keys = 0
+
+    def module(self, name: str) -> Any:
+        return importlib.import_module(f"{PACKAGE}.api.{name}")
+
+    def call(self, name: str, *ids: str, **options: Any) -> Any:
+        """Make a call and return the answer as the client parsed it."""
+        return self.module(name).sync(*ids, client=self.client, **options)
+
+    def key(self) -> str:
+        self._keys += 1
+        return f"python-{self._keys}"
+
+    def polled(self, operation: Any) -> Any:
+        """Poll an operation to its end."""
+        for _ in range(20):
+            if operation.state.value in ("succeeded", "failed", "cancelled"):
+                return operation
+            operation = self.call("operations.get_operation", operation.id)
+        raise AssertionError(f"the operation did not end: {operation}")
+
+
+@pytest.fixture(scope="module")
+def python_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that a client is generated into."""
+    return tmp_path_factory.mktemp("python-client")
+
+
+@pytest.fixture
+def python(
+    moving: Api, python_package: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[PythonClient]:
+    """Generate the client, once for all tests, and import it."""
+    if not (python_package / PACKAGE).exists():
+        generate_python(moving, python_package)
+    monkeypatch.syspath_prepend(python_package)
+    found = PythonClient(moving)
+    with found.client:
+        yield found
+
+
+def generate_python(api: Api, folder: Path) -> None:
+    # The generator formats its output with ruff, which it looks for on the path.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning"]
+    document = save_document(api, folder)
+    run(
+        [*command, "--meta", "none", "--path", document, "--output-path", folder / PACKAGE],
+        cwd=folder,
+        PATH=path,
+    )
+
+
+def test_python_client_compiles(python: PythonClient, python_package: Path):
+    assert compileall.compile_dir(python_package / PACKAGE, quiet=1, force=True)
+
+
+def test_python_client_has_the_names_one_expects(python: PythonClient, python_package: Path):
+    folder = python_package / PACKAGE
+
+    calls = {
+        ".".join(path.relative_to(folder / "api").with_suffix("").parts)
+        for path in (folder / "api").glob("*/*.py")
+        if path.name != "__init__.py"
+    }
+
+    assert calls == set(CALLS)
+    assert set(python.models.__all__) == {
+        "CreateUserApiKeyRequest",
+        "DatabaseCompute",
+        "DatabasePlacement",
+        "Deployment",
+        "DeploymentPage",
+        "DevAccessTicket",
+        "DnsAuthorization",
+        "DnsAuthorizationStatus",
+        "DnsScope",
+        "Environment",
+        "InitializeManagedSourceRequest",
+        "Operation",
+        "OperationError",
+        "OperationResult",
+        "OperationState",
+        "PoweredByFlag",
+        "ProblemCode",
+        "ProblemDetails",
+        "Progress",
+        "Reconciliation",
+        "SetPoweredByFlagRequest",
+        "UserApiKey",
+        "UserApiKeyCreation",
+    }
+
+
+def test_python_client_leaves_optional_what_is_optional(python: PythonClient):
+    def required(name: str) -> set[str]:
+        parameters = inspect.signature(python.module(name).sync).parameters
+        return {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
+
+    assert required("projects.list_deployments") == {"project_id", "client"}
+    assert required("projects.read_database_compute") == {"project_id", "client", "environment"}
+    assert required("projects.apply_project_domains") == {
+        "project_id",
+        "client",
+        "idempotency_key",
+    }
+
+
+def test_python_client_makes_every_call(moving: Api, python: PythonClient):
+    # given
+    call, models = python.call, python.models
+    project, organization = moving.emulator.project, moving.emulator.organization
+
+    # when
+    flag = call(
+        "projects.set_project_powered_by_flag",
+        project,
+        body=models.SetPoweredByFlagRequest(enabled=False),
+        idempotency_key=python.key(),
+    )
+    source = call(
+        "projects.initialize_managed_source",
+        project,
+        body=models.InitializeManagedSourceRequest(expected_source_generation=1),
+        idempotency_key=python.key(),
+    )
+    key = call(
+        "organizations.create_user_api_key",
+        organization,
+        body=models.CreateUserApiKeyRequest(name="python"),
+        idempotency_key=python.key(),
+    )
+    domains = call("projects.apply_project_domains", project, idempotency_key=python.key())
+    dns = call("projects.get_dns_authorization", project)
+    page = call("projects.list_deployments", project, limit=2)
+    following = call("projects.list_deployments", project, limit=2, cursor=page.next_cursor)
+    ticket = call("projects.create_dev_access_ticket", project)
+    compute = call("projects.read_database_compute", project, environment=models.Environment.PROD)
+    ended = [python.polled(source), python.polled(domains)]
+
+    # then
+    assert flag.enabled is False
+    assert flag.enabled_at is None
+    assert [operation.state for operation in ended] == [models.OperationState.SUCCEEDED] * 2
+    assert ended[0].deployment_id == source.deployment_id
+    assert ended[0].error is python.unset
+    assert domains.blocking_operation_id == source.id
+    assert ended[1].result.additional_properties
+    assert key.replayed is False
+    assert key.value.startswith("phk_")
+    assert key.key.last_used_at is python.unset
+    assert dns.status is models.DnsAuthorizationStatus.AUTHORIZED
+    assert dns.scopes == [models.DnsScope.DNS_WRITE, models.DnsScope.ZONE_READ]
+    assert len({deployment.id for deployment in (*page.items, *following.items)}) == 4
+    assert ticket.redeem_url.startswith(f"{ticket.origin}/.service/dev-access/redeem?stage=dev")
+    assert compute.database.state == "ready"
+
+
+def test_python_client_reads_problems(moving: Api, python: PythonClient):
+    found = python.call("projects.get_dns_authorization", "0" * 26)
+
+    assert isinstance(found, python.models.ProblemDetails)
+    assert found.code is python.models.ProblemCode.RESOURCE_NOT_FOUND
+    assert found.retry_after_seconds is python.unset
+
+
+def test_python_client_can_be_generated_whatever_is_assumed(api: Api, tmp_path: Path):
+    api.emulator.control.set_assumptions(CONTRARY, api.emulator.name)
+
+    generate_python(api, tmp_path)
+
+    written = (tmp_path / PACKAGE / "models").glob("*.py")
+    assert not [path.stem for path in written if "type" in path.stem]
+
+
+# --- TypeScript ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the generator, the compiler and the client's one package away from the repository."""
+    if shutil.which("npm") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("Node.js with npm is needed to generate a TypeScript client")
+        pytest.skip("Node.js with npm is not installed")
+    folder = tmp_path_factory.mktemp("typescript-client")
+    for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json", "calls.ts"):
+        shutil.copy(TYPESCRIPT / name, folder)
+    run(["npm", "ci", "--ignore-scripts"], cwd=folder)
+    return folder
+
+
+def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
+    # given: types generated from the document, and a program that type-checks against them
+    emulator = moving.emulator
+    document = save_document(moving, node_packages)
+    tools = node_packages / "node_modules" / ".bin"
+    run([tools / "openapi-typescript", document, "--output", "schema.d.ts"], cwd=node_packages)
+    run([tools / "tsc", "--noEmit"], cwd=node_packages)
+    run([tools / "tsc"], cwd=node_packages)
+
+    # when
+    printed = run(
+        ["node", "built/calls.js"],
+        cwd=node_packages,
+        BASE_URL=emulator.base_url,
+        TOKEN=emulator.token(),
+        PROJECT_ID=emulator.project,
+        ORGANIZATION_ID=emulator.organization,
+    )
+
+    # then
+    found = json.loads(printed)
+    assert found["flag"] is False
+    assert found["source"][0] == "succeeded"
+    assert found["source"][1]
+    assert found["key"][0] is False
+    assert found["key"][2] == "typescript"
+    assert found["domains"][0] == "succeeded"
+    assert found["dns"] == ["authorized", "shop.example"]
+    assert len(set(found["deployments"])) == 4
+    assert found["ticket"][1].startswith(found["ticket"][0])
+    assert found["compute"] == ["prod", 0.25]
+    assert found["problem"] == [404, "resource_not_found", False]
+
+
+def test_lock_file_names_no_registry():
+    # Whoever installs uses the registry of their own configuration.
+    lock = json.loads((TYPESCRIPT / "package-lock.json").read_text())
+
+    packages = {name: entry for name, entry in lock["packages"].items() if name}
+
+    assert packages
+    assert not [name for name, entry in packages.items() if "resolved" in entry]
+    assert all("integrity" in entry for entry in packages.values())

@@ -1,0 +1,95 @@
+"""Timestamps: RFC 3339 outside, milliseconds inside, and nothing lost on the way."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hosting_emulator.contract.timestamps import (
+    LATEST_MS,
+    format_timestamp,
+    parse_timestamp,
+    respell_timestamp,
+)
+
+MOMENTS = st.integers(0, LATEST_MS)
+
+
+@given(at_ms=MOMENTS)
+@example(0)
+@example(LATEST_MS)
+def test_reads_back_what_it_wrote(at_ms):
+    assert parse_timestamp(format_timestamp(at_ms)) == at_ms
+
+
+@given(at_ms=MOMENTS)
+def test_writes_what_the_standard_library_reads(at_ms):
+    moment = datetime.fromisoformat(format_timestamp(at_ms))
+
+    assert moment.tzinfo == UTC
+    assert round(moment.timestamp() * 1000) == at_ms
+
+
+@given(one=MOMENTS, other=MOMENTS)
+def test_text_sorts_as_time_does(one, other):
+    assert (format_timestamp(one) < format_timestamp(other)) == (one < other)
+
+
+@given(at_ms=MOMENTS, form=st.sampled_from(["milliseconds", "microseconds", "offset"]))
+def test_every_spelling_is_the_same_moment(at_ms, form):
+    assert parse_timestamp(respell_timestamp(format_timestamp(at_ms), form)) == at_ms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-31T09:30:00Z",
+        "2026-01-31t09:30:00z",
+        "2026-01-31T10:30:00+01:00",
+        "2026-01-31T09:30:00.000Z",
+        "2026-01-31T09:30:00.000999Z",
+    ],
+)
+def test_takes_every_form_of_rfc_3339(text):
+    assert format_timestamp(parse_timestamp(text)) == "2026-01-31T09:30:00.000Z"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "now",
+        "2026-01-31",
+        "2026-01-31T09:30:00",
+        "2026-01-31 09:30:00Z",
+        "2026-02-30T00:00:00Z",
+        "2026-01-31T24:30:00Z",
+        "1769851800",
+        "2026-W05-6T09:30:00Z",
+        "20260131T093000Z",
+        "2026-01-31T09:30Z",
+        "2026-01-31T09:30:00+0100",
+        "2026-01-31T09:30:00,5Z",
+        " 2026-01-31T09:30:00Z",
+        "٢٠٢٦-01-31T09:30:00Z",
+    ],
+)
+def test_refuses_what_is_none_and_shows_one(text):
+    with pytest.raises(ValueError, match=r"is not a timestamp: write it like 2026-"):
+        parse_timestamp(text)
+
+
+@pytest.mark.parametrize("text", ["1969-12-31T23:59:59.999Z", "0001-01-01T00:00:00+01:00"])
+def test_refuses_years_it_cannot_keep(text):
+    with pytest.raises(ValueError, match="1970 to 9999"):
+        parse_timestamp(text)
+
+
+@given(text=st.text(max_size=40))
+def test_never_fails_otherwise(text):
+    try:
+        at_ms = parse_timestamp(text)
+    except ValueError:
+        return
+    assert 0 <= at_ms <= LATEST_MS

@@ -1,0 +1,194 @@
+"""A live world: its time, and the way from one commit to the next."""
+
+import pytest
+
+from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.engine.commits import Memory
+from hosting_emulator.engine.live_world import LiveWorld, StoreFailed
+from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.tables import STREAMS
+from hosting_emulator.world.value import Change
+from tests.in_process import InProcess, Machine, fresh_world
+
+
+class Notebook(Memory):
+    """A keeper that notes what it is given, and fails when told to."""
+
+    def __init__(self):
+        self.commits = []
+        self.fails = False
+
+    def append(self, commit, world):
+        if self.fails:
+            raise OSError(28, "No space left on device")
+        self.commits.append(commit)
+
+    def replace(self, world):
+        if self.fails:
+            raise OSError(28, "No space left on device")
+
+
+@pytest.fixture
+def machine():
+    return Machine()
+
+
+@pytest.fixture
+def notebook():
+    return Notebook()
+
+
+def live(notebook, machine, **options):
+    return LiveWorld(fresh_world(machine=machine, **options), notebook, machine)
+
+
+def test_a_commit_is_kept_before_the_world_moves(notebook, machine):
+    world = live(notebook, machine)
+    change = Change(world.world, world.now_ms())
+    change.put(STREAMS, "mine", 1)
+
+    world.commit(change, "a test")
+
+    assert world.world.get(STREAMS, "mine") == 1
+    (kept,) = notebook.commits
+    assert (kept.number, kept.title, kept.writes) == (2, "a test", {"streams": {"mine": 1}})
+    assert world.world.commit == 2
+
+
+def test_what_cannot_be_kept_does_not_happen(notebook, machine):
+    world = live(notebook, machine)
+    before = world.world
+    change = Change(before, world.now_ms())
+    change.put(STREAMS, "mine", 1)
+    notebook.fails = True
+
+    with pytest.raises(StoreFailed, match="could not be kept: No space left on device"):
+        world.commit(change, "a test")
+    with pytest.raises(StoreFailed, match="could not be kept"):
+        world.replace_world(fresh_world(seed="other"))
+    with pytest.raises(StoreFailed, match="could not be kept"):
+        world.move_by(60_000)
+
+    assert world.world is before
+
+
+def test_nothing_written_is_no_commit(notebook, machine):
+    world = live(notebook, machine)
+    before = world.world
+
+    world.commit(Change(before, world.now_ms()), "nothing")
+
+    assert notebook.commits == []
+    assert world.world is before
+
+
+@pytest.mark.parametrize(("mode", "rate", "passed"), [("real", None, 5_000), ("scaled", 2, 10_000)])
+def test_time_follows_the_machine(notebook, machine, mode, rate, passed):
+    world = live(notebook, machine, mode=mode, rate=rate)
+    before = world.now_ms()
+
+    machine.at_ms += 5_000
+
+    assert world.now_ms() == before + passed
+
+
+def test_time_stands_while_the_machines_clock_goes_back(notebook, machine):
+    world = live(notebook, machine, mode="real")
+    machine.at_ms += 10_000
+    seen = world.now_ms()
+
+    machine.at_ms -= 7_000
+    assert world.now_ms() == seen
+
+    machine.at_ms += 8_000
+    assert world.now_ms() == seen + 1_000
+
+
+def test_what_is_due_runs_when_anybody_looks(notebook, machine):
+    api = InProcess(fresh_world(mode="real", machine=machine), notebook, machine)
+    operation = api.apply_domains().json["id"]
+
+    machine.at_ms += 2_000
+    running = api.poll(operation).json["state"]
+    machine.at_ms += 8_000
+    ended = api.poll(operation).json["state"]
+
+    assert [running, ended] == ["running", "succeeded"]
+    assert [commit.title for commit in notebook.commits] == [
+        "apply_project_domains",
+        "due events",
+        "due events",
+    ]
+
+
+def test_a_move_of_the_clock_is_one_commit(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    api.apply_domains()
+    notebook.commits.clear()
+
+    count = api.engine.move_by(60_000)
+
+    assert count == 3
+    assert len(notebook.commits) == 1
+
+
+def test_a_move_may_change_the_mode_too(notebook, machine):
+    world = live(notebook, machine)
+    later = world.now_ms() + 60_000
+
+    world.move_to(later, "scaled", 10.0)
+    machine.at_ms += 1_000
+
+    assert world.now_ms() == later + 10_000
+    assert len(notebook.commits) == 1
+
+
+def test_going_back_is_refused_and_standing_still_is_not(notebook, machine):
+    world = live(notebook, machine)
+    now_ms = world.now_ms()
+
+    with pytest.raises(ClockRefused, match="cannot go back"):
+        world.move_to(now_ms - 1)
+
+    assert world.move_to(now_ms) == world.move_by(0) == world.move_up_to(now_ms - 500) == 0
+    assert world.now_ms() == now_ms
+
+
+def test_moves_are_measured_from_one_reading_of_the_clock(notebook):
+    class Ticking(Machine):
+        def __call__(self):
+            self.at_ms += 1
+            return self.at_ms
+
+    machine = Ticking()
+    world = LiveWorld(fresh_world(mode="scaled", rate=1000, machine=machine), notebook, machine)
+
+    world.move_by(0)
+    world.move_up_to(world.now_ms())
+    world.move_to(None, "frozen")
+
+
+def test_time_ends_with_the_year_9999(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+
+    with pytest.raises(ClockRefused, match="1970 and 9999"):
+        api.engine.move_by(LATEST_MS)
+    api.engine.move_to(parse_timestamp("9999-12-31T23:59:59.999Z"))
+
+    answers = [
+        api.create_key(),
+        api.ticket(),
+        api.apply_domains(),
+        api.dns(),
+        api.set_flag(True),
+        api.compute(),
+    ]
+    assert all(answer.status < 500 for answer in answers)
+
+
+def test_when_an_operation_that_waits_will_move(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    first, second = (api.apply_domains().json["id"] for _ in range(2))
+
+    assert api.engine.due_of(first) == api.engine.due_of(second) == api.engine.now_ms() + 2_000
+    assert api.engine.due_of("01JGFJJZ000000000000000000") is None

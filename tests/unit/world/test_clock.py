@@ -1,0 +1,108 @@
+"""The world's clock: pure arithmetic between the machine's time and the world's."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.clock import FIXED_START_MS, HIGHEST_RATE, ClockRefused
+from hosting_emulator.world.records import ClockState
+
+MOMENTS = st.integers(0, LATEST_MS)
+RATES = st.floats(1e-6, HIGHEST_RATE)
+CLOCKS = st.one_of(
+    st.builds(ClockState, st.sampled_from(["real", "frozen", "skip"]), MOMENTS, MOMENTS),
+    st.builds(ClockState, st.just("scaled"), MOMENTS, MOMENTS, RATES),
+)
+
+
+@given(clock=CLOCKS, one=MOMENTS, other=MOMENTS)
+def test_never_goes_back_while_the_machine_does_not(clock, one, other):
+    earlier, later = sorted((one, other))
+
+    assert clocks.read(clock, earlier) <= clocks.read(clock, later) <= LATEST_MS
+
+
+@given(clock=CLOCKS, machine_ms=MOMENTS)
+def test_never_falls_behind_its_anchor_even_when_the_machine_goes_back(clock, machine_ms):
+    assert clocks.read(clock, machine_ms) >= min(clock.world_ms, LATEST_MS)
+
+
+@pytest.mark.parametrize(
+    ("mode", "rate", "passed"),
+    [("real", 1.0, 1_000), ("scaled", 60.0, 60_000), ("frozen", 1.0, 0), ("skip", 1.0, 0)],
+)
+def test_follows_the_machine_as_its_mode_says(mode, rate, passed):
+    clock = ClockState(mode, world_ms=5_000, machine_ms=100_000, rate=rate)
+
+    assert clocks.read(clock, 101_000) == 5_000 + passed
+
+
+def test_a_slow_scale_loses_no_time_to_rounding():
+    clock = ClockState("scaled", world_ms=0, machine_ms=0, rate=0.001)
+
+    assert [clocks.read(clock, ms) for ms in (999, 1_000, 10_000)] == [0, 1, 10]
+
+
+@given(clock=CLOCKS, machine_ms=MOMENTS, mode=st.sampled_from(clocks.MODES))
+def test_a_change_of_mode_moves_no_time(clock, machine_ms, mode):
+    now_ms = clocks.read(clock, machine_ms)
+
+    changed = clocks.change(
+        clock, now_ms, machine_ms, mode=mode, rate=2.0 if mode == "scaled" else None
+    )
+
+    assert changed.mode == mode
+    assert clocks.read(changed, machine_ms) == now_ms
+
+
+def test_a_rate_alone_makes_the_clock_scaled_and_a_scaled_one_keeps_its_rate():
+    frozen = ClockState("frozen", world_ms=1, machine_ms=1)
+
+    scaled = clocks.change(frozen, 1, 1, rate=5.0)
+    later = clocks.change(scaled, 1, 1, at_ms=100)
+
+    assert (scaled.mode, scaled.rate) == ("scaled", 5.0)
+    assert (later.mode, later.rate, later.world_ms) == ("scaled", 5.0, 100)
+
+
+def test_refuses_to_go_back_and_says_what_to_do():
+    clock = ClockState("frozen", world_ms=10_000, machine_ms=0)
+
+    with pytest.raises(ClockRefused, match=r"cannot go back .* reset the world, or fork"):
+        clocks.change(clock, 10_000, 0, at_ms=9_999)
+
+
+@pytest.mark.parametrize(
+    ("mode", "rate", "why"),
+    [
+        ("warp", None, "no clock mode"),
+        ("frozen", 2.0, "belongs to the scaled clock"),
+        ("scaled", None, "needs a rate"),
+        ("scaled", 0.0, "above 0"),
+        ("scaled", -1.0, "above 0"),
+        ("scaled", float("nan"), "above 0"),
+        ("scaled", float("inf"), "above 0"),
+        ("scaled", HIGHEST_RATE * 1.01, "up to 1000000"),
+    ],
+)
+def test_refuses_what_is_no_clock(mode, rate, why):
+    with pytest.raises(ClockRefused, match=why):
+        clocks.start(mode, rate, None, 0)
+
+
+@pytest.mark.parametrize("at_ms", [-1, LATEST_MS + 1])
+def test_refuses_moments_that_no_timestamp_can_write(at_ms):
+    with pytest.raises(ClockRefused, match="1970 and 9999"):
+        clocks.start("frozen", None, at_ms, 0)
+
+
+@pytest.mark.parametrize("mode", ["frozen", "skip"])
+def test_a_clock_that_stands_still_starts_at_the_same_moment_always(mode):
+    assert clocks.start(mode, None, None, 123).world_ms == FIXED_START_MS
+
+
+def test_a_clock_that_runs_starts_at_the_machines_time():
+    assert clocks.start("real", None, None, 123).world_ms == 123
+    assert clocks.start("scaled", 2.0, None, 123).world_ms == 123

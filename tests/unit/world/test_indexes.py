@@ -1,0 +1,183 @@
+"""Indexes: lists and look-ups that follow the tables, checked against plain Python containers."""
+
+from collections import deque
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosting_emulator.world.indexes import (
+    NO_INDEXES,
+    RUN,
+    deployment_count,
+    deployment_runs,
+    in_runs,
+    index,
+    oldest_remembered,
+)
+from hosting_emulator.world.records import Deployment, Project, Remembered, Ticket
+from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, REMEMBERED, TICKETS
+
+
+def deployment(number: int, project: str, status: str = "queued") -> Deployment:
+    return Deployment(
+        id=f"D{number}",
+        project_id=project,
+        operation_id="O",
+        commit_sha="c",
+        source_digest="s",
+        build_plan_digest="b",
+        status=status,
+        created_at="",
+        updated_at="",
+    )
+
+
+#: A deployment of project A or B arrives, or the n-th so far changes its status.
+ARRIVALS = st.lists(
+    st.one_of(st.sampled_from("AB"), st.integers(0, 10_000)), max_size=4 * RUN, min_size=RUN
+)
+
+
+@given(arrivals=ARRIVALS, data=st.data())
+def test_deployments_are_listed_as_they_came(arrivals, data):
+    indexes, lists, known = NO_INDEXES, {"A": [], "B": []}, []
+    for step in arrivals:
+        if isinstance(step, str):
+            new = deployment(len(known), step)
+            indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
+            lists[step].append(new)
+            known.append(new)
+        elif known:
+            old = known[step % len(known)]
+            new = deployment(int(old.id[1:]), old.project_id, f"status {step}")
+            indexes = index(indexes, DEPLOYMENTS.name, new.id, old, new)
+            place = lists[old.project_id].index(old)
+            lists[old.project_id][place] = known[step % len(known)] = new
+
+    for project, listed in lists.items():
+        start = data.draw(st.integers(0, len(listed)))
+        stop = data.draw(st.integers(start, len(listed)))
+        runs = deployment_runs(indexes, project, start, stop)
+
+        assert deployment_count(indexes, project) == len(listed)
+        assert in_runs(runs, start, stop) == listed[start:stop]
+
+
+def test_a_change_replaces_one_run_only():
+    indexes = NO_INDEXES
+    for number in range(3 * RUN):
+        new = deployment(number, "A")
+        indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
+    before = deployment_runs(indexes, "A", 0, 3 * RUN)
+
+    old = before[1][0]
+    changed = deployment(RUN, "A", "ready")
+    indexes = index(indexes, DEPLOYMENTS.name, old.id, old, changed)
+
+    after = deployment_runs(indexes, "A", 0, 3 * RUN)
+    assert [old is new for old, new in zip(before, after, strict=True)] == [True, False, True]
+
+
+def remembered(expires_ms: int = 0) -> Remembered:
+    return Remembered(fingerprint="f", call_id="c", status=200, body="", expires_ms=expires_ms)
+
+
+class QueueModel:
+    """What the queue of remembered answers should be: the rows, in the order last remembered."""
+
+    def __init__(self) -> None:
+        self.queue: deque[str] = deque()
+        self.rows: dict[str, Remembered] = {}
+        self.indexes = NO_INDEXES
+
+    def remember(self, key: str, expires_ms: int = 0) -> None:
+        old, new = self.rows.get(key), remembered(expires_ms)
+        self.indexes = index(self.indexes, REMEMBERED.name, key, old, new)
+        if old is not None:
+            self.queue.remove(key)
+        self.queue.append(key)
+        self.rows[key] = new
+
+    def forget_oldest(self) -> None:
+        if self.queue:
+            key = self.queue.popleft()
+            self.indexes = index(self.indexes, REMEMBERED.name, key, self.rows.pop(key), None)
+
+    def check(self) -> None:
+        assert oldest_remembered(self.indexes) == (self.queue[0] if self.queue else None)
+
+
+#: An answer is remembered under one of many keys (some come again), or the oldest is forgotten.
+MEMORIES = st.lists(st.one_of(st.integers(0, 60), st.none()), max_size=6 * RUN)
+
+
+@given(steps=MEMORIES)
+def test_remembered_answers_are_forgotten_in_the_order_they_were_remembered(steps):
+    model = QueueModel()
+
+    for step in steps:
+        if step is None:
+            model.forget_oldest()
+        else:
+            model.remember(f"key {step}")
+        model.check()
+    for _ in range(len(model.queue)):
+        model.forget_oldest()
+        model.check()
+
+    assert [key for key, _ in model.indexes.items() if key.startswith("remembered:")] == []
+
+
+def test_a_key_used_again_after_its_time_does_not_block_the_queue():
+    model = QueueModel()
+    for number in range(3):
+        model.remember(f"key {number}")
+
+    model.remember("key 0", expires_ms=1_000)
+
+    assert oldest_remembered(model.indexes) == "key 1"
+
+
+def test_full_runs_of_the_queue_are_put_away_and_thrown_away():
+    model = QueueModel()
+    for number in range(10 * RUN):
+        model.remember(f"key {number}")
+    assert len(model.indexes) > 5
+
+    for _ in range(10 * RUN):
+        model.forget_oldest()
+
+    assert oldest_remembered(model.indexes) is None
+    assert len(model.indexes) <= 2
+
+
+def test_the_last_ticket_of_a_principal_is_found_and_any_by_its_digest():
+    indexes = NO_INDEXES
+    for number in range(3):
+        ticket = Ticket(f"T{number}", "P", "person", f"digest {number}", 0)
+        indexes = index(indexes, TICKETS.name, ticket.id, None, ticket)
+
+    assert indexes["last_ticket:person"] == "T2"
+    assert [indexes[f"ticket:digest {n}"] for n in range(3)] == ["T0", "T1", "T2"]
+
+
+def test_a_new_alias_replaces_the_old_one():
+    old = project("before")
+    indexes = index(NO_INDEXES, PROJECTS.name, "P", None, old)
+
+    indexes = index(indexes, PROJECTS.name, "P", old, project("after"))
+
+    assert indexes.get("project:before") is None
+    assert indexes["project:after"] == "P"
+    assert indexes["dev:dev-a-b-c"] == "P"
+
+
+def project(alias: str) -> Project:
+    return Project(
+        id="P",
+        alias=alias,
+        organization_id="O",
+        handle=alias,
+        dev_label="dev-a-b-c",
+        dev_environment_id="E",
+    )

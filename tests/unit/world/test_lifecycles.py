@@ -1,0 +1,44 @@
+"""Lifecycles: tables of transitions that are whole, and refuse what is not in them."""
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DATABASE_STATES, DEPLOYMENT_STATUSES
+from hosting_emulator.world.lifecycles import DATABASE, DEPLOYMENT, LIFECYCLES, OPERATION
+
+BY_NAME = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda found: found.name)
+
+
+@BY_NAME
+def test_every_state_can_be_reached_from_the_first(lifecycle):
+    reached, waiting = set(), [lifecycle.initial]
+    while waiting:
+        state = waiting.pop()
+        if state not in reached:
+            reached.add(state)
+            waiting.extend(lifecycle.transitions[state])
+
+    assert reached == set(lifecycle.transitions)
+
+
+@BY_NAME
+def test_moves_along_its_table_and_nowhere_else(lifecycle):
+    for current in lifecycle.transitions:
+        for following in lifecycle.transitions:
+            if lifecycle.may(current, following):
+                assert lifecycle.move(current, following) == following
+            else:
+                with pytest.raises(ValueError, match=f"{current} cannot become {following}"):
+                    lifecycle.move(current, following)
+
+
+@BY_NAME
+def test_no_state_follows_itself_and_final_states_lead_nowhere(lifecycle):
+    for state, following in lifecycle.transitions.items():
+        assert state not in following
+        assert lifecycle.terminal(state) == (not following)
+
+
+def test_words_are_those_of_the_contract_and_of_our_assumptions():
+    assert list(OPERATION.transitions) == "queued running succeeded failed cancelled".split()
+    assert set(DEPLOYMENT.transitions) == set(DEPLOYMENT_STATUSES)
+    assert set(DATABASE.transitions) == set(DATABASE_STATES)

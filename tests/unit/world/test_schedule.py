@@ -1,0 +1,119 @@
+"""The schedule: what is due happens in order, at its own moment, however seldom anybody looks."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.storage.documents import rows_of
+from hosting_emulator.world.operations import APPLY_DOMAINS, INITIALIZE, begin
+from hosting_emulator.world.schedule import run_due, schedule_dns_expiry
+from hosting_emulator.world.tables import DNS, OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.value import Change
+from tests.in_process import fresh_world
+
+DAY_MS = 86_400_000
+#: When operations begin (ms after the start), on which project, of which kind.
+BEGINNINGS = st.lists(
+    st.tuples(
+        st.integers(0, 30_000),
+        st.sampled_from(["shop", "blog"]),
+        st.sampled_from([INITIALIZE, APPLY_DOMAINS]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def busy_world(beginnings):
+    """Return a world in which operations were accepted and time then stood still."""
+    world = fresh_world()
+    start_ms = world.at_ms
+    for offset, alias, kind in sorted(beginnings):
+        found = run_due(world, start_ms + offset)
+        world = found[0].applied() if found else world
+        change = Change(world, start_ms + offset)
+        project = change.row(PROJECTS, world.indexes[f"project:{alias}"])
+        begin(change, project, kind, expected_generation=project.source_generation)
+        world = change.applied()
+    return world, start_ms
+
+
+def rows(world):
+    return [row for row in rows_of(world) if row[0] != "clock"]
+
+
+@given(beginnings=BEGINNINGS, looks=st.lists(st.integers(0, 100_000), max_size=8))
+@settings(deadline=None)
+def test_it_makes_no_difference_how_often_anybody_looks(beginnings, looks):
+    busy, start_ms = busy_world(beginnings)
+    end_ms = start_ms + 120_000
+
+    at_once = run_due(busy, end_ms)[0].applied()
+    often = busy
+    for look in [*sorted(looks), 120_000]:
+        found = run_due(often, start_ms + look)
+        often = found[0].applied() if found else often
+
+    assert rows(often) == rows(at_once)
+
+
+@given(beginnings=BEGINNINGS)
+@settings(deadline=None)
+def test_everything_ends_and_nothing_is_left_behind(beginnings):
+    busy, start_ms = busy_world(beginnings)
+
+    after = run_due(busy, start_ms + 600_000)[0].applied()
+
+    assert all(
+        operation.state in ("succeeded", "failed", "cancelled")
+        for _, operation in after.rows(OPERATIONS)
+    )
+    assert all(project.claim is None for _, project in after.rows(PROJECTS))
+    assert {event.kind for _, event in after.rows(SCHEDULE)} == {"dns_expiry"}
+
+
+def test_each_event_happens_at_its_own_moment():
+    busy, start_ms = busy_world([(0, "shop", APPLY_DOMAINS)])
+    (operation_id,) = [key for key, found in busy.rows(OPERATIONS) if found.state == "queued"]
+
+    change, count = run_due(busy, start_ms + DAY_MS)
+
+    assert count == 3
+    ended = change.row(OPERATIONS, operation_id)
+    assert ended.updated_at == format_timestamp(start_ms + 10_000)
+    assert change.now_ms == start_ms + 10_000
+
+
+def test_nothing_due_is_no_change():
+    world = fresh_world()
+
+    assert run_due(world, world.next_due_ms - 1) is None
+    assert run_due(replace(world, schedule=None), world.next_due_ms) is None
+
+
+def test_an_authorization_expires_when_its_time_is_over():
+    world = fresh_world()
+    shop = world.indexes["project:shop"]
+    expires_ms = world.get(DNS, shop).expires_ms
+
+    assert run_due(world, expires_ms - 1) is None
+    after = run_due(world, expires_ms)[0].applied()
+
+    assert after.get(DNS, shop).status == "expired"
+
+
+def test_a_renewed_authorization_outlives_the_old_expiry():
+    world = fresh_world()
+    shop = world.indexes["project:shop"]
+    dns = world.get(DNS, shop)
+    change = Change(world, world.at_ms)
+    change.put(DNS, shop, replace(dns, expires_ms=dns.expires_ms + DAY_MS))
+    schedule_dns_expiry(change, shop, dns.expires_ms + DAY_MS)
+    renewed = change.applied()
+
+    after = run_due(renewed, dns.expires_ms)[0].applied()
+    assert after.get(DNS, shop).status == "authorized"
+
+    after = run_due(after, dns.expires_ms + DAY_MS)[0].applied()
+    assert after.get(DNS, shop).status == "expired"

@@ -1,0 +1,118 @@
+"""The world as a value: a change reads through to it, and applying one makes the next."""
+
+import pytest
+
+from hosting_emulator.storage.documents import rows_of
+from hosting_emulator.world.records import Event
+from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, SCHEDULE, STREAMS
+from hosting_emulator.world.value import Change, apply, bare_world, rebuild
+from tests.in_process import fresh_world
+
+
+@pytest.fixture
+def world():
+    return fresh_world()
+
+
+def test_a_change_reads_its_own_writes_and_then_the_world(world):
+    change = Change(world, world.at_ms)
+    project_id = world.indexes["project:shop"]
+
+    change.put(STREAMS, "mine", 7)
+    change.delete(PROJECTS, project_id)
+
+    assert change.get(STREAMS, "mine") == 7
+    assert change.get(PROJECTS, project_id) is None
+    assert change.get(PROJECTS, world.indexes["project:blog"]) is not None
+    with pytest.raises(KeyError, match="projects has no"):
+        change.row(PROJECTS, project_id)
+
+
+def test_a_change_leaves_its_world_alone_and_counts_one_commit(world):
+    before = list(rows_of(world))
+    change = Change(world, world.at_ms + 5)
+    change.put(STREAMS, "mine", 7)
+
+    following = change.applied()
+
+    assert list(rows_of(world)) == before
+    assert following.get(STREAMS, "mine") == 7
+    assert (following.commit, following.at_ms) == (world.commit + 1, world.at_ms + 5)
+
+
+def test_a_row_put_and_deleted_again_is_no_change(world):
+    change = Change(world, world.at_ms)
+
+    change.put(STREAMS, "mine", 7)
+    change.delete(STREAMS, "mine")
+
+    assert change.empty
+
+
+def test_deleting_what_is_not_there_is_no_change(world):
+    change = Change(world, world.at_ms)
+
+    change.delete(STREAMS, "nowhere")
+
+    assert change.empty
+
+
+def test_time_of_the_world_never_goes_back(world):
+    change = Change(world, world.at_ms - 1_000)
+    change.put(STREAMS, "mine", 7)
+
+    assert change.applied().at_ms == world.at_ms
+
+
+def test_a_change_sees_its_own_events_in_order(world):
+    at_ms = world.at_ms
+    change = Change(world, at_ms)
+    change.put(SCHEDULE, "later", Event(at_ms + 20, 102, "operation_step", "x"))
+    change.put(SCHEDULE, "sooner", Event(at_ms + 10, 101, "operation_step", "x"))
+    change.put(SCHEDULE, "gone", Event(at_ms + 5, 100, "operation_step", "x"))
+    change.delete(SCHEDULE, "gone")
+
+    assert [change.pop_due(at_ms + 20) for _ in range(3)] == ["sooner", "later", None]
+
+
+def test_deleted_events_are_never_next(world):
+    at_ms = world.at_ms
+    for key, due in (("a", 1), ("b", 2), ("c", 3)):
+        change = Change(world, at_ms)
+        change.put(SCHEDULE, key, Event(at_ms + due, 100 + due, "operation_step", "x"))
+        world = change.applied()
+    change = Change(world, at_ms)
+    change.delete(SCHEDULE, "a")
+    change.delete(SCHEDULE, "b")
+
+    assert change.applied().next_due_ms == at_ms + 3
+
+
+def test_clock_and_assumptions_stand_beside_their_rows(world):
+    change = Change(world, world.at_ms)
+    clock = world.clock.__class__("skip", world.at_ms, 0)
+    change.put(CLOCK, ONLY, clock)
+
+    assert change.applied().clock is clock
+
+
+def test_rebuilding_from_rows_gives_the_same_world(world):
+    records = [
+        (name, key, record) for name, rows in world.tables.items() for key, record in rows.items()
+    ]
+    records.sort(key=lambda row: (row[0], getattr(row[2], "created_at", ""), row[1]))
+
+    built = rebuild(
+        bare_world(world.name, world.seed), records, commit=world.commit, at_ms=world.at_ms
+    )
+
+    assert list(rows_of(built)) == list(rows_of(world))
+    assert dict(built.indexes.items()) == dict(world.indexes.items())
+    assert built.next_due_ms == world.next_due_ms
+
+
+def test_applying_nothing_changes_nothing_but_the_number(world):
+    following = apply(world, {}, commit=9, at_ms=world.at_ms)
+
+    assert following.commit == 9
+    assert following.tables == world.tables
