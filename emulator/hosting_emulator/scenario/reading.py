@@ -69,22 +69,23 @@ def _explained(located: Located, message: str) -> Exception:
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
         return located.error(path, f"{field} cannot be {_shown(value)}{hint}")
     if found := _TYPE.search(reason):
-        right = " or ".join(_KINDS.get(kind, kind) for kind in found.group(1).split(" | "))
-        return located.error(path, f"{field} must be {right}, not {_shown(value)}")
-    return located.error(
-        path, f"{field} is {_shown(value)}: {reason[0].lower() + reason[1:].replace('`', '')}"
-    )
+        kinds = [kind for kind in found.group(1).split(" | ") if kind != "null"]
+        right = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+        hint = "; put it in quotes" if kinds == ["str"] and isinstance(value, int | float) else ""
+        return located.error(path, f"{field} must be {right}, not {_shown(value)}{hint}")
+    reason = reason[0].lower() + reason[1:].replace("`", "")
+    reason = reason.replace("expected str matching regex", "it must match")
+    return located.error(path, f"{field} cannot be {_shown(value)}: {reason}")
 
 
 #: What msgspec calls the kinds of values, in the words of people who write YAML.
 _KINDS = {
-    "str": "text (put it in quotes)",
+    "str": "text",
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
     "object": "a mapping",
     "array": "a list",
-    "null": "nothing",
 }
 
 
@@ -170,8 +171,8 @@ def _check_step(located: Located, path: Path, step: d.StepPart) -> None:
             path, f"a step does exactly one of {', '.join(d.ACTIONS)}; here is {found}"
         )
     for name in located.at(path):
-        actions = d.BELONGS.get(name, given)
-        if not set(given) & set(actions):
+        actions = d.BELONGS.get(name)
+        if actions is not None and not set(given) & set(actions):
             message = (
                 f"{name} belongs to {' or '.join(actions)}, not to {' '.join(given) or 'note'}"
             )

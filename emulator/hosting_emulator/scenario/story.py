@@ -300,7 +300,8 @@ class Story:
         if expect.html is not None:
             html = outgoing.content_type.startswith("text/html")
             differences += compare(expect.html, html, "html")
-        headers = {name.lower(): value for name, value in outgoing.headers}
+        headers = {"content-type": outgoing.content_type}
+        headers |= {name.lower(): value for name, value in outgoing.headers}
         for name, value in expect.headers.items():
             found = headers.get(name.lower())
             differences += compare(self._filled(value), found, f"headers.{name}")
@@ -317,13 +318,14 @@ class Story:
             found = document.get("code") if isinstance(document, dict) else None
             differences += compare(expect.code, found, "code")
         if expect.body is not msgspec.UNSET:
-            differences += compare(self._filled(expect.body), document, "")
+            differences += compare(self._filled(expect.body), document, "body")
         if expect.items is not None:
-            found = len(document["items"]) if isinstance(document, dict) else None
-            differences += compare(expect.items, found, "items")
+            items = document.get("items") if isinstance(document, dict) else None
+            count = len(items) if isinstance(items, list) else None
+            differences += compare(expect.items, count, "items")
         for name in expect.absent:
             if isinstance(document, dict) and name in document:
-                differences.append(Difference(name, "(absent)", document[name]))
+                differences.append(Difference(f"body.{name}", "(absent)", document[name]))
         return differences
 
     def _document(self) -> Any:

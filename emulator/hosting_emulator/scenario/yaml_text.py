@@ -34,10 +34,7 @@ def read_yaml(text: str, file: str) -> Located:
         _check_events(text, file)
         node = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        problem = error.problem or error.context or "it cannot be read"
-        raise ScenarioError(file, line, column, f"this is not YAML: {problem}") from None
+        raise _not_yaml(error, file) from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         message = f"this is not YAML: the character {chr(error.character)!r} may not stand here"
@@ -50,6 +47,19 @@ def read_yaml(text: str, file: str) -> Located:
     reader = _Reader(file)
     data = reader.plain(node, ())
     return Located(file, data, reader.places, reader.values)
+
+
+def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
+    """Return the error at the place to mend: where a quote or bracket opens that is never closed."""
+    problem = error.problem or error.context or "it cannot be read"
+    noticed, began = error.problem_mark, error.context_mark
+    mark = noticed or began
+    unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
+    if unclosed and noticed and began and noticed.line > began.line:
+        mark, problem = began, f"what begins here is not closed (in line {noticed.line + 1}: {problem})"
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    hint = "; is the indentation right?" if "<block" in problem else ""
+    return ScenarioError(file, line, column, f"this is not YAML: {problem}{hint}")
 
 
 def _check_events(text: str, file: str) -> None:

@@ -47,9 +47,12 @@ def test_the_whole_tree_is_there():
     assert {" ".join(path) for path in ALL} == {
         "",
         *("start", "status", "env", "wait", "token", "clock", "world", "contract"),
+        *("fault", "intervene", "scenario"),
         *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
         *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
         *(f"contract {c}" for c in ("openapi", "problems", "assumptions")),
+        *(f"fault {c}" for c in ("add", "list", "remove", "clear", "kinds")),
+        *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
     }
 
 
@@ -73,7 +76,7 @@ def test_every_option_and_argument_is_explained(path: tuple[str, ...]):
         if not (
             parameter.help
             if isinstance(parameter, click.Option)
-            else str(parameter.human_readable_name) in (command.help or "")
+            else str(parameter.human_readable_name).strip("[].") in (command.help or "")
         )
     ]
 
@@ -93,13 +96,17 @@ def test_commands_that_give_data_can_give_json():
     without = {path for path in ALL if not any("--json" in p.opts for p in command_at(path).params)}
 
     assert without == {
-        *((), ("clock",), ("world",), ("contract",)),  # groups
-        *(("wait",), ("world", "delete")),  # no data
-        *(("world", "export"), ("contract", "openapi")),  # always JSON
+        *((), ("clock",), ("world",), ("contract",), ("fault",), ("scenario",)),  # groups
+        *(("wait",), ("world", "delete"), ("fault", "remove"), ("fault", "clear")),  # no data
+        *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
+        ("scenario", "show"),  # always YAML
     }
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["start", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], *([word, "--help"] for word in ("start", "fault", "scenario"))],
+)
 def test_help_imports_nothing_heavy(arguments: list[str]):
     script = (
         "import sys\nfrom hosting_emulator_cli.main import main\nsys.argv[1:] = "

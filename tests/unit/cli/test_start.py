@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from hosting_emulator.settings import Ready, Settings, StartError
+from hosting_emulator_scenarios import FOLDER
 
 READY = Ready(
     base_url="http://127.0.0.1:4620",
@@ -62,7 +63,7 @@ def test_no_options_are_the_default_settings(run, bootstrap: Bootstrap):
     result = run("start")
 
     assert result.exit_code == 0
-    assert bootstrap.settings == [Settings()]
+    assert bootstrap.settings == [Settings(library=FOLDER)]
 
 
 def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
@@ -72,7 +73,7 @@ def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
         *("--clock", "scaled:60", "--at", "2030-01-31T09:30:00Z"),
         *("--assume", "rate_limit=100/60s", "--assume", "accepted_status=200"),
         *("--public-url", "https://emulator.test", "--allow-host", "a", "--allow-host", "b"),
-        *("--control-token", "s3cret"),
+        *("--control-token", "s3cret", "--scenario", "mine.yaml", "--watch"),
     )
 
     assert bootstrap.settings == [
@@ -89,6 +90,9 @@ def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
             public_url="https://emulator.test",
             allowed_hosts=("a", "b"),
             control_token="s3cret",
+            library=FOLDER,
+            scenario="mine.yaml",
+            watch=True,
         )
     ]
 

@@ -95,6 +95,42 @@ STEP = f"POST /worlds/default/operations/{OPERATION}/step"
             {"as": "reader", "name": "ci", "organization": "acme", "permissions": []},
         ),
         ("step_operation", {"operation_id": OPERATION}, STEP, None),
+        ("fault", {"fault_id": "fault-1"}, "GET /worlds/default/faults/fault-1", None),
+        (
+            "add_fault",
+            {"fault": {"timeout": {}, "times": 1}, "world": "w"},
+            "POST /worlds/w/faults",
+            {"timeout": {}, "times": 1},
+        ),
+        ("fault_kinds", {}, "GET /contract/fault-kinds", None),
+        (
+            "intervene",
+            {"word": "stick_operation", "fields": {"project": "shop"}},
+            "POST /worlds/default/interventions",
+            {"stick_operation": {"project": "shop"}},
+        ),
+        (
+            "intervene",
+            {"word": "leave_key_creation_uncertain", "world": "w"},
+            "POST /worlds/w/interventions",
+            {"leave_key_creation_uncertain": {}},
+        ),
+        ("scenario", {"name": "outage"}, "GET /scenarios/outage", None),
+        ("load_scenario", {"name": "a"}, "POST /worlds/default/scenario", {"name": "a"}),
+        (
+            "load_scenario",
+            {"text": "name: a", "file": "a.yaml", "world": "w"},
+            "POST /worlds/w/scenario",
+            {"text": "name: a", "file": "a.yaml"},
+        ),
+        ("run_scenario", {"name": "a"}, "POST /scenarios/run", {"name": "a"}),
+        (
+            "run_scenario",
+            {"text": "name: a", "world": "w"},
+            "POST /scenarios/run",
+            {"text": "name: a", "world": "w"},
+        ),
+        ("scenario_schema", {}, "GET /contract/scenario-schema.json", None),
     ],
 )
 def test_method_asks_for_its_resource(
@@ -121,6 +157,9 @@ def test_method_asks_for_its_resource(
         ("assumptions", [], "GET /worlds/default/assumptions"),
         ("set_assumptions", [{"rate_limit": "off"}], "PATCH /worlds/default/assumptions"),
         ("requests", [], "GET /worlds/default/requests?limit=50"),
+        ("faults", [], "GET /worlds/default/faults"),
+        ("interventions", [], "GET /contract/interventions"),
+        ("scenarios", [], "GET /scenarios"),
     ],
 )
 def test_lists_are_unwrapped(
@@ -133,6 +172,16 @@ def test_lists_are_unwrapped(
     control.on(request_line, {"items": [{"n": 1}]})
 
     assert getattr(client, method)(*arguments) == [{"n": 1}]
+
+
+def test_faults_are_removed_and_cleared(control: FakeControl, client: ControlClient):
+    control.on("DELETE /worlds/w/faults/a%2Fb", Says(status=204))
+    control.on("DELETE /worlds/w/faults", {"removed": 2})
+
+    client.remove_fault("a/b", "w")
+
+    assert client.clear_faults("w") == 2
+    assert [asked.path for asked in control.asked] == ["/worlds/w/faults/a%2Fb", "/worlds/w/faults"]
 
 
 def test_control_token_is_sent_with_every_request(control: FakeControl):

@@ -1,0 +1,80 @@
+"""An engine that notes what a story reaches: the codes it answers, the states records go through."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from hosting_emulator.engine.commits import Memory
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.scenario.building import build_world
+from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.story import Story
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.value import Change, World
+
+Moves = dict[str, set[tuple[str, str]]]
+
+
+class WatchedEngine(Engine):
+    """Looks at the world after each commit, and at each answer. Changes nothing."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world, Memory())
+        self.codes: set[str] = set()
+        self.codes_without_faults: set[str] = set()
+        self.states: dict[str, set[str]] = defaultdict(set)
+        self.moves: Moves = defaultdict(set)
+        self._seen: dict[tuple[str, str], str] = {}
+        self._look()
+
+    def exchange(self, incoming: Incoming) -> Outgoing:
+        outgoing = super().exchange(incoming)
+        if outgoing.content_type == "application/problem+json" and outgoing.breakage is None:
+            code = json.loads(outgoing.body)["code"]
+            self.codes.add(code)
+            if not self.world.count(t.FAULTS):
+                self.codes_without_faults.add(code)
+        return outgoing
+
+    def commit(self, change: Change, title: str) -> None:
+        super().commit(change, title)
+        self._look()
+
+    def _look(self) -> None:
+        now = states_of(self.world)
+        for key, state in now.items():
+            before = self._seen.get(key, state)
+            self.states[key[0]].add(state)
+            if before != state:
+                self.moves[key[0]].add((before, state))
+        self._seen = now
+
+
+def states_of(world: World) -> dict[tuple[str, str], str]:
+    """Return the state of each record with a lifecycle, as it is at the world's moment."""
+    now_ms = world.at_ms
+    found = {("operation", key): row.state for key, row in world.rows(t.OPERATIONS)}
+    found |= {("deployment", key): row.status for key, row in world.rows(t.DEPLOYMENTS)}
+    found |= {("DNS authorization", key): row.status for key, row in world.rows(t.DNS)}
+    for key, row in world.rows(t.OPERATIONS):
+        state = row.reconciliation.state if row.reconciliation else "none"
+        found["reconciliation", key] = state
+    for key, ticket in world.rows(t.TICKETS):
+        over = ticket.state == "unused" and ticket.expires_ms <= now_ms
+        found["dev access ticket", key] = "expired" if over else ticket.state
+    for key, held in world.rows(t.API_KEYS):
+        over = held.expires_ms <= now_ms
+        found["API key", key] = "revoked" if held.revoked else "expired" if over else "active"
+    return found
+
+
+def watch(path: Path) -> WatchedEngine:
+    """Run a file's story and return the engine it ran on."""
+    scenario = read_scenario(path.read_text("utf-8"), path.name)
+    engine = WatchedEngine(build_world(scenario, "default", 0))
+    report = Story(scenario, engine).run()
+    assert report["passed"], report["steps"][-1]
+    return engine

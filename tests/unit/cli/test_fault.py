@@ -1,0 +1,210 @@
+"""`fault` sends a fault as it is meant, and shows armed ones as people read them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.client.fake_control import FakeControl, Says
+
+ARMED: dict[str, Any] = {
+    "id": "fault-1",
+    "order": 0,
+    "abort": {"code": "service_unavailable"},
+    "call": "apply_project_domains",
+    "header": {"X-Try": "1"},
+    "times": 2,
+    "phase": "after_commit",
+    "armed_at": "2026-03-01T12:00:00.000Z",
+    "seen": 3,
+    "hits": 1,
+    "spent": False,
+}
+ADD = "POST /worlds/default/faults"
+
+
+def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
+    control.on(ADD, Says(ARMED, 201))
+
+    result = ask("fault", "add", "abort", "code=service_unavailable")
+
+    assert (result.exit_code, result.stdout) == (0, "fault-1\n")
+    assert result.stderr == (
+        "fault-1 is armed in world default: abort code=service_unavailable, "
+        "call=apply_project_domains header=X-Try:1, times=2, after_commit.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        ("timeout", {"timeout": {}}),
+        (
+            "abort code=service_unavailable --call apply_project_domains --times 2 --after-commit",
+            {
+                "abort": {"code": "service_unavailable"},
+                "call": "apply_project_domains",
+                "times": 2,
+                "phase": "after_commit",
+            },
+        ),
+        (
+            "latency delay_ms=200 jitter_ms=50 distribution=normal --before-commit",
+            {
+                "latency": {"delay_ms": 200, "jitter_ms": 50, "distribution": "normal"},
+                "phase": "before_commit",
+            },
+        ),
+        (
+            "rate_limit limit=3 window=60s --project shop --principal reader --method GET",
+            {
+                "rate_limit": {"limit": 3, "window": "60s"},
+                "project": "shop",
+                "principal": "reader",
+                "method": "GET",
+            },
+        ),
+        (
+            "timeout --path /v1/* --header A=1 --header B=x=* --skip-first 0 --every 3",
+            {
+                "timeout": {},
+                "path": "/v1/*",
+                "header": {"A": "1", "B": "x=*"},
+                "skip_first": 0,
+                "every": 3,
+            },
+        ),
+        (
+            "timeout --probability 0.5 --from 10m --until 2030-01-31T09:30:00Z --ttl PT1H",
+            {
+                "timeout": {},
+                "probability": 0.5,
+                "from": "10m",
+                "until": "2030-01-31T09:30:00Z",
+                "ttl": "PT1H",
+            },
+        ),
+    ],
+)
+def test_add_sends_what_was_meant(ask, control: FakeControl, line: str, body: dict[str, Any]):
+    control.on(ADD, Says(ARMED, 201))
+
+    assert ask("fault", "add", *line.split()).exit_code == 0
+
+    assert control.bodies(ADD) == [body]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5),
+        ("0.5", 0.5),
+        ("true", True),
+        ("null", None),
+        ('"5"', "5"),
+        ('["a"]', ["a"]),
+        ("60s", "60s"),
+        ("", ""),
+        ("NaN", "NaN"),
+        ("a=b", "a=b"),
+        ("01J00000000000000000000000", "01J00000000000000000000000"),
+    ],
+)
+def test_values_are_json_where_they_read_so(ask, control: FakeControl, text: str, value: Any):
+    control.on(ADD, Says(ARMED, 201))
+
+    ask("fault", "add", "abort", f"detail={text}")
+
+    assert control.bodies(ADD) == [{"abort": {"detail": value}}]
+
+
+def test_whole_fault_may_be_json(ask, control: FakeControl):
+    control.on(ADD, Says(ARMED, 201))
+    fault = {"timeout": {}, "method": "PUT", "times": 1}
+
+    ask("fault", "add", "--json-fault", json.dumps(fault))
+
+    assert control.bodies(ADD) == [fault]
+
+
+def test_add_as_json_is_the_armed_fault(ask, control: FakeControl):
+    control.on("POST /worlds/ci-1/faults", Says(ARMED, 201))
+
+    result = ask("fault", "add", "timeout", "--world", "ci-1", "--json")
+
+    assert json.loads(result.stdout) == ARMED
+    assert result.stderr == ""
+
+
+def test_list_shows_faults_in_their_order(ask, control: FakeControl):
+    other = {"id": "fault-2", "connection_reset": {}, "phase": "before_commit"}
+    counts = {"seen": 0, "hits": 0, "spent": True}
+    control.on("GET /worlds/default/faults", {"items": [ARMED, {**other, **counts}]})
+
+    lines = ask("fault", "list").stdout.splitlines()
+
+    assert lines[0].split() == [
+        "FAULT",
+        "EFFECT",
+        "MATCHES",
+        "WHEN",
+        "PHASE",
+        "SEEN",
+        "HITS",
+        "SPENT",
+    ]
+    assert " ".join(lines[1].split()) == (
+        "fault-1 abort code=service_unavailable call=apply_project_domains header=X-Try:1 times=2 "
+        "after_commit 3 1 no"
+    )
+    assert " ".join(lines[2].split()) == (
+        "fault-2 connection_reset everything always before_commit 0 0 yes"
+    )
+
+
+def test_list_of_none_is_its_headers(ask, control: FakeControl):
+    control.on("GET /worlds/default/faults", {"items": []})
+
+    assert len(ask("fault", "list").stdout.splitlines()) == 1
+
+
+def test_list_as_json(ask, control: FakeControl):
+    control.on("GET /worlds/default/faults", {"items": [ARMED]})
+
+    assert json.loads(ask("fault", "list", "--json").stdout) == [ARMED]
+
+
+def test_remove_takes_several(ask, control: FakeControl):
+    for fault in ("fault-1", "fault-2"):
+        control.on(f"DELETE /worlds/default/faults/{fault}", Says(status=204))
+
+    result = ask("fault", "remove", "fault-1", "fault-2")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "fault-1 is removed.\nfault-2 is removed.\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "0 faults are"), (1, "1 fault is"), (2, "2 faults are")],
+)
+def test_clear_says_how_many(ask, control: FakeControl, count: int, said: str):
+    control.on("DELETE /worlds/default/faults", {"removed": count})
+
+    assert ask("fault", "clear").stderr == f"{said} removed.\n"
+
+
+def test_kinds_without_an_emulator(run):
+    out = run("fault", "kinds").stdout
+
+    first = [line.split()[0] for line in out.split("\n\n")[0].splitlines()]
+    assert first[:3] == ["EFFECT", "abort", "gateway_error"]
+    for word in ("MATCH ", "header", "CONDITION", "skip_first", "limit=3 window=60s"):
+        assert word in out
+
+
+def test_kinds_of_a_named_emulator(run, control: FakeControl):
+    kinds: dict[str, Any] = {"effects": [], "matches": {}, "conditions": {"x": "y"}}
+    control.on("GET /contract/fault-kinds", kinds)
+
+    assert json.loads(run("fault", "kinds", "--json", "--url", control.url).stdout) == kinds

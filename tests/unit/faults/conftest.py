@@ -1,0 +1,84 @@
+"""A world in which faults are armed and asked, with no engine and no socket around it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hosting_emulator.faults.deciding import Decision, Subject, decide
+from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.viewing import fault_view
+from hosting_emulator.world.fault_records import Fault, Phase
+from hosting_emulator.world.tables import FAULTS
+from hosting_emulator.world.value import Change
+from tests.in_process import NOON_MS, fresh_world
+
+
+class Desk:
+    """Arms faults and decides requests, each in a change of its own."""
+
+    def __init__(self, seed: str = "seed") -> None:
+        self.world = fresh_world(seed=seed)
+        self.now_ms = NOON_MS
+
+    def arm(self, **document: Any) -> str:
+        """Arm a fault, `from_` being `from`, and return its id."""
+        written = {name.rstrip("_"): value for name, value in document.items()}
+        change = Change(self.world, self.now_ms)
+        fault = arm(change, written)
+        self.world = change.applied()
+        return fault.id
+
+    def ask(
+        self,
+        call: str = "list_deployments",
+        *,
+        project: str | None = "shop",
+        who: str = "owner",
+        method: str = "GET",
+        path: str = "/v1/projects/x/deployments",
+        headers: Mapping[str, list[str]] | None = None,
+        phase: Phase = "before_commit",
+    ) -> Decision:
+        """Decide one request."""
+        sent = headers or {}
+        subject = Subject(
+            call=call,
+            project=self.project(project) if project else None,
+            principal=str(self.world.indexes[f"person:{who}"]),
+            method=method,
+            path=path,
+            headers=lambda name: sent.get(name, []),
+        )
+        change = Change(self.world, self.now_ms)
+        decision = decide(change, subject, phase)
+        if not change.empty:
+            self.world = change.applied()
+        return decision
+
+    def acts(self, **options: Any) -> bool:
+        """Whether a request meets a fault that acts."""
+        return bool(self.ask(**options).acted)
+
+    def pattern(self, count: int, **options: Any) -> str:
+        """Ask so many times: `x` where a fault acts, `.` where none does."""
+        return "".join("x" if self.acts(**options) else "." for _ in range(count))
+
+    def fault(self, fault_id: str) -> Fault:
+        found = self.world.get(FAULTS, fault_id)
+        assert found is not None
+        return found
+
+    def view(self, fault_id: str) -> dict[str, Any]:
+        return fault_view(self.world, self.fault(fault_id), self.now_ms)
+
+    def project(self, alias: str) -> str:
+        return str(self.world.indexes[f"project:{alias}"])
+
+    def person(self, alias: str) -> str:
+        return str(self.world.indexes[f"person:{alias}"])
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()

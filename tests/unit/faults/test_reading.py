@@ -1,0 +1,122 @@
+"""A fault is refused when it is armed, saying what is near and what would be right."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.faults.reading import RULE_FIELDS, FaultRefused
+from hosting_emulator.world.fault_records import KINDS
+from hosting_emulator.world.tables import FAULTS
+from tests.unit.faults.conftest import Desk
+
+REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
+    ({}, "", ["exactly one effect", "abort", "none is given"]),
+    ({"call": "list_deployments"}, "", ["exactly one effect", "none is given"]),
+    ({"timeout": {}, "abort": {"code": "forbidden"}}, "", ["timeout and abort are given"]),
+    ({"time_out": {}}, "time_out", ["'time_out'", "did you mean timeout"]),
+    ({"timeout": {}, "tims": 1}, "tims", ["'tims'", "did you mean times"]),
+    ({"timeout": {}, "skip": 1}, "skip", ["'skip'"]),
+    ({"timeout": 5}, "timeout", ["object of options"]),
+    ({"timeout": []}, "timeout", ["object of options"]),
+    ({"timeout": {"seconds": 1}}, "timeout.seconds", ["'seconds'", "it takes nothing"]),
+    ({"abort": {}}, "abort", ["code"]),
+    ({"abort": {"code": "rate_limit"}}, "abort", ["'rate_limit'", "did you mean rate_limited"]),
+    ({"abort": {"cod": "forbidden"}}, "abort.cod", ["'cod'", "did you mean code"]),
+    ({"abort": {"code": "forbidden", "status": 200}}, "abort.status", [">= 400"]),
+    ({"abort": {"code": "forbidden", "status": "403"}}, "abort.status", ["int"]),
+    (
+        {"abort": {"code": "rate_limited", "retry_after_seconds": 0}},
+        "abort.retry_after_seconds",
+        [">= 1"],
+    ),
+    ({"gateway_error": {"status": 501}}, "gateway_error.status", ["501"]),
+    ({"latency": {}}, "latency", ["delay_ms"]),
+    ({"latency": {"delay_ms": -1}}, "latency.delay_ms", [">= 0"]),
+    ({"latency": {"delay_ms": 600_001}}, "latency.delay_ms", ["<= 600000"]),
+    ({"latency": {"delay_ms": "200ms"}}, "latency.delay_ms", ["int"]),
+    ({"latency": {"delay_ms": 1, "distribution": "flat"}}, "latency.distribution", ["flat"]),
+    ({"truncate": {"bytes": -1}}, "truncate.bytes", [">= 0"]),
+    ({"slow_response": {"bytes_per_second": 0}}, "slow_response.bytes_per_second", [">= 1"]),
+    ({"rate_limit": {"limit": 1, "window": "1 fortnight"}}, "rate_limit", ["fortnight", "90s"]),
+    ({"rate_limit": {"limit": 1, "window": "999ms"}}, "rate_limit", ["between 1s and 24h"]),
+    ({"timeout": {}, "call": "list_deployment"}, "call", ["did you mean list_deployments"]),
+    ({"timeout": {}, "call": "zzz"}, "call", ["it is one of", *CALLS, "get_operation"]),
+    ({"timeout": {}, "project": "shap"}, "project", ["'shap'", "did you mean shop"]),
+    ({"timeout": {}, "project": "zzz"}, "project", ["there are", "blog", "shop"]),
+    ({"timeout": {}, "principal": "ownr"}, "principal", ["did you mean owner"]),
+    ({"timeout": {}, "principal": "zzz"}, "principal", ["there are", "reader"]),
+    ({"timeout": {}, "method": "get"}, "method", ["'get'", "GET"]),
+    ({"timeout": {}, "path": "v1/*"}, "path", ["begin with /"]),
+    ({"timeout": {}, "header": ["X"]}, "header", ["object"]),
+    ({"timeout": {}, "header": {"X": 1}}, "header", ["str"]),
+    ({"timeout": {}, "times": 0}, "times", [">= 1"]),
+    ({"timeout": {}, "times": "2"}, "times", ["int"]),
+    ({"timeout": {}, "skip_first": -1}, "skip_first", [">= 0"]),
+    ({"timeout": {}, "every": 0}, "every", [">= 1"]),
+    ({"timeout": {}, "probability": 0}, "probability", ["> 0"]),
+    ({"timeout": {}, "probability": 1.1}, "probability", ["<= 1"]),
+    ({"timeout": {}, "from": "soon"}, "from", ["'soon'", "timestamp", "duration"]),
+    ({"timeout": {}, "until": "2026-13-01T00:00:00Z"}, "until", ["timestamp"]),
+    ({"timeout": {}, "until": "2020-01-01T00:00:00Z"}, "until", ["over before it could act"]),
+    ({"timeout": {}, "from": "10m", "until": "10m"}, "until", ["over before it could act"]),
+    ({"timeout": {}, "from": "10m", "ttl": "5m"}, "ttl", ["over before it could act"]),
+    ({"timeout": {}, "ttl": "0s"}, "ttl", ["over before it could act"]),
+    ({"timeout": {}, "ttl": "long"}, "ttl", ["'long'", "10m"]),
+    ({"timeout": {}, "phase": "after"}, "phase", ["after"]),
+]
+
+
+@pytest.mark.parametrize(("document", "field", "words"), REFUSED, ids=[str(r[0]) for r in REFUSED])
+def test_what_cannot_be_right_is_refused(
+    desk: Desk, document: dict[str, Any], field: str, words: list[str]
+):
+    before = desk.world
+
+    with pytest.raises(FaultRefused) as caught:
+        desk.arm(**document)
+
+    assert caught.value.field == field
+    for word in words:
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert desk.world is before
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_every_code_can_be_aborted_with(desk: Desk, code: str):
+    desk.arm(abort={"code": code})
+
+
+@pytest.mark.parametrize("options", [{}, None, True])
+def test_effect_without_options_may_be_written_short(desk: Desk, options: object):
+    desk.arm(connection_reset=options)
+
+    assert desk.acts()
+
+
+def test_ids_go_on_after_removal(desk: Desk):
+    from hosting_emulator.world.value import Change
+
+    assert desk.arm(timeout={}) == "fault-1"
+    change = Change(desk.world, desk.now_ms)
+    change.delete(FAULTS, "fault-1")
+    desk.world = change.applied()
+
+    assert desk.arm(timeout={}) == "fault-2"
+
+
+def test_effects_and_rules_share_no_name():
+    from msgspec.structs import fields
+
+    options = {field.encode_name for kind in KINDS.values() for field in fields(kind)}
+
+    assert not options & set(RULE_FIELDS)
+    assert not set(KINDS) & set(RULE_FIELDS)
+
+
+def test_plugin_knows_the_rules():
+    from pytest_hosting_emulator.armed import _RULE
+
+    assert set(RULE_FIELDS) == _RULE

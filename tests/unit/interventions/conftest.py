@@ -1,0 +1,60 @@
+"""A world whose clock stands still, with interventions and its calls, in this process."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.world.records import ApiKey, Database, Operation, Project, Ticket
+from hosting_emulator.world.tables import API_KEYS, DATABASES, OPERATIONS, PROJECTS, TICKETS
+from hosting_emulator.world.value import Change
+from tests.in_process import Answer, InProcess
+
+
+class Stage(InProcess):
+    """The calls of a world, and a hand that reaches into it."""
+
+    def intervene(self, word: str, **fields: Any) -> str:
+        """Carry an intervention out, and return what it says it did."""
+        change = Change(self.world, self.engine.settle())
+        said = read_intervention({word: fields}).apply(change)
+        self.engine.commit(change, word)
+        return said
+
+    def advance_ms(self, by_ms: int) -> None:
+        self.engine.move_to(self.engine.now_ms() + by_ms)
+
+    def begin(self, *, project: str = "shop") -> str:
+        """Start an operation that makes a deployment; return its id."""
+        answer = self.initialize(project=project)
+        assert answer.status == 202, answer.json
+        return str(answer.json["id"])
+
+    def compute(self, environment: str = "dev", *, project: str = "shop") -> Answer:
+        path = f"/v1/projects/{self.project(project)}/database/compute?environment={environment}"
+        return self.call("GET", path)
+
+    def operation(self, operation_id: str) -> Operation:
+        return self._row(OPERATIONS, operation_id)
+
+    def project_record(self, alias: str = "shop") -> Project:
+        return self._row(PROJECTS, self.project(alias))
+
+    def database(self, environment: str, alias: str = "shop") -> Database:
+        return self._row(DATABASES, f"{self.project(alias)}/{environment}")
+
+    def ticket_record(self, ticket_id: str) -> Ticket:
+        return self._row(TICKETS, ticket_id)
+
+    def key_record(self, key_id: str) -> ApiKey:
+        return self._row(API_KEYS, key_id)
+
+    def _row(self, table: Any, key: str) -> Any:
+        found = self.world.get(table, key)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()

@@ -1,0 +1,73 @@
+"""Interventions are read as people write them, and each is described."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from hosting_emulator.interventions.base import InterventionRefused
+from hosting_emulator.interventions.on_operations import StickOperation
+from hosting_emulator.interventions.table import (
+    INTERVENTIONS,
+    describe_interventions,
+    read_intervention,
+)
+
+
+def test_intervention_is_read_by_its_word():
+    assert read_intervention({"stick_operation": {"project": "shop"}}) == StickOperation(
+        project="shop"
+    )
+
+
+@pytest.mark.parametrize("options", [{}, None])
+def test_fields_may_be_left_out(options: object):
+    assert read_intervention({"stick_operation": options}) == StickOperation()
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "words"),
+    [
+        ({}, "", "an object with one word"),
+        ({"stick_operation": {}, "set_plan": {}}, "", "an object with one word"),
+        ({"stick_operatoin": {}}, "", "did you mean stick_operation"),
+        ({"zzz": {}}, "", "there are stick_operation, .*, disconnect_domain"),
+        ({1: {}}, "", "no intervention '1'"),
+        ({"stick_operation": "shop"}, "", "takes an object of fields"),
+        ({"stick_operation": {"projet": "shop"}}, "projet", "'projet' .* did you mean project"),
+        ({"hold_claim": {"zzz": 1}}, "zzz", "it takes project"),
+        ({"hold_claim": {}}, "", "hold_claim: .*project"),
+        ({"hold_claim": {"project": 1}}, "project", "hold_claim.project: .*str.*int"),
+        ({"set_plan": {"organization": "acme", "plan": "gold"}}, "plan", "set_plan.plan: .*gold"),
+        ({"set_credits": {"organization": "acme", "credits": -1}}, "credits", ">= 0"),
+        ({"add_deployments": {"project": "shop", "count": 0}}, "count", ">= 1"),
+        ({"fail_operation": {"code": ""}}, "code", "length >= 1"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(document: dict[Any, Any], field: str, words: str):
+    with pytest.raises(InterventionRefused, match=words) as caught:
+        read_intervention(document)
+
+    assert caught.value.field == field
+    assert "\n" not in str(caught.value)
+
+
+def test_each_is_described_in_one_sentence_with_its_fields():
+    described = describe_interventions()
+
+    assert [found["word"] for found in described] == list(INTERVENTIONS)
+    for found in described:
+        assert found["about"].endswith("."), found["word"]
+        assert "\n" not in found["about"]
+        kind = INTERVENTIONS[found["word"]]
+        assert [f["name"] for f in found["fields"]] == [
+            field.encode_name for field in msgspec.structs.fields(kind)
+        ]
+
+
+def test_words_say_what_is_done():
+    assert {word.split("_")[0] for word in INTERVENTIONS} == {
+        *("stick", "release", "fail", "cancel", "require", "run", "complete", "exhaust", "hold"),
+        *("add", "expire", "revoke", "leave", "set", "remove", "transfer", "move", "recover"),
+        *("connect", "disconnect"),
+    }

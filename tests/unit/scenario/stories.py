@@ -1,0 +1,41 @@
+"""Small scenario files for tests: a head that is right, and whatever a test puts under it."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from hosting_emulator.engine.commits import Memory
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.scenario.building import build_world
+from hosting_emulator.scenario.check import check_text
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.story import Story
+
+HEAD = "name: small\ndescription: A small one.\n"
+#: What stands under the head begins in this line.
+FIRST = 3
+
+
+def text_of(rest: str) -> str:
+    return HEAD + dedent(rest).lstrip("\n")
+
+
+def run(rest: str) -> dict[str, Any]:
+    return check_text(text_of(rest), "small.yaml")
+
+
+def run_on(rest: str) -> tuple[dict[str, Any], Engine]:
+    """Run a story and return its report and the engine it ran on."""
+    scenario = read_scenario(text_of(rest), "small.yaml")
+    engine = Engine(build_world(scenario, "default", 0), Memory())
+    return Story(scenario, engine).run(), engine
+
+
+def refused(rest: str) -> ScenarioError:
+    with pytest.raises(ScenarioError) as caught:
+        run(rest)
+    return caught.value

@@ -1,0 +1,123 @@
+"""Reading YAML: plain values only, bounded, YAML 1.2, and every refusal at its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.yaml_text import DEEPEST, LONGEST, read_yaml
+
+
+def refusal(text: str) -> ScenarioError:
+    with pytest.raises(ScenarioError) as caught:
+        read_yaml(text, "file.yaml")
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("off", "off"),
+        ("y", "y"),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("12", 12),
+        ("-7", -7),
+        ("012", 12),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("1.5", 1.5),
+        ("1e3", 1000.0),
+        ("10m", "10m"),
+        ("1:30", "1:30"),
+        ("2026-01-01", "2026-01-01"),
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ('"12"', "12"),
+        ("[a, 1]", ["a", 1]),
+        ("{a: {b: c}}", {"a": {"b": "c"}}),
+    ],
+)
+def test_values_are_those_of_yaml_1_2(written, read):
+    found = read_yaml(f"key: {written}\n", "file.yaml").data["key"]
+
+    assert found == read
+    assert type(found) is type(read)
+
+
+def test_keys_are_text_whatever_they_look_like():
+    assert read_yaml("1: a\ntrue: b\nyes: c\n", "file.yaml").data == {
+        "1": "a",
+        "true": "b",
+        "yes": "c",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "words"),
+    [
+        ("", 1, 1, "empty"),
+        ("# only a comment\n", 1, 1, "empty"),
+        ("a: 1\nb: *a\n", 2, 4, "alias"),
+        ("a: &x [1]\nb: *x\n", 2, 4, "alias"),
+        ("a: 1\n<<: *x\n", 2, 5, "alias"),
+        ("a: 1\n---\nb: 2\n", 2, 1, "more than one document"),
+        ("a: 1\nb: 2\na: 3\n", 3, 1, "'a' stands here twice (first in line 1)"),
+        ("a: {x: 1, x: 2}\n", 1, 11, "'x' stands here twice"),
+        ("a: !!python/object:os.system x\n", 1, 4, "tag"),
+        ("a: 1\nb: !env HOME\n", 2, 4, "tag"),
+        ("a: !!set {b}\n", 1, 4, "tag"),
+        ("? [a, b]\n: c\n", 1, 3, "plain text"),
+        ("a: .inf\n", 1, 4, "no number"),
+        ("a: 1e999\n", 1, 4, "too large"),
+        ("a: 99999999999999999999\n", 1, 4, "too large"),
+        (f"a: {'9' * 5000}\n", 1, 4, "no number"),
+        ('a: 1\nb: "\\ud800"\n', 2, 4, "surrogate"),
+        ("a: 1\nb: \x01\n", 2, 1, "may not stand here"),
+        ("a: [1\nb: 2\n", 1, 4, "not closed"),
+        ('a: "x\nb: 2\n', 1, 4, "not closed"),
+        ("a:\n  b: 1\n c: 2\n", 3, 2, "indentation"),
+        ("a: b: c\n", 1, 5, "not YAML"),
+        ("a:\n\tb: 1\n", 2, 1, "not YAML"),
+        ("@a: 1\n", 1, 1, "not YAML"),
+    ],
+)
+def test_what_is_refused_is_refused_at_its_place(text, line, column, words):
+    error = refusal(text)
+
+    assert (error.line, error.column) == (line, column)
+    assert words in error.message
+    assert str(error) == f"file.yaml:{line}:{column}: {error.message}"
+
+
+def test_a_file_may_be_long_but_not_endless():
+    line = "# 456789\n"
+    text = "a: 1\n" + line * (LONGEST // len(line) - 1)
+    assert read_yaml(text, "file.yaml").data == {"a": 1}
+
+    assert "longer than" in refusal("a: 1\n" + "#" * LONGEST).message
+
+
+def test_a_file_may_be_deep_but_not_bottomless():
+    def nested(depth: int) -> str:
+        return "[" * depth + "]" * depth
+
+    read_yaml(nested(DEEPEST), "file.yaml")
+
+    assert "nested more than" in refusal(nested(DEEPEST + 1)).message
+    assert "nested more than" in refusal("{a: " * 50_000).message
+    deep = "".join(f"{'  ' * depth}a:\n" for depth in range(2_000))
+    assert refusal(deep).line == DEEPEST + 1
+
+
+def test_many_aliases_cost_nothing():
+    bomb = "a: &a [x, x]\n" + "".join(
+        f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}]\n" for n in range(24)
+    )
+
+    assert refusal(bomb).line == 2
