@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hosting_emulator.client import ControlRefused
 
+from hosting_emulator.client import ControlRefused
 from tests.contract.conftest import HeldApi
 from tests.contract.holding import moment
 
