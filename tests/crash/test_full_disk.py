@@ -30,7 +30,9 @@ def test_a_full_disk_refuses_changes_until_there_is_room(tmp_path, durability):
 
         def switch(number: int) -> int:
             headers = {**token, "Idempotency-Key": str(number)}
-            return client.send("PUT", f"{project}/powered-by-flag", {"enabled": True}, headers).status
+            return client.send(
+                "PUT", f"{project}/powered-by-flag", {"enabled": True}, headers
+            ).status
 
         assert switch(0) == 200
         limit_files(process, journal.stat().st_size + 2_500)

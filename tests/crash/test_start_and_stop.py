@@ -266,5 +266,3 @@ def test_by_default_the_state_is_kept_out_of_the_repository(tmp_path):
 
     assert [path.name for path in tmp_path.iterdir()] == [".hosting-emulator"]
     assert (tmp_path / ".hosting-emulator" / ".gitignore").read_text() == "*\n"
-
-

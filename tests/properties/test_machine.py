@@ -140,9 +140,7 @@ class Hosting(RuleBasedStateMachine):
         if answer.status < 400:
             until_ms = self.now_ms + m.MEMORY_MS
             self.model.answered.append(
-                m.Answered(
-                    who, key, kind, project, value, answer.status, answer.body, until_ms
-                )
+                m.Answered(who, key, kind, project, value, answer.status, answer.body, until_ms)
             )
         return answer
 
@@ -170,10 +168,10 @@ class Hosting(RuleBasedStateMachine):
         value = found.generation(self.now_ms) + wrong_by
         answer = self.once("source", who, project, value)
         expected = self.model.refusal(who, project, "maintainer") or 202
-        if who == "no-organization":
-            expected = 403
-        elif value < 0:
+        if value < 0:
             expected = 400  # what is sent is read before it is asked who sends it
+        elif who == "no-organization":
+            expected = 403
         elif expected == 202 and wrong_by:
             expected = 409
         assert answer.status == expected
