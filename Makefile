@@ -18,10 +18,10 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors pytest bench format clean
+.PHONY: help run install test style types floors pytest schemathesis bench format clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make run ARGS='--port 4700'     arguments for 'hosting-emulator start'"
 	@echo "  make test PYTHON=python3.13     the interpreter for a new environment"
@@ -45,6 +45,9 @@ floors: $(DEV_STAMP) ## import-linter: imports go down the floors only
 
 pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+schemathesis: $(DEV_STAMP) ## thousands of made-up requests, held against the OpenAPI document
+	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
 
 bench: $(DEV_STAMP) ## measure speed against its bars, alone and in one process
 	$(BIN)/pytest -n 0 -m benchmark -s $(ARGS)

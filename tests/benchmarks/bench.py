@@ -26,9 +26,10 @@ def measure(*, rounds: int, seconds: float, only: str = "") -> list[Figure]:
 
 
 def heading() -> str:
-    """Return one line about the machine and the method."""
+    """Return a line about the machine and the method; call it before measuring."""
+    busy = f"load {os.getloadavg()[0]:.1f} before it began" if hasattr(os, "getloadavg") else ""
     return (
-        f"Python {platform.python_version()}, {os.cpu_count()} cores: server on one, "
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, {busy}: server on one core, "
         f"{tool()} with {CONNECTIONS} connections on another; medians."
     )
 
@@ -40,8 +41,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2, help="how long each measurement takes")
     parser.add_argument("--only", default="", help="only calls whose name holds this text")
     options = parser.parse_args()
+    first_line = heading()
     figures = measure(rounds=options.rounds, seconds=options.seconds, only=options.only)
-    print(heading(), render(figures), sep="\n\n")
+    print(first_line, render(figures), sep="\n\n")
     return 0 if all(figure.holds for figure in figures) else 1
 
 

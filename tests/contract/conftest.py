@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
-from pytest_hosting_emulator.handle import HostingEmulator
 
+from pytest_hosting_emulator.handle import HostingEmulator
 from tests.conftest import Api, Response
 from tests.contract.holding import hold, moment
 
@@ -66,6 +65,6 @@ class HeldApi(Api):
 
 
 @pytest.fixture
-def api(hosting_emulator: HostingEmulator) -> Iterator[HeldApi]:
+def api(hosting_emulator: HostingEmulator) -> HeldApi:
     """Calls of a fresh world whose clock stands still; every answer is held."""
-    yield HeldApi(hosting_emulator)
+    return HeldApi(hosting_emulator)

@@ -7,8 +7,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hosting_emulator.world.streams import derive
 
+from hosting_emulator.world.streams import derive
 from tests.contract.conftest import HeldApi
 
 

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from pydantic import BaseModel
+
 from hosting_emulator.contract import models
 from tests.conftest import Response
 
@@ -56,11 +58,11 @@ class Shape(NamedTuple):
 
     method: str
     path: re.Pattern[str]
-    model: type[models.BaseModel]
+    model: type[BaseModel]
     statuses: frozenset[int]
 
 
-def _shape(method: str, path: str, model: type[models.BaseModel], *statuses: int) -> Shape:
+def _shape(method: str, path: str, model: type[BaseModel], *statuses: int) -> Shape:
     return Shape(method, re.compile(path), model, frozenset(statuses))
 
 

@@ -36,6 +36,14 @@ def held(seen: Seen) -> dict[str, Any]:
     return hold_problem(Response(seen.status, seen.headers, seen.body))
 
 
+def is_json(body: bytes) -> bool:
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
+
+
 # --- What each looks like ------------------------------------------------------------------------
 
 
@@ -80,8 +88,7 @@ def see_malformed_response(seen: Seen) -> None:
     assert (seen.kind, seen.status) == ("answered", 200)
     assert seen.header("Content-Type") == "application/json"
     assert len(seen.body) == int(seen.header("Content-Length") or 0)
-    with pytest.raises(ValueError, match=""):
-        json.loads(seen.body)
+    assert not is_json(seen.body)
 
 
 def see_slow_response(seen: Seen) -> None:
@@ -134,6 +141,7 @@ def test_all_effects_are_looked_at():
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_example_of_the_kinds_works(client: Client, kind: str):
     look_alike = {
+        "latency": "silent",  # for longer than this client waits
         "timeout": "silent",
         "connection_reset": "reset",
         "empty_response": "empty",
@@ -198,8 +206,7 @@ def test_problem_is_broken_like_any_answer(client: Client, effect: str, options:
         assert seen.took_s >= len(seen.body) / 9_000
         held(seen)
     else:
-        with pytest.raises(ValueError, match=""):
-            json.loads(seen.body)
+        assert not is_json(seen.body)
 
 
 def test_slow_answer_leaves_the_connection_usable(client: Client):
@@ -230,8 +237,8 @@ def test_silent_connection_stays_open_until_the_client_goes(client: Client):
         path = client.api.project_path("edge-dns")
         assert client.see_on(connection, "GET", path).kind == "silent"
         connection.send(b"GET / HTTP/1.1\r\n\r\n")  # it is not read, and not answered
+        connection.socket.settimeout(0.05)
         with pytest.raises(TimeoutError):
-            connection.socket.settimeout(0.05)
             connection.closed()
 
     assert fault.hits == 1

@@ -32,9 +32,7 @@ def test_every_state_but_the_first_has_a_zone(
 
 
 @pytest.mark.parametrize(("project", "who"), [("labs", "owner"), ("notes", "outsider")])
-def test_without_an_authorization_nothing_is_inferred(
-    api: HeldApi, project: str, who: str
-) -> None:
+def test_without_an_authorization_nothing_is_inferred(api: HeldApi, project: str, who: str) -> None:
     answer = api.dns(project=project, who=who)
 
     assert answer.json == {

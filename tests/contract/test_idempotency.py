@@ -228,7 +228,7 @@ def test_a_changed_organization_is_refused(api: HeldApi) -> None:
     reused(create_key(api, "k", organization="hobby", token=other))
 
 
-@pytest.mark.parametrize(("first", "second"), permutations(ALL, 2))
+@pytest.mark.parametrize(("first", "second"), list(permutations(ALL, 2)))
 def test_another_call_is_refused(api: HeldApi, first: Call, second: Call) -> None:
     assert first(api, "k").status < 300
 

@@ -107,7 +107,7 @@ def test_somebody_without_an_organization_gets_a_token_without_one(api: HeldApi)
 def test_what_it_refuses_it_refuses_as_oauth_does(
     api: HeldApi, form: dict[str, str], error: str
 ) -> None:
-    status, found = ask(api, **form)
+    status, found = ask(api, None, **form)
 
     assert status == 400
     assert found["error"] == error

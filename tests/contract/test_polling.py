@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -79,7 +80,7 @@ def test_polling_as_told_sees_every_state_and_ends(api: HeldApi, start: Start) -
 def test_updated_at_moves_with_what_a_client_sees(api: HeldApi, start: Start) -> None:
     seen = follow(api, start(api).json)
 
-    for before, after in zip(seen, seen[1:], strict=False):
+    for before, after in pairwise(seen):
         changed = (before["state"], before["progress"]["phase"]) != (
             after["state"],
             after["progress"]["phase"],

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hosting_emulator.client import ControlRefused
 
+from hosting_emulator.client import ControlRefused
 from tests.contract.conftest import HeldApi
 from tests.contract.holding import moment
 
@@ -87,7 +87,7 @@ def test_per_poll_moves_with_polls_and_not_with_time(
     api.assume(**{profile: f"per_poll {polls}", other: "immediate"})
     operation = start(api)
     api.advance("10d")
-    seen = []
+    seen: list[str] = []
 
     while not seen or seen[-1] != "succeeded":
         seen.append(state(api, operation))
@@ -120,7 +120,7 @@ def test_manual_waits_to_be_told(api: HeldApi, start: Start, profile: str, other
     operation = start(api)
     api.advance("30d")
     assert state(api, operation) == "queued"
-    seen = []
+    seen: list[str] = []
 
     while not seen or seen[-1] != "succeeded":
         stepped = api.emulator.control.step_operation(operation["id"], api.emulator.name)
@@ -179,7 +179,8 @@ def test_on_the_skip_clock_each_poll_moves_time_to_the_next_event(
 ) -> None:
     api.emulator.clock.set("skip")
     operation = start(api)
-    began, seen = moment(operation["created_at"]), []
+    began = moment(operation["created_at"])
+    seen: list[tuple[str, float]] = []
 
     while not seen or seen[-1][0] != "succeeded":
         answer = api.poll(operation["id"]).json

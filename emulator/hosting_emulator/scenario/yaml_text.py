@@ -56,7 +56,10 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
     mark = noticed or began
     unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
     if unclosed and noticed and began and noticed.line > began.line:
-        mark, problem = began, f"what begins here is not closed (in line {noticed.line + 1}: {problem})"
+        mark, problem = (
+            began,
+            f"what begins here is not closed (in line {noticed.line + 1}: {problem})",
+        )
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     hint = "; is the indentation right?" if "<block" in problem else ""
     return ScenarioError(file, line, column, f"this is not YAML: {problem}{hint}")

@@ -19,6 +19,7 @@ from aiohttp.http_exceptions import (
     LineTooLong,
     TransferEncodingError,
 )
+from aiohttp.web_protocol import _ErrInfo
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.problems import Refused
@@ -48,6 +49,25 @@ class Protocol(web.RequestHandler):
         super().connection_lost(exc)
         if self._lost is not None and not self._lost.done():
             self._lost.set_result(None)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in bytes. A body that breaks off in its middle fails its request at once."""
+        super().data_received(data)
+        if self._messages and isinstance(self._messages[-1][0], _ErrInfo):
+            self._fail_unfinished_body()
+
+    def _fail_unfinished_body(self) -> None:
+        # aiohttp would let the request wait for the rest of a body that can no longer be parsed.
+        waiting = [payload for _, payload in self._messages]
+        if self._current_request is not None:
+            waiting.append(self._current_request.content)
+        for payload in waiting:
+            if not payload.is_eof():
+                payload.set_exception(TransferEncodingError("broken body"))
+                self._messages.pop()  # the request's own answer says what was wrong
+                self._lingering_time = 0.0
+                self.close()
+                return
 
     def handle_error(
         self,

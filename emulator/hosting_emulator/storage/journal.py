@@ -131,16 +131,25 @@ def read_journal(path: Path, *, last: bool) -> tuple[Iterator[Commit], str | Non
 
 def _commits(path: Path, data: bytes) -> Iterator[Commit]:
     for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        payload = _payload(line)
-        if payload is None:
+        try:
+            commit = decode_line(line)
+        except (msgspec.MsgspecError, StateRefused) as error:
+            raise StateRefused(f"{path}, line {number}: {error}") from None
+        if commit is None:
             raise StateRefused(
                 f"{path}, line {number}: the checksum does not fit, so the line was changed or "
                 "damaged; restore the file from a copy, or move the folder away to start afresh"
             )
-        try:
-            yield _decode(payload)
-        except (msgspec.MsgspecError, StateRefused) as error:
-            raise StateRefused(f"{path}, line {number}: {error}") from None
+        yield commit
+
+
+def decode_line(line: bytes) -> Commit | None:
+    """Return the commit of a line without its newline; None when its checksum does not fit.
+
+    Raises MsgspecError or StateRefused for a whole line that is none of ours.
+    """
+    payload = _payload(line)
+    return None if payload is None else _decode(payload)
 
 
 def _payload(line: bytes) -> bytes | None:

@@ -73,4 +73,6 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
         )
     if not 0 <= at_ms <= LATEST_MS:
         raise ClockRefused("world time lies between the years 1970 and 9999")
+    if mode in ("frozen", "skip"):
+        machine_ms = 0  # it plays no part, and the same world is then the same text everywhere
     return ClockState(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

@@ -1,0 +1,136 @@
+"""Every assumption, at each of its alternatives, visibly changes an answer.
+
+A case asks the same of two fresh worlds: one as it comes, one under the alternative. Both answers
+are written down (in the three files beside this one), and a test finds assumptions without a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.client import ControlRefused
+from pytest_hosting_emulator.handle import HostingEmulator
+from tests.contract import assumed_behaviour, assumed_forms, assumed_inputs
+from tests.contract.assuming import Case
+from tests.contract.conftest import HeldApi
+from tests.contract.holding import problem
+
+CASES = [
+    *assumed_forms.cases.found,
+    *assumed_inputs.cases.found,
+    *assumed_behaviour.cases.found,
+]
+
+#: Shown elsewhere, and why.
+ELSEWHERE = {
+    ("idempotency_in_flight", "refuse"),  # needs a slow disk: test_idempotency_in_flight.py
+}
+#: No answer holds them yet: no operation has a `reconciliation` before something goes wrong.
+INVISIBLE = {"reconciliation_states"}
+
+
+@pytest.fixture
+def other(api: HeldApi) -> Iterator[HeldApi]:
+    """Another fresh world."""
+    control = api.emulator.control
+    world = control.create_world(clock={"mode": "frozen"})
+    yield HeldApi(HostingEmulator(control, world))
+    control.delete_world(world["name"])
+
+
+@pytest.mark.parametrize(
+    "found", [pytest.param(c, id=f"{c.name}={str(c.value)[:24]}") for c in CASES]
+)
+def test_an_alternative_changes_the_answer(api: HeldApi, other: HeldApi, found: Case) -> None:
+    # given two fresh worlds, one of them under the alternative
+    other.assume(**{found.name: found.value})
+
+    before, after = found.probe(api), found.probe(other)
+
+    assert before == found.usual
+    assert after == found.expected
+    assert before != after
+
+
+def test_every_alternative_has_a_case(api: HeldApi) -> None:
+    cases = {(c.name, str(c.value)) for c in CASES} | ELSEWHERE
+    missing: list[str] = []
+    for row in api.emulator.control.assumptions(api.emulator.name):
+        alternatives = row["alternatives"]
+        if row["name"] in INVISIBLE:
+            continue
+        if alternatives == "any":
+            if not any(name == row["name"] for name, _ in cases):
+                missing.append(row["name"])
+            continue
+        for value in alternatives:
+            if (row["name"], str(value)) not in cases:
+                missing.append(f"{row['name']}={value}")
+
+    assert missing == []
+
+
+def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) -> None:
+    for row in api.emulator.control.assumptions(api.emulator.name):
+        assert row["value"] == row["default"]
+        assert row["about"]
+        assert row["sentence"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"accepted_status": 204},
+        {"accepted_status": True},
+        {"default_page_size": 0},
+        {"default_page_size": 101},
+        {"idempotency_retention": "soon"},
+        {"operation_path": "/v1/operations"},
+        {"operation_path": "/v1/{operation_id}/{operation_id}"},
+        {"problem_statuses": {"resource_not_found": 410}},
+        {"problem_statuses": {"no_such_code": 400}},
+        {"problem_statuses": {"forbidden": 200}},
+        {"source_profile": "per_poll 0"},
+        {"source_profile": "timed 2s"},
+        {"rate_limit": "0/60s"},
+        {"rate_limit": "5/2d"},
+        {"progress_phases": ["a", "a", "b", "c", "d"]},
+        {"progress_phases": ["a", "b"]},
+        {"cursor_parameter": "limit"},
+        {"no_such_assumption": 1},
+        {"accepted_status": 200, "default_page_size": 0},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_assumed_is_refused_and_changes_nothing(
+    api: HeldApi, values: dict[str, Any]
+) -> None:
+    before = api.state()
+
+    with pytest.raises(ControlRefused) as refused:
+        api.assume(**values)
+
+    assert refused.value.status == 400
+    assert api.state() == before
+
+
+def test_a_cursor_of_another_order_is_refused(api: HeldApi) -> None:
+    cursor = api.deployments("?limit=5").json["next_cursor"]
+    api.assume(deployment_order="oldest_first")
+
+    problem(api.deployments(f"?cursor={cursor}"), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", ["/v1/projects/{operation_id}/domains", "/v1/{operation_id}"])
+def test_an_operation_path_never_hides_a_call(api: HeldApi, path: str) -> None:
+    """Wherever operations are polled, the eight calls stay where the contract has them."""
+    try:
+        api.assume(operation_path=path)
+    except ControlRefused:
+        return
+
+    assert api.apply_domains().status == 202
+    assert api.dns().status == 200

@@ -1,0 +1,153 @@
+"""A real emulator process: started by its command, stopped or killed by its pid."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
+TEN_YEARS_S = 10 * 365 * 86_400
+#: The same command, but folding its journal all the time, so that a kill falls into that too.
+FOLDING_ALWAYS = (
+    sys.executable,
+    "-c",
+    "from hosting_emulator.storage import keeper\n"
+    "from hosting_emulator_cli.main import main\n"
+    "keeper.DiskKeeper.__init__.__defaults__ = (1,)\n"
+    "keeper._size = lambda path: 0\n"
+    "main()",
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, read to its end."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """One kept-alive connection. Not for several threads."""
+
+    def __init__(self, base_url: str) -> None:
+        parts = urlsplit(base_url)
+        self.connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+
+    def send(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        """Send a request (`body` as JSON). Raises OSError or HTTPException when nobody answers."""
+        sent = dict(headers or {})
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        self.connection.request(method, path, data, sent)
+        found = self.connection.getresponse()
+        return Answer(found.status, dict(found.getheaders()), found.read())
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Use the control API and return its JSON."""
+        answer = self.send(method, f"/_emulator/{path}", body)
+        assert answer.status < 300, answer
+        return answer.json if answer.body else None
+
+    def token(self, who: str = "owner", world: str = "default") -> str:
+        asked = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+        return str(self.control("POST", f"worlds/{world}/tokens", asked)["access_token"])
+
+    def state(self, world: str = "default") -> Any:
+        return self.control("GET", f"worlds/{world}/state")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class Process:
+    """A running emulator. `ready` is what it printed when it was."""
+
+    def __init__(self, *arguments: str, command: tuple[str, ...] = (COMMAND,), **options: Any):
+        self.popen = subprocess.Popen(
+            [*command, "start", "--port", "0", "--json", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        self._clients: list[Client] = []
+        try:
+            self.ready: dict[str, Any] = json.loads(self._announcement())
+        except BaseException:
+            self.popen.kill()
+            self.popen.communicate()
+            raise
+
+    def _announcement(self) -> str:
+        """Wait until it is ready, and return the JSON object that it then prints."""
+        assert self.popen.stdout is not None
+        lines: list[str] = []
+        for line in self.popen.stdout:
+            lines.append(line)
+            if line == "}\n":
+                return "".join(lines)
+        raise AssertionError(f"it did not start: {self.popen.communicate()}")
+
+    @property
+    def base_url(self) -> str:
+        return str(self.ready["base_url"])
+
+    def client(self) -> Client:
+        """Return a new client, which is closed when the process ends."""
+        self._clients.append(Client(self.base_url))
+        return self._clients[-1]
+
+    def kill(self) -> str:
+        """End it without any warning; return what it wrote to stderr."""
+        self.popen.kill()
+        return self._ended()
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Ask it to end; return its exit code and what it wrote to stderr."""
+        os.kill(self.popen.pid, number)
+        errors = self._ended()
+        return self.popen.returncode, errors
+
+    def _ended(self) -> str:
+        errors = self.popen.communicate(timeout=30)[1]
+        for client in self._clients:
+            client.close()
+        return errors
+
+
+@contextmanager
+def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
+    """Run an emulator for the time of a block; whatever happens, it ends with it."""
+    process = Process(*arguments, **options)
+    try:
+        yield process
+    finally:
+        if process.popen.poll() is None:
+            process.kill()
+
+
+def failed_start(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Start an emulator that should give up by itself."""
+    return subprocess.run(
+        [COMMAND, "start", *arguments], capture_output=True, text=True, timeout=30, **options
+    )
