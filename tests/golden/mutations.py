@@ -52,7 +52,9 @@ def _one_line(text: str, number: int, line: str) -> Broken:
     return Broken("\n".join(lines) + "\n", number + 1, number + 1)
 
 
-def _choose(text: str, random: Random, pattern: str | re.Pattern[str]) -> tuple[int, re.Match] | None:
+def _choose(
+    text: str, random: Random, pattern: str | re.Pattern[str]
+) -> tuple[int, re.Match] | None:
     """Choose a match in a line that is neither a comment nor part of the description."""
     found = [
         (number, match)
@@ -105,7 +107,9 @@ def wrong_number(text: str, random: Random) -> Broken | None:
 
 def bad_duration(text: str, random: Random) -> Broken | None:
     chosen = _choose(text, random, DURATION)
-    return _replaced(text, chosen, 2, random.choice(["soon", "10 fortnights", "-5m", "1.5.5s", "P"]))
+    return _replaced(
+        text, chosen, 2, random.choice(["soon", "10 fortnights", "-5m", "1.5.5s", "P"])
+    )
 
 
 def duplicate_key(text: str, random: Random) -> Broken | None:
@@ -131,7 +135,9 @@ def deleted_required(text: str, random: Random) -> Broken | None:
         and lines[number + 1].strip()
     ]
     if not starts or random.random() < 0.1:
-        return Broken("\n".join(line for line in lines if not line.startswith("name:")) + "\n", 1, 3)
+        return Broken(
+            "\n".join(line for line in lines if not line.startswith("name:")) + "\n", 1, 3
+        )
     start = random.choice(starts)
     depth = lines[start].index("- ")
     following = lines[start + 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.scenario.check import check_text

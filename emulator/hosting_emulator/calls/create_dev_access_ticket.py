@@ -54,5 +54,7 @@ def _revoke_earlier(change: Change, principal: str) -> None:
     # Each new ticket revokes the one before, so at most the last one can still be unused.
     ticket_id = change.world.indexes.get(f"last_ticket:{principal}")
     ticket = change.get(TICKETS, ticket_id) if ticket_id else None
-    if ticket is not None and ticket.state == "unused":
+    if ticket is None or ticket.expires_ms <= change.now_ms:  # what has expired stays so
+        return
+    if ticket.state == "unused":
         change.put(TICKETS, ticket.id, replace(ticket, state="revoked"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Any, get_args, get_type_hints
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -12,3 +14,27 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     found = get_close_matches(word, list(known), n=1, cutoff=0.55)
     return f"; did you mean {found[0]}?" if found else ""
+
+
+def words_of(kind: type[Any], field: str) -> list[str]:
+    """Return the words that a field of a type may take, if it takes only some."""
+    return [word for word in _literals(get_type_hints(kind).get(field)) if isinstance(word, str)]
+
+
+def _literals(hint: Any) -> list[Any]:
+    found: list[Any] = []
+    for argument in get_args(hint):
+        found += _literals(argument) if get_args(argument) else [argument]
+    return found
+
+
+def plainly(reason: str, kind: type[Any], field: str) -> str:
+    """Return msgspec's reason in the words of people, with the nearest word or all there are."""
+    reason = re.sub(r" - at `\$.*`$", "", reason)
+    if missing := re.search("missing required field `(.*)`", reason):
+        return f"the field {missing.group(1)!r} is missing"
+    if wrong := re.search("Invalid enum value (.*)", reason):
+        words, found = words_of(kind, field), wrong.group(1)
+        hint = nearest(found.strip("'"), words) or f"; it is one of {', '.join(words)}"
+        return f"it cannot be {found}{hint}"
+    return reason

@@ -18,7 +18,7 @@ from msgspec import Meta
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import nearest, plainly
 from hosting_emulator.world.fault_records import KINDS, Effect, Fault, Phase
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
@@ -124,7 +124,9 @@ def _read_effect(document: Mapping[str, Any]) -> Effect:
     try:
         effect: Effect = msgspec.convert({**options, "kind": kind}, Effect)
     except msgspec.ValidationError as error:
-        raise FaultRefused(f"{kind}: {_tidy(error)}", f"{kind}{_at(error)}") from None
+        field = _option_at_fault(str(error), options)
+        message = f"{kind}: {plainly(str(error), KINDS[kind], field)}"
+        raise FaultRefused(message, f"{kind}.{field}" if field else kind) from None
     return effect
 
 
@@ -138,16 +140,16 @@ def _read_rule(document: Mapping[str, Any]) -> RuleFields:
     except msgspec.ValidationError as error:
         field = re.search(r"`\$\.([a-z_]+)", str(error))
         name = field.group(1) if field else ""
-        raise FaultRefused(f"{name or 'the fault'}: {_tidy(error)}", name) from None
+        message = f"{name or 'the fault'}: {plainly(str(error), RuleFields, name)}"
+        raise FaultRefused(message, name) from None
 
 
-def _at(error: Exception) -> str:
-    found = re.search(r" - at `\$(\.[a-z_]+)", str(error))
-    return found.group(1) if found else ""
-
-
-def _tidy(error: Exception) -> str:
-    return re.sub(r" - at `\$.*`$", "", str(error))
+def _option_at_fault(message: str, options: Mapping[str, Any]) -> str:
+    found = re.search(r" - at `\$\.([a-z_]+)", message)
+    if found:
+        return found.group(1)
+    texts = {name: value for name, value in options.items() if isinstance(value, str)}
+    return next((name for name, value in texts.items() if repr(value) in message), "")
 
 
 def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:

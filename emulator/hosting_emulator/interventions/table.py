@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import nearest, plainly
 from hosting_emulator.interventions import on_access, on_operations, on_projects
 from hosting_emulator.interventions.base import Intervention, InterventionRefused, doc_of
 
@@ -82,10 +82,11 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     try:
         return msgspec.convert(dict(options), kind)
     except msgspec.ValidationError as error:
-        field = re.search(r"`\$\.([a-z_]+)", str(error))
-        reason = re.sub(r" - at `\$.*`$", "", str(error))
-        where = f"{word}.{field.group(1)}" if field else word
-        raise InterventionRefused(f"{where}: {reason}", field.group(1) if field else "") from None
+        found = re.search(r"`\$\.([a-z_]+)", str(error))
+        field = found.group(1) if found else ""
+        where = f"{word}.{field}" if field else word
+        message = f"{where}: {plainly(str(error), kind, field)}"
+        raise InterventionRefused(message, field) from None
 
 
 def describe_interventions() -> list[dict[str, Any]]:

@@ -30,8 +30,10 @@ class Located:
     def error(self, path: Path, message: str, *, key: bool = False) -> ScenarioError:
         """Return an error at the value of a path, or its key where the value holds more values.
 
-        Where nothing stands there, it is at what it would belong to. `key` asks for the key.
+        Where nothing stands there, it is at what it would belong to. `key` asks for the key, and so
+        does a message that quotes it: it is the key that is unknown then.
         """
+        key = key or (bool(path) and repr(path[-1]) in message)
         if path in self._values and not key:
             return ScenarioError(self.file, *self._values[path], message)
         while path and path not in self._places:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import msgspec
 
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import nearest, words_of
 from hosting_emulator.scenario import document as d
 from hosting_emulator.scenario.located import Located, Path
 
@@ -148,19 +148,7 @@ def _fields_at(path: Path) -> list[str]:
 
 def _words(field: str) -> list[str]:
     """Return the words that a field of this name may take, in whatever part it stands."""
-    for part in _PARTS:
-        hint = get_type_hints(part).get(field)
-        words = [word for word in _literals(hint) if isinstance(word, str)]
-        if words:
-            return words
-    return []
-
-
-def _literals(hint: Any) -> list[Any]:
-    found: list[Any] = []
-    for argument in get_args(hint):
-        found += _literals(argument) if get_args(argument) else [argument]
-    return found
+    return next((words for part in _PARTS if (words := words_of(part, field))), [])
 
 
 def _check_step(located: Located, path: Path, step: d.StepPart) -> None:

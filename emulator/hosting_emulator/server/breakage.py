@@ -76,8 +76,9 @@ class Broken(web.StreamResponse):
         await writer.write(self._ready.head(request))
         piece = max(1, bytes_per_second // _PIECES)
         for start in range(0, len(body), piece):
-            await asyncio.sleep(piece / bytes_per_second)
-            await writer.write(body[start : start + piece])
+            part = body[start : start + piece]
+            await client_lost(request, len(part) / bytes_per_second)
+            await writer.write(part)
         await writer.write_eof()
 
 

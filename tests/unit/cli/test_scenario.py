@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator_cli.scenario_files import library_names

@@ -30,9 +30,9 @@ class Stage(InProcess):
         assert answer.status == 202, answer.json
         return str(answer.json["id"])
 
-    def compute(self, environment: str = "dev", *, project: str = "shop") -> Answer:
-        path = f"/v1/projects/{self.project(project)}/database/compute?environment={environment}"
-        return self.call("GET", path)
+    def observe(self, environment: str = "dev") -> Answer:
+        """Read the compute of a database of `shop`."""
+        return self.compute(f"?environment={environment}")
 
     def operation(self, operation_id: str) -> Operation:
         return self._row(OPERATIONS, operation_id)

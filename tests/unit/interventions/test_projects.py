@@ -84,14 +84,14 @@ def test_dns_step_that_cannot_be(stage: Stage, fields: dict[str, Any], words: st
 def test_provider_fails_and_recovers(stage: Stage, environment: str, failing: list[str]):
     stage.intervene("fail_database_provider", project="shop", environment=environment)
 
-    statuses = {name: stage.compute(name).status for name in ("dev", "prod")}
+    statuses = {name: stage.observe(name).status for name in ("dev", "prod")}
     assert [name for name, status in statuses.items() if status == 503] == failing
-    assert stage.compute("dev").json["code"] == "service_unavailable"
+    assert stage.observe("dev").json["code"] == "service_unavailable"
     with pytest.raises(InterventionRefused, match=r"fails .* already"):
         stage.intervene("fail_database_provider", project="shop", environment=environment)
 
     stage.intervene("recover_database_provider", project="shop")
-    assert [stage.compute(name).status for name in ("dev", "prod")] == [200, 200]
+    assert [stage.observe(name).status for name in ("dev", "prod")] == [200, 200]
     with pytest.raises(InterventionRefused, match=r"answers \(dev and prod\) already"):
         stage.intervene("recover_database_provider", project="shop")
 
@@ -101,25 +101,25 @@ def test_database_in_each_state(stage: Stage, state: str):
     said = stage.intervene("set_database", project="shop", environment="dev", state=state)
 
     assert said == f"the database of shop (dev) is {state}"
-    assert stage.compute("dev").json["database"]["state"] == state
-    assert stage.compute("prod").json["database"]["state"] == "ready"
+    assert stage.observe("dev").json["database"]["state"] == state
+    assert stage.observe("prod").json["database"]["state"] == "ready"
 
 
 def test_resizing_database_says_what_comes(stage: Stage):
     stage.intervene("set_database", project="shop", state="resizing", pending_state="ready")
-    shown = stage.compute().json["database"]
+    shown = stage.observe().json["database"]
     assert (shown["state"], shown["pending_state"]) == ("resizing", "ready")
 
     stage.intervene("set_database", project="shop", state="ready")
-    assert "pending_state" not in stage.compute().json["database"]
+    assert "pending_state" not in stage.observe().json["database"]
 
 
 def test_absent_database_is_null_and_can_be_placed(stage: Stage):
     stage.intervene("set_database", project="shop", state="absent")
-    assert stage.compute().json["database"] is None
+    assert stage.observe().json["database"] is None
 
     stage.intervene("set_database", project="shop", state="init", suspend_timeout_seconds=-1)
-    shown = stage.compute().json["database"]
+    shown = stage.observe().json["database"]
     assert (shown["state"], shown["suspend_timeout_seconds"]) == ("init", -1)
 
 
@@ -128,14 +128,14 @@ def test_shared_database_is_one_for_both_environments(stage: Stage):
 
     stage.intervene("set_database", project="shop", data_mode="shared")
 
-    dev, prod = stage.compute("dev").json, stage.compute("prod").json
+    dev, prod = stage.observe("dev").json, stage.observe("prod").json
     assert (dev["data_mode"], prod["data_mode"]) == ("shared", "shared")
     assert dev["database"] == prod["database"]
     assert dev["database"]["state"] == "suspended"
 
     said = stage.intervene("set_database", project="shop", environment="prod", state="ready")
     assert said == "the database of shop (dev and prod) is ready"
-    assert stage.compute("dev").json["database"] == stage.compute("prod").json["database"]
+    assert stage.observe("dev").json["database"] == stage.observe("prod").json["database"]
 
 
 def test_provider_of_a_shared_database_fails_for_both(stage: Stage):

@@ -1,0 +1,354 @@
+"""Faults over the control API, and what they leave of a world: the change, the ids, the other worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.client import ControlClient, ControlRefused
+from hosting_emulator.contract.problems import PROBLEMS
+from pytest_hosting_emulator.handle import HostingEmulator
+from tests.conftest import Api, Response
+from tests.contract.holding import problem
+from tests.contract.seeing import Client
+
+#: Each of these keeps the first answer from its client.
+LOSING: list[tuple[str, dict[str, Any]]] = [
+    ("abort", {"code": "service_unavailable"}),
+    ("gateway_error", {"status": 504}),
+    ("timeout", {}),
+    ("connection_reset", {}),
+    ("empty_response", {}),
+    ("truncate", {"bytes": 10}),
+    ("malformed_response", {}),
+]
+#: The mutations of the contract: path, body, and how many of its things a world then has.
+MUTATIONS: dict[str, Callable[[Api], tuple[str, str, bytes, str]]] = {
+    "set_project_powered_by_flag": lambda api: (
+        "PUT",
+        api.project_path("powered-by-flag"),
+        b'{"enabled": false}',
+        "",
+    ),
+    "initialize_managed_source": lambda api: (
+        "POST",
+        api.project_path("source:initialize"),
+        b'{"expected_source_generation": 1}',
+        "operations",
+    ),
+    "create_user_api_key": lambda api: (
+        "POST",
+        f"/v1/organizations/{api.emulator.organization}/user-api-keys",
+        b'{"name": "ci"}',
+        "user_api_keys",
+    ),
+    "apply_project_domains": lambda api: ("PUT", api.project_path("domains"), b"", "operations"),
+}
+
+
+@pytest.fixture
+def api(hosting_emulator: HostingEmulator) -> Api:
+    """Calls whose answers may be anything: faults break the contract on purpose."""
+    return Api(hosting_emulator)
+
+
+def tables(api: Api) -> dict[str, Any]:
+    """Return all of a world but what faults count of themselves."""
+    found: dict[str, Any] = api.emulator.control.export_state(api.emulator.name)["tables"]
+    return {name: rows for name, rows in found.items() if name not in ("faults", "streams")}
+
+
+# --- The change and the answer -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
+@pytest.mark.parametrize("call", MUTATIONS)
+def test_retry_with_the_same_key_finds_what_was_done(
+    api: Api, call: str, effect: str, options: dict[str, Any]
+):
+    client, before = Client(api), tables(api)
+    method, path, body, table = MUTATIONS[call](api)
+    api.emulator.fault(effect, call=call, phase="after_commit", times=1, **options)
+
+    lost = client.see(method, path, "k", body)
+    done = tables(api)
+    found = client.see(method, path, "k", body)
+
+    assert lost.status not in (200, 201, 202) or not lost.body.endswith(b"}")
+    assert done != before
+    assert tables(api) == done, "the retry changed something"
+    assert found.kind == "answered"
+    assert found.status in (200, 202)
+    if table:
+        assert len(done[table]) == len(before[table]) + 1
+    if call == "create_user_api_key":
+        assert (found.json["replayed"], found.json["value"]) == (True, None)
+
+
+@pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
+@pytest.mark.parametrize("call", MUTATIONS)
+def test_before_the_commit_nothing_is_done_and_the_key_stays_free(
+    api: Api, call: str, effect: str, options: dict[str, Any]
+):
+    client, before = Client(api), tables(api)
+    method, path, body, _ = MUTATIONS[call](api)
+    api.emulator.fault(effect, call=call, phase="before_commit", times=1, **options)
+
+    client.see(method, path, "k", body)
+
+    assert tables(api) == before
+    first = client.see(method, path, "k", body)
+    assert first.status in (200, 201, 202)
+    if call == "create_user_api_key":
+        assert first.json["replayed"] is False
+
+
+def test_after_commit_leaves_refused_requests_alone(api: Api):
+    fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
+
+    problem(api.set_flag("yes"), 400, "invalid_request")
+    problem(api.set_flag(True, who="reader"), 403, "forbidden")
+    assert fault.seen == 0
+
+    problem(api.set_flag(True), 503, "service_unavailable")
+    assert (fault.seen, fault.hits) == (1, 1)
+
+
+def test_unauthenticated_request_meets_no_fault(api: Api):
+    fault = api.emulator.fault("abort", code="service_unavailable")
+
+    problem(api.deployments(who=None), 401, "unauthenticated")
+
+    assert fault.seen == 0
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_every_code_can_be_met(api: Api, code: str):
+    api.emulator.fault("abort", code=code)
+
+    problem(api.deployments(), PROBLEMS[code].status, code)
+
+
+# --- Ids -----------------------------------------------------------------------------------------
+
+
+def arm_nothing(emulator: HostingEmulator) -> None:
+    pass
+
+
+def arm_what_never_fires(emulator: HostingEmulator) -> None:
+    emulator.fault("abort", code="forbidden", principal="outsider", probability=0.5)
+
+
+def arm_what_fires(emulator: HostingEmulator) -> None:
+    emulator.fault("latency", delay_ms=1, jitter_ms=2, probability=0.5)
+    emulator.fault("abort", code="forbidden", call="read_database_compute", probability=0.9)
+    emulator.fault("gateway_error", call="create_user_api_key", times=2)
+
+
+@pytest.fixture
+def worlds(
+    hosting_emulator: HostingEmulator,
+) -> Iterator[Callable[[], HostingEmulator]]:
+    """Makes worlds of one seed, whose clocks stand still at the same moment."""
+    control: ControlClient = hosting_emulator.control
+    made: list[str] = []
+
+    def make() -> HostingEmulator:
+        world = control.create_world(
+            seed="ids", clock={"mode": "frozen", "at": "2030-01-01T00:00:00Z"}
+        )
+        made.append(world["name"])
+        return HostingEmulator(control, world)
+
+    yield make
+    for name in made:
+        control.delete_world(name)
+
+
+def ids_of_a_story(api: Api) -> list[str]:
+    """Go through calls that make things, retrying what is refused, and return what was drawn."""
+
+    def until_done(ask: Callable[[], Response]) -> Any:
+        while (answer := ask()).status >= 400:
+            pass
+        return answer.json
+
+    until_done(api.compute)
+    key = until_done(lambda: api.create_key("ci", key="key"))
+    operation = until_done(lambda: api.initialize(key="source"))
+    ticket = until_done(api.ticket)
+    until_done(api.compute)
+    domains = until_done(lambda: api.apply_domains(key="domains"))
+    secret = ticket["redeem_url"].partition("ticket=")[2]
+    return [
+        *(key["value"], key["key"]["id"], operation["id"], operation["deployment_id"]),
+        *(ticket["ticket_id"], secret, domains["id"]),
+    ]
+
+
+@pytest.mark.parametrize("arm", [arm_what_never_fires, arm_what_fires])
+def test_fault_shifts_no_id_and_no_secret(
+    worlds: Callable[[], HostingEmulator], arm: Callable[[HostingEmulator], None]
+):
+    plain, faulty = Api(worlds()), Api(worlds())
+    arm(faulty.emulator)
+
+    assert ids_of_a_story(faulty) == ids_of_a_story(plain)
+
+
+def test_chance_is_the_same_in_two_worlds_of_one_seed(worlds: Callable[[], HostingEmulator]):
+    patterns = []
+    for api in (Api(worlds()), Api(worlds())):
+        api.emulator.fault("abort", code="rate_limited", probability=0.5)
+        patterns.append([api.dns().status for _ in range(24)])
+
+    assert patterns[0] == patterns[1]
+    assert set(patterns[0]) == {200, 429}
+
+
+# --- Worlds --------------------------------------------------------------------------------------
+
+
+def test_fault_acts_on_its_own_world_alone(worlds: Callable[[], HostingEmulator]):
+    one, other = Api(worlds()), Api(worlds())
+    fault = one.emulator.fault("abort", code="service_unavailable")
+
+    assert other.dns().status == 200
+    assert one.dns().status == 503
+    assert other.emulator.control.faults(other.emulator.name) == []
+    assert fault.hits == 1
+
+
+def test_fork_takes_faults_along_and_counts_on_its_own(api: Api):
+    control, name = api.emulator.control, api.emulator.name
+    api.emulator.fault("abort", code="service_unavailable", times=2)
+    api.dns()
+    fork = HostingEmulator(control, control.fork(name))
+
+    assert [Api(fork).dns().status for _ in range(2)] == [503, 200]
+    assert [api.dns().status for _ in range(2)] == [503, 200]
+    assert [fault["hits"] for fault in control.faults(fork.name)] == [2]
+    control.delete_world(fork.name)
+
+
+def test_reset_disarms_all(api: Api):
+    control, name = api.emulator.control, api.emulator.name
+    api.emulator.fault("abort", code="service_unavailable")
+
+    control.reset(name)
+
+    assert control.faults(name) == []
+
+
+# --- Control -------------------------------------------------------------------------------------
+
+
+def test_faults_are_listed_in_the_order_they_are_tried(api: Api):
+    control, name = api.emulator.control, api.emulator.name
+    for _ in range(11):
+        api.emulator.fault("latency", delay_ms=1)
+    api.emulator.fault("abort", code="rate_limited", times=1)
+
+    assert api.dns().status == 429
+
+    listed = control.faults(name)
+    assert [fault["id"] for fault in listed] == [f"fault-{n}" for n in range(1, 13)]
+    assert [fault["order"] for fault in listed] == list(range(12))
+    assert [fault["hits"] for fault in listed] == [1] * 12
+    assert [fault["spent"] for fault in listed] == [False] * 11 + [True]
+    assert control.fault("fault-3", name) == listed[2]
+
+
+def test_removed_fault_acts_no_more(api: Api):
+    control, name = api.emulator.control, api.emulator.name
+    fault = api.emulator.fault("abort", code="rate_limited")
+    other = api.emulator.fault("abort", code="forbidden")
+
+    fault.remove()
+    assert api.dns().status == 403
+    with pytest.raises(ControlRefused, match=r"no fault is 'fault-1'; armed are fault-2 \(404\)"):
+        control.remove_fault(fault.id, name)
+
+    assert control.clear_faults(name) == 1
+    assert api.dns().status == 200
+    with pytest.raises(ControlRefused, match="armed are none"):
+        control.fault(other.id, name)
+
+
+def test_refused_fault_is_not_armed(api: Api):
+    control, name = api.emulator.control, api.emulator.name
+    before = control.export_state(name)
+
+    with pytest.raises(ControlRefused, match="did you mean list_deployments") as caught:
+        control.add_fault({"timeout": {}, "call": "list_deployment"}, name)
+
+    assert caught.value.status == 400
+    assert control.export_state(name) == before
+
+
+def test_log_explains_what_a_fault_did(api: Api):
+    api.emulator.fault("latency", delay_ms=1)
+    api.emulator.fault("abort", code="rate_limited", phase="after_commit")
+
+    api.set_flag(True)
+
+    [entry] = api.emulator.control.requests(api.emulator.name)
+    assert entry["why"][:2] == [
+        "fault-1 (latency, before_commit) acted, its hit 1",
+        "fault-2 (abort, after_commit) acted, its hit 1",
+    ]
+
+
+def test_world_time_opens_and_closes_a_fault(api: Api):
+    api.emulator.fault("abort", code="rate_limited", ttl="10m", from_="1m")
+
+    statuses = []
+    for step in ("59s", "1s", "8m59s999ms", "1ms"):
+        api.emulator.clock.advance(step)
+        statuses.append(api.dns().status)
+
+    assert statuses == [200, 429, 429, 200]
+
+
+# --- The plugin's handle -------------------------------------------------------------------------
+
+
+def test_fault_lasts_as_long_as_its_block(api: Api):
+    with api.emulator.fault("abort", code="rate_limited") as fault:
+        assert api.dns().status == 429
+        assert fault.hits == 1
+
+    assert api.dns().status == 200
+
+
+def test_fault_goes_though_the_block_fails(api: Api):
+    def fail() -> None:
+        with api.emulator.fault("abort", code="rate_limited"):
+            raise RuntimeError("the test")
+
+    with pytest.raises(RuntimeError, match="the test"):
+        fail()
+
+    assert api.dns().status == 200
+
+
+def test_fault_may_be_removed_inside_its_block(api: Api):
+    with api.emulator.fault(abort={"code": "rate_limited"}, from_="0s") as fault:
+        fault.remove()
+
+        assert api.dns().status == 200
+
+
+def test_effect_and_rule_may_be_written_side_by_side(api: Api):
+    written: dict[str, Any] = {"call": "list_deployments", "times": 2, "phase": "after_commit", "ttl": "10m"}
+
+    one = api.emulator.fault("rate_limit", limit=3, window="30s", from_="1m", **written).now
+    same = api.emulator.fault(rate_limit={"limit": 3, "window": "30s"}, from_="1m", **written).now
+
+    def without_place(fault: Any) -> dict[str, Any]:
+        return {name: value for name, value in fault.items() if name not in ("id", "order")}
+
+    assert without_place(one) == without_place(same)

@@ -1,0 +1,36 @@
+"""The guide to failures tells the truth: its commands run in order, and it leaves nothing out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.world.fault_records import KINDS
+from tests.docs.markdown import blocks, steps
+from tests.docs.terminal import Terminals
+
+REPOSITORY = Path(__file__).parents[2]
+GUIDE = (REPOSITORY / "docs" / "failures.md").read_text(encoding="utf-8")
+
+
+def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
+    with Terminals(tmp_path) as terminals:
+        for block in blocks(GUIDE):
+            if block.language == "yaml":
+                name = block.text.splitlines()[0].removeprefix("# ")
+                (tmp_path / name).write_text(block.text, encoding="utf-8")
+            elif block.language == "console":
+                for step in steps(block):
+                    terminals.run(step)
+
+
+def test_every_kind_of_fault_has_an_example():
+    missing = [kind for kind in KINDS if f"`fault add {kind}" not in GUIDE]
+
+    assert missing == []
+
+
+def test_every_intervention_has_an_example_that_runs():
+    commands = [line for line in GUIDE.splitlines() if line.startswith("$ hosting-emulator intervene")]
+
+    assert {line.split()[3] for line in commands} == set(INTERVENTIONS)
