@@ -51,7 +51,9 @@ MATRIX: list[tuple[str, str, set[str], tuple[int, str]]] = [
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
-    ("who", "project", "allowed", "otherwise"), MATRIX, ids=lambda value: str(value)[:15]
+    ("who", "project", "allowed", "otherwise"),
+    MATRIX,
+    ids=[f"{row[0]} at {row[1]}" for row in MATRIX],
 )
 def test_who_may_call_what(
     api: HeldApi,

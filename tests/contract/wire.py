@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,17 @@ from urllib.parse import urlsplit
 from tests.conftest import Response
 
 _PATIENCE_S = 10.0
+
+
+class _Answers(io.BufferedReader):
+    """All that a server sends over one connection: what follows an answer is kept for the next."""
+
+    def makefile(self, mode: str) -> _Answers:
+        """Stand for the socket, as `HTTPResponse` wants one."""
+        return self
+
+    def close(self) -> None:
+        """Stay open: `HTTPResponse` closes what it read to its end."""
 
 
 class Wire:
@@ -23,6 +35,7 @@ class Wire:
         self.host = parts.netloc
         self.prefix = parts.path
         self.socket = socket.create_connection((parts.hostname, parts.port), timeout=_PATIENCE_S)
+        self._answers = _Answers(socket.SocketIO(self.socket, "r"))
 
     def send(self, data: bytes) -> None:
         """Send bytes as they are."""
@@ -46,13 +59,13 @@ class Wire:
 
     def answer(self, method: str = "GET") -> Response:
         """Read one answer to its end."""
-        found = HTTPResponse(self.socket, method=method)
+        found = HTTPResponse(self._answers, method=method)  # type: ignore[arg-type]
         found.begin()
         return Response(found.status, found.headers, found.read())
 
     def closed(self) -> bool:
         """Wait for the server's next byte, and tell whether it has none."""
-        return self.socket.recv(1) == b""
+        return self._answers.read(1) == b""
 
 
 @contextmanager

@@ -19,9 +19,10 @@ MOST_ANSWERS = 150
 
 
 def test_nothing_answered_is_lost(tmp_path):
-    random, ledger, tokens = Random(SEED), Ledger(), {}
-    arguments = ("--data-dir", str(tmp_path / "data"), "--clock", "frozen", "--assume")
-    arguments += ("source_generation=ignored",)
+    random, ledger = Random(SEED), Ledger()
+    tokens: dict[str, str] = {}
+    arguments = ["--data-dir", str(tmp_path / "data"), "--clock", "frozen"]
+    arguments += ["--assume", "source_generation=ignored"]
 
     for kill in range(KILLS):
         with emulator(*arguments, command=FOLDING_ALWAYS) as process:

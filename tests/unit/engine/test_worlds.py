@@ -24,6 +24,12 @@ def worlds(machine):
     return found
 
 
+def default(worlds):
+    found = worlds.get("default")
+    assert found is not None
+    return found
+
+
 def flag(engine, alias="shop"):
     return engine.world.get(PROJECTS, engine.world.indexes[f"project:{alias}"]).flag_enabled
 
@@ -44,7 +50,7 @@ def test_the_default_world_is_made_once(tmp_path, machine):
     directory.close()
 
     assert (made, made_again) == (True, False)
-    assert again.get("default").world.seed == "seed"
+    assert default(again).world.seed == "seed"
 
 
 def test_worlds_do_not_touch_each_other(worlds):
@@ -128,16 +134,16 @@ def test_a_scaled_clock_stands_still_while_nobody_runs_it(tmp_path, machine, mod
     worlds.open("seed", Origin(mode, rate))
     machine.at_ms += 1_000
     worlds.rest()
-    stopped_ms = worlds.get("default").now_ms()
+    stopped_ms = default(worlds).now_ms()
     directory.close()
 
     machine.at_ms += 3_600_000
     directory = open_directory(tmp_path)
     again = Worlds(directory, machine)
     again.open("seed", Origin("real"))
-    started_ms = again.get("default").now_ms()
+    started_ms = default(again).now_ms()
     machine.at_ms += 1_000
-    later_ms = again.get("default").now_ms()
+    later_ms = default(again).now_ms()
     directory.close()
 
     slept = {"scaled": 0, "real": 3_600_000, "frozen": 0}[mode]

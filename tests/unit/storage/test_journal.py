@@ -25,8 +25,9 @@ def crashed(tmp_path_factory):
             append(commit, world)
             worlds.append(content(world))
 
-        found.keeper.append = noted
-        busy(found.api)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(found.keeper, "append", noted)
+            busy(found.api)
         yield found.path, worlds
 
 
@@ -82,7 +83,7 @@ def test_every_flipped_byte_of_its_last_three_lines_is_found(crashed, tmp_path):
         flipped[place] ^= 1 << (place % 8)
         path.write_bytes(flipped)
 
-        with pytest.raises(StateRefused, match="journal.ndjson"):
+        with pytest.raises(StateRefused, match=r"journal\.ndjson"):
             numbers(path)
 
 

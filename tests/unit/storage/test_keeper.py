@@ -9,6 +9,7 @@ import pytest
 from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.errors import StateRefused
 from hosting_emulator.storage.keeper import read_world
+from hosting_emulator.storage.snapshot import write_snapshot
 from tests.in_process import InProcess, fresh_world
 from tests.unit.storage.worlds_on_disk import Folder, busy, content, folder
 
@@ -68,7 +69,7 @@ def test_a_long_journal_is_folded_while_changes_go_on(tmp_path):
 def test_changes_during_a_slow_snapshot_are_all_there(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
         go_on = threading.Event()
-        write = keepers.write_snapshot
+        write = write_snapshot
 
         def slow(path, world):
             go_on.wait(10)
@@ -89,7 +90,7 @@ def test_changes_during_a_slow_snapshot_are_all_there(tmp_path, monkeypatch):
 
 def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
-        write, began, go_on = keepers.write_snapshot, threading.Event(), threading.Event()
+        write, began, go_on = write_snapshot, threading.Event(), threading.Event()
 
         def slow(path, world):
             if threading.current_thread() is not threading.main_thread():
@@ -253,7 +254,7 @@ def test_a_journal_without_its_snapshot_is_refused(kept):
     busy(kept.api)
     kept.snapshot.unlink()
 
-    with pytest.raises(StateRefused, match="a journal but no snapshot.json; restore it"):
+    with pytest.raises(StateRefused, match=r"a journal but no snapshot\.json; restore it"):
         read_world(kept.path)
 
 

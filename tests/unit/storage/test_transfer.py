@@ -199,8 +199,7 @@ def damaged(document, data):
 def test_whatever_is_taken_in_works(document, tmp_path, data):
     try:
         world = import_state(damaged(document, data), "default", 0)
-    except StateRefused as refused:
-        assert str(refused)
+    except StateRefused:
         return
 
     api = InProcess(world)

@@ -16,8 +16,9 @@ from hosting_emulator.world.value import World
 from tests.in_process import InProcess, fresh_world
 
 
-def content(world: World) -> tuple[Any, ...]:
+def content(world: World | None) -> tuple[Any, ...]:
     """Return all that a world says, in a form that can be compared."""
+    assert world is not None
     return (world.name, world.seed, world.commit, world.at_ms, *rows_of(world))
 
 

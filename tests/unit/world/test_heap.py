@@ -14,7 +14,8 @@ STEPS = st.lists(st.one_of(ITEMS, st.none()), max_size=200)
 
 @given(steps=STEPS)
 def test_pops_in_the_order_of_heapq(steps):
-    heap, model = None, []
+    heap: heaps.Heap | None = None
+    model: list[heaps.Item] = []
 
     for step in steps:
         if step is not None:

@@ -40,7 +40,9 @@ ARRIVALS = st.lists(
 
 @given(arrivals=ARRIVALS, data=st.data())
 def test_deployments_are_listed_as_they_came(arrivals, data):
-    indexes, lists, known = NO_INDEXES, {"A": [], "B": []}, []
+    indexes = NO_INDEXES
+    lists: dict[str, list[Deployment]] = {"A": [], "B": []}
+    known: list[Deployment] = []
     for step in arrivals:
         if isinstance(step, str):
             new = deployment(len(known), step)
