@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
 from pytest_hosting_emulator.handle import HostingEmulator
 
 
@@ -86,7 +86,9 @@ class Api:
         path = self.project_path("source:initialize", project)
         return self.call("POST", path, body={"expected_source_generation": generation}, **options)
 
-    def create_key(self, name: Any = "ci", *, organization: str = "acme", **options: Any) -> Response:
+    def create_key(
+        self, name: Any = "ci", *, organization: str = "acme", **options: Any
+    ) -> Response:
         options.setdefault("key", self.new_key())
         path = f"/v1/organizations/{self.emulator.organizations[organization]}/user-api-keys"
         return self.call("POST", path, body={"name": name}, **options)
@@ -114,6 +116,6 @@ class Api:
 
 
 @pytest.fixture
-def api(hosting_emulator: HostingEmulator) -> Iterator[Api]:
+def api(hosting_emulator: HostingEmulator) -> Api:
     """Calls of a fresh world whose clock stands still."""
-    yield Api(hosting_emulator)
+    return Api(hosting_emulator)

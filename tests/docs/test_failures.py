@@ -31,6 +31,8 @@ def test_every_kind_of_fault_has_an_example():
 
 
 def test_every_intervention_has_an_example_that_runs():
-    commands = [line for line in GUIDE.splitlines() if line.startswith("$ hosting-emulator intervene")]
+    commands = [
+        line for line in GUIDE.splitlines() if line.startswith("$ hosting-emulator intervene")
+    ]
 
     assert {line.split()[3] for line in commands} == set(INTERVENTIONS)

@@ -819,10 +819,11 @@ PROBLEMS: Final[Mapping[str, Problem]] = _table(
             title="API key permissions unavailable",
             suggested_action="Wait a little and send the same request again with the same"
             " Idempotency-Key.",
-            meaning="Our reading: the product permissions cannot be revalidated at the moment, so"
-            " no key can be created with them. It does not say that the caller lacks them.",
-            when="`create_user_api_key` is where it would come, since it revalidates membership"
-            " and product permissions. " + BY_FAULT_ONLY,
+            meaning="Our reading: there is no product permission that a key could carry now: the"
+            " organization has none enabled, or they cannot be revalidated at the moment.",
+            when="`create_user_api_key` when the organization has no product permission enabled that a key"
+            " could carry, since membership and permissions are revalidated. All are enabled until"
+            " an intervention disables them.",
             advice="Retry with growing pauses, with the same name and Idempotency-Key. A caller who"
             " really lacks the right gets `forbidden` instead.",
         ),

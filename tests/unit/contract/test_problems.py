@@ -86,6 +86,7 @@ PRODUCED = {
     "rate_limited",
     "powered_by_flag_required",
     "interactive_login_required",
+    "api_key_permissions_unavailable",
     "service_unavailable",
 }
 
