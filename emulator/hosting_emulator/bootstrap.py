@@ -45,8 +45,9 @@ from hosting_emulator.world.value import World
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 _log = logging.getLogger("hosting_emulator")
-#: How long open connections may finish when the emulator stops, in seconds of real time.
-_GRACE_S = 0.4
+#: How long open connections may finish when the emulator stops, in seconds of real time; one that
+#: does not is given the same time again to be cancelled.
+_GRACE_S = 0.2
 _WILDCARDS = ("0.0.0.0", "::", "")
 
 

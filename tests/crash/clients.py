@@ -86,7 +86,7 @@ class Writer(Hammer):
         if flag is not None and request.path.endswith("powered-by-flag"):
             # Either the last promised value is there, or the one now on its way.
             self.ledger.flags[self.project["id"]] = [
-                *self.ledger.flags.get(self.project["id"], [])[-1:],
+                *self.ledger.flags[self.project["id"]][-1:],
                 flag,
             ]
         request.answer = request.send(self.client)

@@ -29,6 +29,10 @@ def test_nothing_answered_is_lost(tmp_path):
             client = process.client()
             if not tokens:
                 tokens = {who: client.token(who) for who in sorted(set(PROJECTS.values()))}
+                ledger.flags = {
+                    project_id: [row.get("flag_enabled", False)]
+                    for project_id, row in client.state()["tables"]["projects"].items()
+                }
             check(client, ledger, random)
             hammers = start(process, client, ledger, tokens, f"{SEED}-{kill}")
             for _ in range(random.randrange(MOST_ANSWERS)):

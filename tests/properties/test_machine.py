@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from msgspec.structs import replace
@@ -474,4 +474,10 @@ def reachable(table: lifecycles.Lifecycle, state: str) -> set[str]:
 
 
 TestHosting = Hosting.TestCase
-TestHosting.settings = settings(max_examples=80, stateful_step_count=50, deadline=None)
+TestHosting.settings = settings(
+    max_examples=80,
+    stateful_step_count=50,
+    deadline=None,
+    # Without `explain`: it would take minutes to say which steps do not matter.
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+)

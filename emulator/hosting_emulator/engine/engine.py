@@ -156,24 +156,17 @@ class Engine(LiveWorld):
         spec, subject_id = self._route(incoming, trail)
         if incoming.refused is not None:
             raise incoming.refused
-        change = Change(self.world, trail.now_ms)
         principal, key = self.identity.authenticate(
-            change, bearer_token(incoming.headers("Authorization"))
+            Change(self.world, trail.now_ms), bearer_token(incoming.headers("Authorization"))
         )
         trail.principal = principal.person_id
-        assumptions = self.world.assumptions
         subject: Subject | None = None
         if incoming.decided is not None or self.world.count(FAULTS):
             subject = fault_subject(self.world, spec, subject_id, principal, incoming)
-            decision = self._decide_before(subject, incoming, trail)
-            if decision.delay_ms:
-                incoming.decided = dataclasses.replace(decision, delay_ms=0)
-                return Outgoing(0, b"", "", delay_ms=decision.delay_ms, resume=True)
-            answered = self._instead(decision, trail)
+            answered = self._before(subject, incoming, trail)
             if answered is not None:
                 return answered
-            trail.breakage = decision.effect
-            change = Change(self.world, trail.now_ms)
+        assumptions = self.world.assumptions
         if assumptions.rate_limit != "off":
             self._limiter.count(assumptions.rate_limit, principal.person_id, trail.now_ms)
         ask = Ask(
@@ -187,20 +180,33 @@ class Engine(LiveWorld):
             principal=principal,
         )
         read_inputs(ask, assumptions)
-        change, reply = self._call(change, ask, trail)
+        outgoing = self._accept(ask, key, trail)
+        return outgoing if subject is None else self._after(outgoing, subject, trail)
+
+    def _accept(self, ask: Ask, key: ApiKey | None, trail: Trail) -> Outgoing:
+        """Make the call, commit what it changed, and return its answer."""
+        change, reply = self._call(Change(self.world, trail.now_ms), ask, trail)
         if key is not None and reply.status < 400:
             _note_use(change, key)
         if change.writes and not isinstance(trail.breakage, Truncate | MalformedResponse):
-            self.commit(change, spec.call_id)
+            self.commit(change, ask.spec.call_id)
         if self.world.count(TIMELINE):
             counted = Change(self.world, trail.now_ms)
-            count_call(counted, spec.call_id)
+            count_call(counted, ask.spec.call_id)
             self.commit(counted, "timeline")
         headers = self._headers(reply, trail)
-        outgoing = Outgoing(
+        return Outgoing(
             reply.status, reply.body, reply.content_type, headers, breakage=trail.breakage
         )
-        return self._after(outgoing, subject, trail) if subject is not None else outgoing
+
+    def _before(self, subject: Subject, incoming: Incoming, trail: Trail) -> Outgoing | None:
+        """Let faults of the phase `before_commit` act; None: the call is made all the same."""
+        decision = self._decide_before(subject, incoming, trail)
+        if decision.delay_ms:
+            incoming.decided = dataclasses.replace(decision, delay_ms=0)
+            return Outgoing(0, b"", "", delay_ms=decision.delay_ms, resume=True)
+        trail.breakage = decision.effect
+        return self._instead(decision, trail)
 
     def _decide_before(self, subject: Subject, incoming: Incoming, trail: Trail) -> Decision:
         if incoming.decided is None:

@@ -80,8 +80,8 @@ def problem_index(*, base: str = "") -> str:
     body = f"""{_trail(base)}
 <h1>Problem catalogue</h1>
 <p class="lead">Every failure is answered as <code>application/problem+json</code> with one of
-these {len(PROBLEMS)} codes. The calls themselves produce {produced} of them; the others would
-take fault injection, which this version does not have.</p>
+these {len(PROBLEMS)} codes. The calls themselves produce {produced} of them; the others can be
+seen by injecting a fault.</p>
 <p><b>Retryable</b> means that the same request, sent again unchanged, can succeed. The contract
 fixes little more than the names of the codes: each page marks what it says and what is our
 assumption, on which a client must not depend.</p>
