@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -26,10 +26,8 @@ from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.scenario.building import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.library import Library, read_file
-from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.guard import Guard, host_name
@@ -43,6 +41,9 @@ from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import World
 from hosting_emulator.world.zones import DEFAULT_WORLD
+
+if TYPE_CHECKING:
+    from hosting_emulator.scenario.reading import Scenario
 
 _log = logging.getLogger("hosting_emulator")
 #: How long open connections may finish when the emulator stops, in seconds of real time; one that
@@ -99,6 +100,8 @@ class Emulator:
 
     def _load(self, scenario: Scenario) -> None:
         """Make the default world the scenario's. Raises ScenarioError, StoreFailed."""
+        from hosting_emulator.scenario.building import build_world
+
         engine = self.worlds.get(DEFAULT_WORLD)
         assert engine is not None
         built = build_world(scenario, DEFAULT_WORLD, machine_ms(), engine.world.seed)
@@ -247,6 +250,10 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
 
 def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
     """Build a scenario's world again, from the text that its origin keeps."""
+    # Imported here: only a world that came from a scenario is built again from it.
+    from hosting_emulator.scenario.building import build_world
+    from hosting_emulator.scenario.reading import read_scenario
+
     scenario = read_scenario(str(origin.scenario), origin.scenario_file or "scenario.yaml")
     return build_world(scenario, world.name, now_machine_ms, world.seed)
 

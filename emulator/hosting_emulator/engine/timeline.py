@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hosting_emulator.faults.reading import FaultRefused, arm
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.table import read_intervention
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change
 
@@ -17,6 +14,11 @@ def carry_out(change: Change, key: str) -> None:
     What makes no sense any more (an operation that has ended, say) is noted, not raised: time goes
     on.
     """
+    # Imported here: only a world with a timeline needs to read faults and interventions.
+    from hosting_emulator.faults.reading import FaultRefused, arm
+    from hosting_emulator.interventions.base import InterventionRefused
+    from hosting_emulator.interventions.table import read_intervention
+
     planned = change.row(TIMELINE, key)
     attempt = change.fork()
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -13,11 +14,8 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control import (
     clock,
     documents,
-    faults,
     idp,
-    interventions,
     people,
-    scenarios,
     worlds,
 )
 from hosting_emulator.server.control.context import Context, ControlRefused
@@ -25,6 +23,18 @@ from hosting_emulator.world.zones import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
 ControlHandler = Callable[..., Awaitable[web.Response]]
+
+
+def _later(module: str, name: str) -> ControlHandler:
+    """Return a handler whose module is loaded when it is first asked: a start is not to wait for it."""
+
+    async def handler(context: Context, **named: str) -> web.Response:
+        found = import_module(f"hosting_emulator.server.control.{module}")
+        answer: web.Response = await getattr(found, name)(context, **named)
+        return answer
+
+    return handler
+
 
 _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "", documents.start),
@@ -56,19 +66,19 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("PUT", "/worlds/{world}/clock", clock.put_clock),
     ("POST", "/worlds/{world}/clock/advance", clock.advance_clock),
     ("POST", "/worlds/{world}/operations/{operation}/step", clock.step_operation),
-    ("GET", "/worlds/{world}/faults", faults.list_faults),
-    ("POST", "/worlds/{world}/faults", faults.arm_fault),
-    ("DELETE", "/worlds/{world}/faults", faults.clear_faults),
-    ("GET", "/worlds/{world}/faults/{fault}", faults.show_fault),
-    ("DELETE", "/worlds/{world}/faults/{fault}", faults.remove_fault),
-    ("GET", "/contract/fault-kinds", faults.list_kinds),
-    ("POST", "/worlds/{world}/interventions", interventions.intervene),
-    ("GET", "/contract/interventions", interventions.list_interventions),
-    ("GET", "/contract/scenario-schema.json", scenarios.schema),
-    ("GET", "/scenarios", scenarios.list_scenarios),
-    ("GET", "/scenarios/{name}", scenarios.show_scenario),
-    ("POST", "/scenarios/run", scenarios.run_scenario),
-    ("POST", "/worlds/{world}/scenario", scenarios.load_scenario),
+    ("GET", "/worlds/{world}/faults", _later("faults", "list_faults")),
+    ("POST", "/worlds/{world}/faults", _later("faults", "arm_fault")),
+    ("DELETE", "/worlds/{world}/faults", _later("faults", "clear_faults")),
+    ("GET", "/worlds/{world}/faults/{fault}", _later("faults", "show_fault")),
+    ("DELETE", "/worlds/{world}/faults/{fault}", _later("faults", "remove_fault")),
+    ("GET", "/contract/fault-kinds", _later("faults", "list_kinds")),
+    ("POST", "/worlds/{world}/interventions", _later("interventions", "intervene")),
+    ("GET", "/contract/interventions", _later("interventions", "list_interventions")),
+    ("GET", "/contract/scenario-schema.json", _later("scenarios", "schema")),
+    ("GET", "/scenarios", _later("scenarios", "list_scenarios")),
+    ("GET", "/scenarios/{name}", _later("scenarios", "show_scenario")),
+    ("POST", "/scenarios/run", _later("scenarios", "run_scenario")),
+    ("POST", "/worlds/{world}/scenario", _later("scenarios", "load_scenario")),
     ("POST", "/worlds/{world}/tokens", people.create_token),
     ("POST", "/worlds/{world}/api-keys", people.create_api_key),
     ("GET", "/worlds/{world}/idp/.well-known/openid-configuration", idp.discovery),
