@@ -13,6 +13,7 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import assume_option, examples
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import put
+from hosting_emulator_cli.scenario_files import is_file
 from hosting_emulator_cli.values import clock_mode, read_with, timestamp
 
 if TYPE_CHECKING:
@@ -163,8 +164,8 @@ def _settings(
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
 
-    if same["watch"] and same["scenario"] is None:
-        raise click.UsageError("--watch needs the --scenario to watch")
+    if same["watch"] and not is_file(same["scenario"] or ""):
+        raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
         raise click.UsageError("give --data-dir or --ephemeral, not both")
     return Settings(

@@ -19,7 +19,8 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import APPLY_DOMAINS, INITIALIZE, finished, plan_of
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.operations import APPLY_DOMAINS, HELD, INITIALIZE, finished, plan_of
 
 Rows = Mapping[str, Mapping[str, Any]]
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
@@ -45,13 +46,14 @@ _LINKS: dict[str, dict[str, t.Table[Any]]] = {
     t.DEPLOYMENTS.name: {"project_id": t.PROJECTS, "operation_id": t.OPERATIONS},
     t.TICKETS.name: {"project_id": t.PROJECTS, "principal": t.PEOPLE},
     t.API_KEYS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
+    t.FAULTS.name: {"project": t.PROJECTS, "principal": t.PEOPLE},
 }
 #: table -> field -> the words it may have.
 _WORDS: dict[str, dict[str, Iterable[str]]] = {
     t.OPERATIONS.name: {
         "state": lifecycles.OPERATION.transitions,
         "phase": PHASES,
-        "kind": (INITIALIZE, APPLY_DOMAINS),
+        "kind": (INITIALIZE, APPLY_DOMAINS, HELD),
     },
     t.DEPLOYMENTS.name: {"status": lifecycles.DEPLOYMENT.transitions},
     t.DNS.name: {"status": lifecycles.DNS_AUTHORIZATION.transitions},
@@ -97,7 +99,9 @@ def _wrong_key(rows: Rows, table: str, key: str, record: Any) -> str | None:
             known = project_id in rows.get(t.PROJECTS.name, {})
             fits = environment in (("dev", "prod") if isinstance(record, r.Database) else ("",))
             return None if known and fits else "there is no such project"
-        case r.Remembered() | r.ClockState() | r.Origin():
+        case Fault():
+            right = record.id
+        case r.Remembered() | r.ClockState() | r.Origin() | r.Planned():
             return None
         case _:
             right = getattr(record, "id", key)
@@ -174,8 +178,17 @@ def _wrong_event(rows: Rows, key: str, event: r.Event) -> str | None:
     if event.kind == "dns_expiry":
         known = event.subject in rows.get(t.PROJECTS.name, {})
         return None if known else f"there is no project {event.subject!r}"
+    if event.kind == "timeline":
+        planned = event.subject in rows.get(t.TIMELINE.name, {})
+        return None if planned else f"nothing is planned as {event.subject!r}"
     operation = rows.get(t.OPERATIONS.name, {}).get(event.subject)
     return None if operation and operation.event == key else "no operation waits for it"
+
+
+def _wrong_fault(rows: Rows, key: str, fault: Fault) -> str | None:
+    drawn = rows.get(t.STREAMS.name, {}).get("fault order", 0)
+    right = f"fault-{fault.order + 1}" == key and 0 <= fault.order < drawn
+    return None if right else "its order was not drawn yet, or is not that of its id"
 
 
 def _wrong_database(_: Rows, key: str, database: r.Database) -> str | None:
@@ -218,6 +231,7 @@ _SPECIAL: dict[str, Callable[[Rows, str, Any], str | None]] = {
     t.OPERATIONS.name: _wrong_operation,
     t.SCHEDULE.name: _wrong_event,
     t.DATABASES.name: _wrong_database,
+    t.FAULTS.name: _wrong_fault,
     t.REMEMBERED.name: _wrong_answer,
     t.CLOCK.name: _wrong_clock,
     t.ORIGIN.name: _wrong_origin,

@@ -50,6 +50,7 @@ def assert_one_line(result, *words: str):
         ("world delete", ["NAME"]),
         ("world create --clock scaled", ["--clock", "scaled:RATE"]),
         ("start --watch", ["--watch", "--scenario"]),
+        ("start --watch --scenario stuck-operation", ["--watch", "a file"]),
         ("fault add", ["EFFECT", "--json-fault"]),
         ("fault add timeout --json-fault {}", ["EFFECT", "--json-fault"]),
         ("fault add --json-fault {} --times 2", ["--json-fault", "alone"]),

@@ -1,6 +1,6 @@
 """A world in which faults are armed and asked, with no engine and no socket around it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from hosting_emulator.world.fault_records import Fault, Phase
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
 from tests.in_process import NOON_MS, fresh_world
+from tests.unit.storage.worlds_on_disk import assert_sound
 
 
 class Desk:
@@ -80,5 +81,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk() -> Iterator[Desk]:
+    """A desk whose world, with all that is armed, can be exported and taken in again."""
+    desk = Desk()
+    yield desk
+    assert_sound(desk.world)

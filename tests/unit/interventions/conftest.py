@@ -1,5 +1,6 @@
 """A world whose clock stands still, with interventions and its calls, in this process."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hosting_emulator.world.records import ApiKey, Database, Operation, Project,
 from hosting_emulator.world.tables import API_KEYS, DATABASES, OPERATIONS, PROJECTS, TICKETS
 from hosting_emulator.world.value import Change
 from tests.in_process import Answer, InProcess
+from tests.unit.storage.worlds_on_disk import assert_sound
 
 
 class Stage(InProcess):
@@ -56,5 +58,8 @@ class Stage(InProcess):
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
+def stage() -> Iterator[Stage]:
+    """A stage whose world, whatever was done to it, can be exported and taken in again."""
+    stage = Stage()
+    yield stage
+    assert_sound(stage.world)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.documents import rows_of
 from hosting_emulator.storage.keeper import DiskKeeper, read_world
+from hosting_emulator.storage.transfer import export_state, import_state
 from hosting_emulator.world.indexes import Queue
 from hosting_emulator.world.value import World
 from tests.in_process import InProcess, fresh_world
@@ -99,3 +101,10 @@ def busy(api: InProcess) -> None:
 def open_directory(path: Path, complaints: list[str] | None = None) -> DataDirectory:
     said = complaints if complaints is not None else []
     return DataDirectory(path, "process", said.append)
+
+
+def assert_sound(world: World) -> None:
+    """Whatever was done to a world, it can be exported, taken in again, and is the same."""
+    found = import_state(json.loads(json.dumps(export_state(world))), world.name, 0)
+
+    assert content(found)[4:] == content(world)[4:]
