@@ -343,7 +343,12 @@ def test_fault_may_be_removed_inside_its_block(api: Api):
 
 
 def test_effect_and_rule_may_be_written_side_by_side(api: Api):
-    written: dict[str, Any] = {"call": "list_deployments", "times": 2, "phase": "after_commit", "ttl": "10m"}
+    written: dict[str, Any] = {
+        "call": "list_deployments",
+        "times": 2,
+        "phase": "after_commit",
+        "ttl": "10m",
+    }
 
     one = api.emulator.fault("rate_limit", limit=3, window="30s", from_="1m", **written).now
     same = api.emulator.fault(rate_limit={"limit": 3, "window": "30s"}, from_="1m", **written).now
