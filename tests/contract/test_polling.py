@@ -91,13 +91,13 @@ def test_updated_at_moves_with_what_a_client_sees(api: HeldApi, start: Start) ->
 @both
 def test_the_progress_is_observed_now(api: HeldApi, start: Start) -> None:
     operation = start(api).json
-    api.advance("1234ms")
+    api.advance("900ms")
 
     progress = api.poll(operation["id"]).json["progress"]
 
     assert progress["observed_at"] == api.emulator.clock.now
     assert progress["project_id"] == api.emulator.project
-    assert progress["next_poll_after_seconds"] == 1  # 766 ms are left: whole seconds, rounded up
+    assert progress["next_poll_after_seconds"] == 2  # 1.1 s are left: whole seconds, rounded up
 
 
 @both

@@ -116,6 +116,12 @@ def _check_aliases(scenario: Scenario, world: d.WorldPart) -> None:
             path: Path = ("world", "organizations", i, "permissions", j)
             known_word(scenario, path, "permission", permission, PERMISSIONS)
     for i, project in enumerate(world.projects):
+        database = project.database
+        if database.data_mode == "shared" and database.dev != database.prod:
+            raise scenario.located.error(
+                ("world", "projects", i, "database"),
+                "a shared database is one for both environments: give dev and prod the same state",
+            )
         path = ("world", "projects", i, "organization")
         known_word(scenario, path, "organization", project.organization, organizations)
     for i, person in enumerate(world.people):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.scenario.check import check_text
+from hosting_emulator.scenario.errors import ScenarioError
 from tests.unit.scenario.stories import refused, run, text_of
 
 WORLD = """
@@ -186,3 +188,15 @@ def test_a_note_alone_is_a_step():
 
 def test_a_scenario_without_a_story_passes():
     assert run("")["passed"] is True
+
+
+def test_a_shared_database_has_one_state():
+    text = (
+        "name: shared\ndescription: One database for both environments.\nworld:\n"
+        "  organizations: [{alias: acme}]\n  people: []\n  projects:\n"
+        "    - alias: shop\n      organization: acme\n"
+        "      database: {data_mode: shared, dev: ready, prod: suspended}\n"
+    )
+
+    with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: a shared database is one"):
+        check_text(text, "shared.yaml")
