@@ -46,6 +46,22 @@ def _(api: HeldApi) -> list[str]:
 
 
 @cases.add(
+    "reconciliation_states",
+    ["wanted", "trying", "settled", "given up"],
+    ["required", "running", "completed"],
+    ["wanted", "trying", "settled"],
+)
+def _(api: HeldApi) -> list[str]:
+    operation_id = api.initialize(1).json["id"]
+    seen = []
+    for step in ("require", "run", "complete"):
+        name, world = f"{step}_reconciliation", api.emulator.name
+        api.emulator.control.intervene(name, {"operation": operation_id}, world)
+        seen.append(api.poll(operation_id).json["reconciliation"]["state"])
+    return seen
+
+
+@cases.add(
     "deployment_statuses",
     ["waiting", "making", "shipping", "live", "broken", "dropped"],
     {"queued", "ready", "failed", "cancelled"},

@@ -28,8 +28,6 @@ CASES = [
 ELSEWHERE = {
     ("idempotency_in_flight", "refuse"),  # needs a slow disk: test_idempotency_in_flight.py
 }
-#: No answer holds them yet: no operation has a `reconciliation` before something goes wrong.
-INVISIBLE = {"reconciliation_states"}
 
 
 @pytest.fixture
@@ -60,8 +58,6 @@ def test_every_alternative_has_a_case(api: HeldApi) -> None:
     missing: list[str] = []
     for row in api.emulator.control.assumptions(api.emulator.name):
         alternatives = row["alternatives"]
-        if row["name"] in INVISIBLE:
-            continue
         if alternatives == "any":
             if not any(name == row["name"] for name, _ in cases):
                 missing.append(row["name"])
