@@ -97,10 +97,13 @@ def _read_body(body: bytes, model_name: str, closed: bool) -> tuple[Mapping[str,
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
     _check_body(document, model_name, closed)
-    return MappingProxyType(document), _canonical(document)
+    known = _model(model_name)[0].model_fields
+    said = {name: value for name, value in document.items() if name in known}
+    return MappingProxyType(said), _canonical(said)
 
 
-#: Two bodies are the same request when they say the same, however they are spelled.
+#: Two bodies are the same request when they say the same, however they are spelled; what is ignored
+#: says nothing (contract, operation 3: an exact replay is the same name and Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 #: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)

@@ -330,7 +330,6 @@ def past_operation(change: Change, deployment: Deployment) -> Operation:
         step=len(DEPLOYING_PLAN) - 1,
         deployment_id=deployment.id,
         build_completed_at=deployment.updated_at if ready else None,
-        result={"source_generation": 1} if ready else None,
         error=BUILD_FAILED if deployment.status == "failed" else None,
     )
     change.put(OPERATIONS, operation.id, operation)
@@ -338,8 +337,11 @@ def past_operation(change: Change, deployment: Deployment) -> Operation:
 
 
 def count_poll(change: Change, operation: Operation) -> Operation:
-    """Count a poll of an unfinished operation; under a `per_poll` profile every n-th moves it."""
-    mode, per_step, _ = profile_of(change, operation.kind)
+    """Count a poll of an unfinished operation; under `per_poll n` each state lasts n of them.
+
+    The phases of a running operation share its n polls as they share its time under `timed`.
+    """
+    mode, per_state, _ = profile_of(change, operation.kind)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:
         return operation
     project = change.row(PROJECTS, operation.project_id)
@@ -347,4 +349,12 @@ def count_poll(change: Change, operation: Operation) -> Operation:
         return operation
     operation = replace(operation, polls=operation.polls + 1)
     change.put(OPERATIONS, operation.id, operation)
-    return step(change, operation.id) if operation.polls % per_step == 0 else operation
+    state, phases = operation.state, len(plan_of(operation)) - 2
+    shared = phases if state == "running" else 1
+    due = operation.polls * shared // per_state + (1 if state == "running" else 0)
+    while operation.state == state and operation.step < due:
+        operation = step(change, operation.id)
+    if operation.state != state and not finished(operation):
+        operation = replace(operation, polls=0)
+        change.put(OPERATIONS, operation.id, operation)
+    return operation
