@@ -59,7 +59,7 @@ from hosting_emulator.world.fault_records import (
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.streams import derive
-from hosting_emulator.world.tables import API_KEYS, FAULTS, TIMELINE
+from hosting_emulator.world.tables import API_KEYS, TIMELINE
 from hosting_emulator.world.value import Change, World
 
 _SUCCESS_HEADERS = (("Cache-Control", "no-store"),)
@@ -161,7 +161,7 @@ class Engine(LiveWorld):
         )
         trail.principal = principal.person_id
         subject: Subject | None = None
-        if incoming.decided is not None or self.world.count(FAULTS):
+        if self.world.disturbed or incoming.decided is not None:
             subject = fault_subject(self.world, spec, subject_id, principal, incoming)
             answered = self._before(subject, incoming, trail)
             if answered is not None:
@@ -190,7 +190,7 @@ class Engine(LiveWorld):
             _note_use(change, key)
         if change.writes and not isinstance(trail.breakage, Truncate | MalformedResponse):
             self.commit(change, ask.spec.call_id)
-        if self.world.count(TIMELINE):
+        if self.world.disturbed and self.world.count(TIMELINE):
             counted = Change(self.world, trail.now_ms)
             count_call(counted, ask.spec.call_id)
             self.commit(counted, "timeline")

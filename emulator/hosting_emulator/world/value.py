@@ -17,7 +17,17 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import heap as heaps
 from hosting_emulator.world.indexes import NO_INDEXES, Indexes, index
 from hosting_emulator.world.records import ClockState, Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, CLOCK, ONLY, ORIGIN, SCHEDULE, TABLES, Table
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    CLOCK,
+    FAULTS,
+    ONLY,
+    ORIGIN,
+    SCHEDULE,
+    TABLES,
+    TIMELINE,
+    Table,
+)
 
 R = TypeVar("R")
 #: What a change did, by table and key; None says the row was deleted.
@@ -29,7 +39,8 @@ class World(msgspec.Struct, frozen=True, gc=False):
     """One isolated simulated hosting service. `commit` counts its accepted changes.
 
     `seed` and `name` give its random streams and signing key; `at_ms` is the latest moment of world
-    time anything in it happened. `assumptions` and `clock` are rows that every request looks at.
+    time anything in it happened. `assumptions` and `clock` are rows that every request looks at;
+    `disturbed` says whether there is any fault or timeline that it must ask.
     """
 
     name: str
@@ -41,6 +52,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     schedule: heaps.Heap | None
     assumptions: Assumptions
     clock: ClockState
+    disturbed: bool = False
 
     def get(self, table: Table[R], key: str) -> R | None:
         """Return a row, or None."""
@@ -108,7 +120,16 @@ def _world(
     if tables[CLOCK.name] is not before.tables[CLOCK.name]:
         clock = tables[CLOCK.name][ONLY]
     return World(
-        before.name, before.seed, commit, at_ms, tables, indexes, schedule, assumptions, clock
+        before.name,
+        before.seed,
+        commit,
+        at_ms,
+        tables,
+        indexes,
+        schedule,
+        assumptions,
+        clock,
+        len(tables[FAULTS.name]) > 0 or len(tables[TIMELINE.name]) > 0,
     )
 
 
