@@ -28,7 +28,7 @@ DELETED = ".deleted"
 SNAPSHOT = "snapshot.json"
 JOURNAL = "journal.ndjson"
 #: The journal is folded into a snapshot when it is longer than this and than the snapshot itself.
-COMPACT_BYTES = 32 * 1024 * 1024
+COMPACT_BYTES = 128 * 1024 * 1024
 
 
 def read_world(folder: Path) -> tuple[World | None, list[str]]:
