@@ -17,8 +17,8 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world.records import ApiKey, Person
 from hosting_emulator.world.streams import derive, digest
-from hosting_emulator.world.tables import API_KEYS
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.tables import API_KEYS, MEMBERSHIPS, ORGANIZATIONS
+from hosting_emulator.world.value import Change, World
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 if TYPE_CHECKING:
@@ -207,6 +207,16 @@ def _is_moment(claim: Any) -> bool:
 
 def _unauthenticated(detail: str) -> Refused:
     return Refused("unauthenticated", detail)
+
+
+def home_of(world: World, person: Person) -> str | None:
+    """Return the organization a person signs in to when none is named: their first by alias."""
+    found = sorted(
+        organization.alias
+        for key, organization in world.rows(ORGANIZATIONS)
+        if world.get(MEMBERSHIPS, f"{key}/{person.id}")
+    )
+    return str(world.indexes[f"organization:{found[0]}"]) if found else None
 
 
 def bearer_token(found: Sequence[str]) -> str:

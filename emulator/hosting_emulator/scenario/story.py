@@ -21,7 +21,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
-from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.identity import home_of, issuer_path
 from hosting_emulator.engine.problem_documents import problem_document, status_of
 from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.faults.viewing import faults_in_order
@@ -38,10 +38,8 @@ from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     FAULTS,
-    MEMBERSHIPS,
     ONLY,
     OPERATIONS,
-    ORGANIZATIONS,
     PEOPLE,
 )
 from hosting_emulator.world.value import Change
@@ -183,12 +181,7 @@ class Story:
         if step.organization is not None and step.call != "create_user_api_key":
             organization_id = self._id("organization", step.organization)
         else:
-            mine = [
-                (o.alias, key)
-                for key, o in world.rows(ORGANIZATIONS)
-                if world.get(MEMBERSHIPS, f"{key}/{person.id}")
-            ]
-            organization_id = min(mine)[1] if mine else None
+            organization_id = home_of(world, person)
         return self._engine.identity.mint(
             person,
             organization_id,
@@ -242,7 +235,7 @@ class Story:
             due_ms = engine.due_of(operation_id)
             if due_ms is None:
                 raise StepFailed(f"operation {operation_id} does not move with time")
-            engine.move_to(max(due_ms, engine.now_ms()))
+            engine.move_up_to(due_ms)
         raise StepFailed("the operation did not end")
 
     def _change(self, title: str, act: Callable[[Change], str]) -> str:

@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, unquote_plus
 from aiohttp import web
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import ALGORITHM, issuer_path
+from hosting_emulator.engine.identity import ALGORITHM, home_of, issuer_path
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.people import find, home_of, token_document
+from hosting_emulator.server.control.people import find, token_document
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.zones import DEFAULT_WORLD
 

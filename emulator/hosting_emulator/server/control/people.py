@@ -11,12 +11,12 @@ from hosting_emulator.calls.create_user_api_key import make_key
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.identity import home_of, issuer_path
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Organization, Person
-from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, Table
+from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, Table
 from hosting_emulator.world.value import Change, World
 
 R = TypeVar("R", Person, Organization)
@@ -117,16 +117,6 @@ async def create_api_key(context: Context, world: str) -> web.Response:
     key, value = make_key(change, organization, person.id, asked.name, permissions)
     engine.commit(change, "API key made by the control API")
     return answers.json({"value": value, "key": views.api_key(key, engine.world.assumptions)}, 201)
-
-
-def home_of(world: World, person: Person) -> str | None:
-    """Return the organization a person signs in to when none is named: their first by alias."""
-    found = sorted(
-        organization.alias
-        for key, organization in world.rows(ORGANIZATIONS)
-        if world.get(MEMBERSHIPS, f"{key}/{person.id}")
-    )
-    return str(world.indexes[f"organization:{found[0]}"]) if found else None
 
 
 def find(world: World, table: Table[R], name: str, index: str) -> R:
