@@ -121,6 +121,7 @@ class InProcess:
             docs_url=lambda: "http://docs",
             headers=lambda name: by_name.get(name.lower(), []),
             body=body,
+            raw_headers=[(name.encode(), value.encode()) for name, value in headers],
         )
         outgoing: Outgoing = self.engine.exchange(incoming)
         self.engine.release(outgoing)

@@ -32,7 +32,7 @@ from hosting_emulator.engine.fault_answers import (
 )
 from hosting_emulator.engine.identity import Identity, bearer_token
 from hosting_emulator.engine.limits import RateLimiter
-from hosting_emulator.engine.live_world import LiveWorld, StoreFailed
+from hosting_emulator.engine.live_world import LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms, stopwatch_ns
 from hosting_emulator.engine.problem_documents import (
     CONTENT_TYPE,
@@ -40,8 +40,9 @@ from hosting_emulator.engine.problem_documents import (
     problem_headers,
     status_of,
 )
-from hosting_emulator.engine.request_log import Entry, RequestLog
+from hosting_emulator.engine.request_log import RequestLog, recorded
 from hosting_emulator.engine.routes import routes_for
+from hosting_emulator.engine.snapshots import Snapshot, Snapshots
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.engine.trail import Trail
 from hosting_emulator.faults.deciding import Decision, Subject, decide
@@ -74,14 +75,26 @@ class Engine(LiveWorld):
         super().__init__(world, keeper, machine)
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
+        self.snapshots = Snapshots()
         self._limiter = RateLimiter()
         self._in_flight: set[str] = set()
 
     def replace_world(self, world: World) -> None:
         """Put another world in place of this one, and forget the old one's requests."""
+        self._put_in_place(world)
+        self.log.clear()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Put an earlier state of this world back, as one more commit; its request log goes on.
+
+        Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.
+        """
+        world = anchored(snapshot.world, snapshot.at_ms, self._machine())
+        self._put_in_place(replace(world, commit=self.world.commit + 1))
+
+    def _put_in_place(self, world: World) -> None:
         super().replace_world(world)
         self.identity = Identity(world.seed, world.name)
-        self.log.clear()
         self._limiter = RateLimiter()
         self._in_flight.clear()
 
@@ -106,20 +119,7 @@ class Engine(LiveWorld):
             self.log.take_back()
             return outgoing
         outgoing.in_flight = trail.in_flight
-        self.log.add(
-            Entry(
-                n=trail.number,
-                at_ms=trail.now_ms,
-                method=incoming.method,
-                path=incoming.path,
-                call=trail.call,
-                principal=trail.principal,
-                status=outgoing.status,
-                code=code,
-                why=trail.why or [],
-                took_ns=stopwatch_ns() - began_ns,
-            )
-        )
+        self.log.add(recorded(incoming, outgoing, code, trail, stopwatch_ns() - began_ns))
         return outgoing
 
     def release(self, outgoing: Outgoing) -> None:
@@ -275,6 +275,10 @@ class Engine(LiveWorld):
         routes = routes_for(self.world.assumptions.operation_path)
         spec, subject_id = routes.find(incoming.method, incoming.path)
         trail.call = spec.call_id
+        if spec.subject == "project":
+            trail.project = subject_id
+        elif spec.subject == "operation":
+            trail.operation = subject_id
         return spec, subject_id
 
     def _call(self, change: Change, ask: Ask, trail: Trail) -> tuple[Change, Reply]:
@@ -295,6 +299,7 @@ class Engine(LiveWorld):
             self._take_flight(idempotency.storage_key(change, ask), trail)
         remembered = idempotency.recall(change, ask)
         if remembered is not None:
+            trail.replayed = True
             trail.say(
                 f"replay of the first answer under this Idempotency-Key ({remembered.status})"
             )

@@ -24,7 +24,8 @@ class Incoming:
 
     `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
     it (an oversized or broken body); `decided` is what faults do to it, once that is known;
-    `docs_url` tells where problem types point; `dev_port` is the port of dev origins.
+    `docs_url` tells where problem types point; `dev_port` is the port of dev origins; `raw_headers`
+    are all headers as they came, for the request log.
     """
 
     method: str
@@ -36,6 +37,7 @@ class Incoming:
     dev_port: int | None = None
     refused: Refused | None = None
     decided: Decision | None = None
+    raw_headers: Sequence[tuple[bytes, bytes]] = ()
 
 
 @dataclass(slots=True)

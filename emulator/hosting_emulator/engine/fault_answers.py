@@ -10,7 +10,7 @@ from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.faults.deciding import Decision, Subject
-from hosting_emulator.world.fault_records import Abort, Fault, GatewayError, RateLimit
+from hosting_emulator.world.fault_records import Abort, Effect, Fault, GatewayError, RateLimit
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import World
 
@@ -35,7 +35,12 @@ def fault_subject(
 
 def fault_kind(fault: Fault) -> str:
     """Return the name of a fault's effect."""
-    return str(fault.effect.__struct_config__.tag)
+    return effect_kind(fault.effect)
+
+
+def effect_kind(effect: Effect) -> str:
+    """Return the name of an effect, such as `connection_reset`."""
+    return str(effect.__struct_config__.tag)
 
 
 def refusal_of(effect: Abort | RateLimit, decision: Decision) -> Refused:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from msgspec.structs import replace
+
 from hosting_emulator.engine.commits import Commit, Keeper
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.timeline import carry_out
@@ -15,11 +17,19 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.records import ClockState
 from hosting_emulator.world.schedule import run_due
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.value import Change, World, apply
 
 
 class StoreFailed(Exception):
     """A change could not be kept, so it was not made; the message says what went wrong."""
+
+
+def anchored(world: World, world_ms: int, machine_ms: int) -> World:
+    """Return a world whose scaled clock runs on from `world_ms`; the other modes know their time."""
+    if world.clock.mode != "scaled":
+        return world
+    clock = replace(world.clock, world_ms=world_ms, machine_ms=machine_ms)
+    return apply(world, {CLOCK.name: {ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)
 
 
 class LiveWorld:

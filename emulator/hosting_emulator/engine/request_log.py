@@ -1,33 +1,93 @@
 """The request log: what was asked, what was answered and why. A ring of cheap records.
 
-It keeps no bodies and no secrets.
+An entry is kept as it came and rendered when somebody looks; secrets are cut out then (`redacting`).
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hosting_emulator.contract.timestamps import format_timestamp
+import msgspec
 
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.fault_answers import effect_kind
+from hosting_emulator.engine.redacting import Redactor
+from hosting_emulator.engine.trail import Trail
+from hosting_emulator.world.fault_records import Effect, SlowResponse
+from hosting_emulator.world.records import Person
+from hosting_emulator.world.tables import PEOPLE
+from hosting_emulator.world.value import World
+
+#: How many exchanges are kept, and how many bytes of each body.
 CAPACITY = 1000
+BODY_KEPT = 16 * 1024
 
 
 @dataclass(slots=True)
 class Entry:
-    """One exchange. `why` is the trail of decisions, in order; `took_ns` is real time in the core."""
+    """One exchange. `why` is the trail of decisions, in order; `took_ns` is real time in the core.
+
+    `project` and `operation` are ids named by the path; `lost` is the connection fault that ate the
+    answer. Bodies are kept up to BODY_KEPT bytes, their whole lengths beside them.
+    """
 
     n: int
     at_ms: int
     method: str
     path: str
+    query: str
     call: str | None
+    project: str | None
+    operation: str | None
     principal: str | None
     status: int
     code: str | None
+    replayed: bool
+    lost: str | None
     why: list[str]
     took_ns: int
+    headers: Sequence[tuple[bytes, bytes]]
+    body: bytes
+    body_bytes: int
+    answer_headers: Sequence[tuple[str, str]]
+    content_type: str
+    answer: bytes
+    answer_bytes: int
+
+
+def recorded(
+    incoming: Incoming, outgoing: Outgoing, code: str | None, trail: Trail, took_ns: int
+) -> Entry:
+    """Return the entry of an exchange that is over."""
+    body, answer, breakage = incoming.body, outgoing.body, outgoing.breakage
+    return Entry(
+        n=trail.number,
+        at_ms=trail.now_ms,
+        method=incoming.method,
+        path=incoming.path,
+        query=incoming.query,
+        call=trail.call,
+        project=trail.project,
+        operation=trail.operation,
+        principal=trail.principal,
+        status=outgoing.status,
+        code=code,
+        replayed=trail.replayed,
+        lost=_lost(breakage),
+        why=trail.why or [],
+        took_ns=took_ns,
+        headers=incoming.raw_headers,
+        body=body if len(body) <= BODY_KEPT else body[:BODY_KEPT],
+        body_bytes=len(body),
+        answer_headers=outgoing.headers,
+        content_type=outgoing.content_type,
+        answer=answer if len(answer) <= BODY_KEPT else answer[:BODY_KEPT],
+        answer_bytes=len(answer),
+    )
 
 
 class RequestLog:
@@ -55,21 +115,82 @@ class RequestLog:
         self._entries.clear()
         self.count = 0
 
-    def view(self, limit: int) -> list[dict[str, Any]]:
+    def __len__(self) -> int:
+        """How many exchanges are kept."""
+        return len(self._entries)
+
+    def newest(self, limit: int) -> list[Entry]:
         """Return the last `limit` exchanges, newest first."""
-        newest = list(self._entries)[::-1][:limit]
-        return [
-            {
-                "n": entry.n,
-                "at": format_timestamp(entry.at_ms),
-                "method": entry.method,
-                "path": entry.path.encode("utf-8", "backslashreplace").decode(),
-                "call": entry.call,
-                "principal": entry.principal,
-                "status": entry.status,
-                "code": entry.code,
-                "why": entry.why,
-                "duration_us": round(entry.took_ns / 1000, 1),
-            }
-            for entry in newest
-        ]
+        return list(self._entries)[::-1][:limit]
+
+    def find(self, n: int) -> Entry | None:
+        """Return the exchange of this number; None when it has left the ring, or never was."""
+        return next((entry for entry in self._entries if entry.n == n), None)
+
+
+def entry_view(world: World, entry: Entry) -> dict[str, Any]:
+    """Return an exchange in short, as lists show it."""
+    redactor = Redactor(world.assumptions.key_prefix)
+    person: Person | None = world.get(PEOPLE, entry.principal) if entry.principal else None
+    return {
+        "n": entry.n,
+        "at": format_timestamp(entry.at_ms),
+        "method": entry.method,
+        "path": redactor.text(entry.path),
+        "query": redactor.text(entry.query),
+        "call": entry.call,
+        "project": None if entry.project is None else redactor.text(entry.project),
+        "operation": None if entry.operation is None else redactor.text(entry.operation),
+        "principal": entry.principal,
+        "who": person.alias if person else None,
+        "status": entry.status,
+        "code": entry.code,
+        "idempotency_key": _header(entry, b"idempotency-key"),
+        "replayed": entry.replayed,
+        "lost": entry.lost,
+        "why": [redactor.text(sentence) for sentence in entry.why],
+        "duration_us": round(entry.took_ns / 1000, 1),
+    }
+
+
+def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
+    """Return a whole exchange: the short form, and both sides' headers and bodies."""
+    redactor = Redactor(world.assumptions.key_prefix)
+    sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in entry.headers]
+    return {
+        **entry_view(world, entry),
+        "request": {
+            "headers": redactor.headers(sent),
+            "body": redactor.body(entry.body),
+            "body_bytes": entry.body_bytes,
+        },
+        "answer": {
+            "headers": redactor.headers(
+                [*entry.answer_headers, ("Content-Type", entry.content_type)]
+            ),
+            "body": redactor.body(entry.answer),
+            "body_bytes": entry.answer_bytes,
+        },
+    }
+
+
+def problem_of(entry: Entry) -> dict[str, str] | None:
+    """Return code and detail of the problem an exchange was answered with; None for any other."""
+    if entry.code is None and entry.status < 400:
+        return None
+    try:
+        document = msgspec.json.decode(entry.answer)
+        return {"code": str(document["code"]), "detail": str(document["detail"])}
+    except (msgspec.DecodeError, LookupError, TypeError):
+        return None
+
+
+def _lost(breakage: Effect | None) -> str | None:
+    if breakage is None or isinstance(breakage, SlowResponse):  # late, but it arrives
+        return None
+    return effect_kind(breakage)
+
+
+def _header(entry: Entry, name: bytes) -> str | None:
+    found = [value for known, value in entry.headers if known.lower() == name]
+    return found[0].decode("latin-1") if found else None

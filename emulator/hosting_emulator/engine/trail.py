@@ -16,7 +16,11 @@ class Trail:
     now_ms: int
     request_id: str | None = None
     call: str | None = None
+    #: The ids that the path names.
+    project: str | None = None
+    operation: str | None = None
     principal: str | None = None
+    replayed: bool = False
     why: list[str] | None = None
     in_flight: str | None = None
     docs_url: Callable[[], str] | None = None

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.live_world import StoreFailed
+from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.prototypes import Prototypes
+from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.default_world import default_world
-from hosting_emulator.world.records import ClockState, Origin
-from hosting_emulator.world.tables import CLOCK, ONLY, ORIGIN
-from hosting_emulator.world.value import World, apply
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.tables import ONLY, ORIGIN
+from hosting_emulator.world.value import World
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
@@ -49,28 +52,21 @@ class Worlds:
         self._engines: dict[str, Engine] = {}
         self._ephemeral: set[str] = set()
         self._thrown_away = 0
+        self.prototypes = Prototypes()
 
     def open(self, seed: str, origin: Origin) -> bool:
         """Load what is kept, and make the default world if it is not; tell whether it was made."""
         for name in self._library.worlds():
             world = self._library.load(name)
             if world is not None:
-                self._engines[name] = Engine(
-                    self._resumed(world), self._library.keep(world, fresh=False), self._machine
-                )
+                # A scaled clock stood still while nobody ran it.
+                world = anchored(world, world.at_ms, self._machine())
+                keeper = self._library.keep(world, fresh=False)
+                self._engines[name] = Engine(world, keeper, self._machine)
         if DEFAULT_WORLD in self._engines:
             return False
         self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
         return True
-
-    def _resumed(self, world: World) -> World:
-        """A scaled clock stood still while nobody ran it; the others know what time it is."""
-        clock = world.clock
-        if clock.mode != "scaled":
-            return world
-        again = _anchored(clock, world.at_ms, self._machine())
-        writes = {CLOCK.name: {ONLY: again}}
-        return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
 
     def rest(self) -> None:
         """Bring every world up to date before the process ends. Raises StoreFailed after the last."""
@@ -80,7 +76,8 @@ class Worlds:
                 now_ms = engine.settle()
                 clock = engine.world.clock
                 if clock.mode == "scaled":
-                    engine.set_clock(_anchored(clock, now_ms, self._machine()))
+                    now_machine_ms = self._machine()
+                    engine.set_clock(replace(clock, world_ms=now_ms, machine_ms=now_machine_ms))
             except StoreFailed as error:
                 failed = error
         if failed is not None:
@@ -112,7 +109,19 @@ class Worlds:
 
     def create(self, name: str, seed: str, origin: Origin, *, ephemeral: bool) -> Engine:
         """Make a default world under a free name. Raises ClockRefused, StoreFailed."""
-        return self.add(default_world(name, seed, origin, self._machine()), ephemeral=ephemeral)
+        return self.add(self.default(name, seed, origin), ephemeral=ephemeral)
+
+    def default(self, name: str, seed: str, origin: Origin) -> World:
+        """Return a fresh default world under a name. Raises ClockRefused."""
+        now_machine_ms = self._machine()
+        clock = clocks.start(origin.mode, origin.rate, origin.at_ms, now_machine_ms)
+        if clock != clocks.start(origin.mode, origin.rate, origin.at_ms, 0):
+            return default_world(name, seed, origin, now_machine_ms)  # each begins at another time
+        return self.prototypes.fresh(
+            name,
+            (seed, msgspec.json.encode(origin)),
+            lambda: default_world(name, seed, origin, now_machine_ms),
+        )
 
     def add(self, world: World, *, ephemeral: bool) -> Engine:
         """Take in a world under its own, free name. Raises StoreFailed."""
@@ -137,7 +146,7 @@ class Worlds:
         if origin.scenario is not None and self._rebuild is not None:
             world = self._rebuild(old, origin, self._machine())
         else:
-            world = default_world(old.name, old.seed, origin, self._machine())
+            world = self.default(old.name, old.seed, origin)
         engine.replace_world(replace(world, commit=old.commit + 1))
 
     def delete(self, name: str) -> None:
@@ -152,7 +161,3 @@ class Worlds:
                     f"the world could not be deleted: {error.strerror or error}"
                 ) from error
         del self._engines[name]
-
-
-def _anchored(clock: ClockState, world_ms: int, now_machine_ms: int) -> ClockState:
-    return replace(clock, world_ms=world_ms, machine_ms=now_machine_ms)

@@ -17,7 +17,7 @@ from hosting_emulator.interventions.base import (
 from hosting_emulator.world import lifecycles, operations
 from hosting_emulator.world.records import Deployment, Failure, Operation, Reconciliation
 from hosting_emulator.world.streams import draw, new_id
-from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS
+from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change
 from hosting_emulator.world.zones import hostnames
 
@@ -54,6 +54,28 @@ class ReleaseOperation(Intervention, frozen=True):
             )
         operations.release(change, found)
         return f"operation {found.id} moves again"
+
+
+class StepOperation(Intervention, frozen=True):
+    """An operation takes the next step of its plan now, whatever its profile says."""
+
+    operation: str | None = None
+    project: str | None = None
+
+    def apply(self, change: Change) -> str:
+        found = find_operation(change, self.operation, self.project)
+        claim = change.row(PROJECTS, found.project_id).claim
+        if claim != found.id:
+            raise InterventionRefused(
+                f"operation {found.id} waits: operation {claim} holds the project's claim; step "
+                "that one first"
+            )
+        if found.kind == operations.HELD:
+            raise InterventionRefused(f"operation {found.id} only holds the claim: release_claim")
+        if found.stuck:
+            raise InterventionRefused(f"operation {found.id} is stuck: release it first")
+        stepped = operations.step(change, found.id)
+        return f"operation {found.id} is {stepped.state} ({stepped.phase})"
 
 
 class FailOperation(Intervention, frozen=True):

@@ -15,6 +15,7 @@ from hosting_emulator.interventions.base import Intervention, InterventionRefuse
 _KINDS: tuple[type[Intervention], ...] = (
     on_operations.StickOperation,
     on_operations.ReleaseOperation,
+    on_operations.StepOperation,
     on_operations.FailOperation,
     on_operations.CancelOperation,
     on_operations.RequireReconciliation,

@@ -35,6 +35,7 @@ async def answer(
         body=body,
         dev_port=site.tls_port,
         refused=refused,
+        raw_headers=request.raw_headers,
     )
     outgoing = engine.exchange(incoming)
     if outgoing.resume:  # a fault delays the request before anything is done

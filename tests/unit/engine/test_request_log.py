@@ -1,20 +1,41 @@
 """The request log: the last exchanges with their reasons, and no secrets."""
 
 import json
+from typing import Any
 
-from hosting_emulator.engine.request_log import CAPACITY
+import pytest
+
+from hosting_emulator.engine.request_log import (
+    BODY_KEPT,
+    CAPACITY,
+    entry_view,
+    exchange_view,
+    problem_of,
+)
+from hosting_emulator.faults.reading import arm
+from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
+
+
+def short(api: InProcess, limit: int = 1) -> list[dict[str, Any]]:
+    return [entry_view(api.world, entry) for entry in api.engine.log.newest(limit)]
+
+
+def whole(api: InProcess) -> dict[str, Any]:
+    return exchange_view(api.world, api.engine.log.newest(1)[0])
 
 
 def test_says_who_asked_what_and_why_it_was_answered_so():
     api = InProcess()
-    api.set_flag(True, who="reader")
+    api.set_flag(True, who="reader", key="flag-1")
 
-    (entry,) = api.engine.log.view(1)
+    (entry,) = short(api)
 
     assert (entry["n"], entry["method"], entry["status"]) == (1, "PUT", 403)
     assert (entry["call"], entry["code"]) == ("set_project_powered_by_flag", "forbidden")
     assert entry["principal"] == api.world.indexes["person:reader"]
+    assert (entry["who"], entry["project"]) == ("reader", api.project())
+    assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
     assert entry["why"] == ["the call needs the role owner, the caller has reader"]
 
 
@@ -22,7 +43,7 @@ def test_tells_what_the_caller_may_not_know():
     api = InProcess()
     answer = api.dns(who="outsider")
 
-    (entry,) = api.engine.log.view(1)
+    (entry,) = short(api)
 
     assert "outside the caller's scope" in entry["why"][0]
     assert "outside the caller's scope" not in answer.json["detail"]
@@ -33,7 +54,39 @@ def test_names_a_replay():
     for _ in range(2):
         api.set_flag(True, key="again")
 
-    assert "replay" in api.engine.log.view(1)[0]["why"][0]
+    replay, first = short(api, 2)
+
+    assert (first["replayed"], replay["replayed"]) == (False, True)
+    assert "replay" in replay["why"][0]
+
+
+def test_names_the_operation_of_a_poll():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.call("GET", f"/v1/operations/{operation}")
+
+    (entry,) = short(api)
+
+    assert (entry["call"], entry["operation"]) == ("get_operation", operation)
+
+
+@pytest.mark.parametrize(
+    ("effect", "lost"),
+    [
+        ({"connection_reset": {}}, "connection_reset"),
+        ({"truncate": {"bytes": 10}}, "truncate"),
+        ({"slow_response": {"bytes_per_second": 1000}}, None),  # late, but it arrives
+        ({"abort": {"code": "rate_limited"}}, None),
+    ],
+)
+def test_says_what_ate_an_answer(effect, lost):
+    api = InProcess()
+    change = Change(api.world, api.engine.settle())
+    arm(change, effect)
+    api.engine.commit(change, "armed")
+    api.dns()
+
+    assert short(api)[0]["lost"] == lost
 
 
 def test_is_a_ring_newest_first():
@@ -41,24 +94,64 @@ def test_is_a_ring_newest_first():
     for _ in range(CAPACITY + 10):
         api.send("GET", "/nowhere")
 
-    entries = api.engine.log.view(10_000)
+    entries = short(api, 10_000)
 
     assert [entry["n"] for entry in entries] == list(range(CAPACITY + 10, 10, -1))
-    assert [entry["n"] for entry in api.engine.log.view(2)] == [CAPACITY + 10, CAPACITY + 9]
+    assert [entry["n"] for entry in short(api, 2)] == [CAPACITY + 10, CAPACITY + 9]
+    assert (len(api.engine.log), api.engine.log.count) == (CAPACITY, CAPACITY + 10)
+    assert api.engine.log.find(10) is None
+    found = api.engine.log.find(11)
+    assert found is not None
+    assert found.n == 11
 
 
-def test_holds_no_secrets():
+def test_keeps_both_sides_of_an_exchange():
+    api = InProcess()
+    answer = api.set_flag(True, key="flag-1")
+
+    found = whole(api)
+
+    assert json.loads(found["request"]["body"]) == {"enabled": True}
+    assert found["request"]["body_bytes"] == len('{"enabled": true}')
+    assert ("Idempotency-Key", "flag-1") in found["request"]["headers"]
+    assert ("Authorization", "Bearer <redacted>") in found["request"]["headers"]
+    assert json.loads(found["answer"]["body"]) == answer.json
+    assert ("Content-Type", "application/json") in found["answer"]["headers"]
+
+
+def test_keeps_the_beginning_of_a_long_body():
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"x" * (BODY_KEPT + 1))
+
+    found = whole(api)["request"]
+
+    assert (len(found["body"]), found["body_bytes"]) == (BODY_KEPT, BODY_KEPT + 1)
+
+
+def test_shows_no_body_that_is_no_text():
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"\xff\xfe")
+
+    assert whole(api)["request"]["body"] is None
+
+
+def test_holds_no_secrets_wherever_a_client_puts_them():
     api = InProcess()
     key = api.create_key().json["value"]
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
     api.dns(token=key)
     api.dns(token=key[:-1])
-    api.set_flag(True, key="the-idempotency-key")
+    token = api.token("owner")
+    api.call("GET", f"/v1/projects/x/edge-dns?access_token={token}&key={key}&ticket={ticket}")
+    api.call("GET", f"/v1/projects/{token}/edge-dns", headers={"X-Key": key, "Cookie": "a=b"})
+    api.set_flag(f"{key} {token}")
 
-    text = json.dumps(api.engine.log.view(100))
+    entries = api.engine.log.newest(100)
+    text = json.dumps([exchange_view(api.world, entry) for entry in entries])
 
-    for secret in (key, key[:-1], ticket, api.token("owner"), "the-idempotency-key"):
+    for secret in (key, key[:-1], ticket, token, "a=b"):
         assert secret not in text
+    assert "<redacted>" in text
 
 
 def test_writes_any_path_as_json():
@@ -66,4 +159,17 @@ def test_writes_any_path_as_json():
 
     api.send("GET", "/v1/\udce9\x00")
 
-    json.dumps(api.engine.log.view(1)[0]).encode()
+    json.dumps(short(api)[0]).encode()
+
+
+def test_finds_the_problem_in_an_answer():
+    api = InProcess()
+    api.dns(who="outsider")
+    api.dns()
+
+    fine, refused = api.engine.log.newest(2)
+
+    assert problem_of(fine) is None
+    problem = problem_of(refused)
+    assert problem is not None
+    assert problem["code"] == "resource_not_found"

@@ -1,8 +1,6 @@
-"""Control of a world's clock, and of operations that wait to be told."""
+"""Control of a world's clock."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -12,12 +10,10 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.operations import find_operation
 from hosting_emulator.server.control.views import clock_view
 from hosting_emulator.world import clock as clocks
-from hosting_emulator.world import operations, views
-from hosting_emulator.world.records import Operation
-from hosting_emulator.world.tables import OPERATIONS, PROJECTS
-from hosting_emulator.world.value import Change
+from hosting_emulator.world import operations
 
 #: More steps than any queue of operations that a test could want.
 _MOST_STEPS = 1_000_000
@@ -93,19 +89,10 @@ def _duration(text: str) -> int:
         raise ControlRefused(400, "Bad duration", str(error)) from None
 
 
-def _operation(engine: Engine, operation_id: str) -> Operation:
-    operation = engine.world.get(OPERATIONS, operation_id)
-    if operation is None:
-        raise ControlRefused(
-            404, "No such operation", f"this world has no operation {operation_id[:40]!r}"
-        )
-    return operation
-
-
 def _until(engine: Engine, operation_id: str) -> int:
     events = 0
     for _ in range(_MOST_STEPS):
-        if operations.finished(_operation(engine, operation_id)):
+        if operations.finished(find_operation(engine, operation_id)):
             return events
         due_ms = engine.due_of(operation_id)
         if due_ms is None:
@@ -117,24 +104,3 @@ def _until(engine: Engine, operation_id: str) -> int:
             )
         events += engine.move_up_to(due_ms)
     raise ControlRefused(409, "Too long", "the operation did not end within a million steps")
-
-
-async def step_operation(context: Context, world: str, operation: str) -> web.Response:
-    """POST …/operations/{operation}/step: take the next step of its plan now."""
-    engine = context.engine(world)
-    now_ms = engine.settle()
-    found = _operation(engine, operation)
-    change = Change(engine.world, now_ms)
-    claim = change.row(PROJECTS, found.project_id).claim
-    if operations.finished(found):
-        raise ControlRefused(409, "Operation ended", f"the operation is {found.state} already")
-    if claim != found.id:
-        raise ControlRefused(
-            409, "Operation waits", f"operation {claim} holds the project's claim; step that first"
-        )
-    if found.stuck:
-        raise ControlRefused(409, "Operation stuck", "the operation is stuck; release it first")
-    stepped = operations.step(change, found.id)
-    shown: dict[str, Any] = views.operation(change, stepped)
-    engine.commit(change, "operation stepped")
-    return answers.json(shown)

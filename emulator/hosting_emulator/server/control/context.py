@@ -29,6 +29,14 @@ class ControlRefused(Exception):
         self.status, self.title, self.detail = status, title, detail
 
 
+class Chosen(msgspec.Struct, forbid_unknown_fields=True):
+    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
+
+    name: str | None = None
+    text: str | None = None
+    file: str = "scenario.yaml"
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What stays the same while a server runs."""
@@ -80,11 +88,15 @@ class Context:
 
         Raises ControlRefused 400, naming the field.
         """
-        document = parse(await self.bytes() or b"{}")
-        try:
-            return msgspec.convert(document, kind)
-        except msgspec.ValidationError as error:
-            raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
+        return parse_as(await self.bytes(), kind)
+
+
+def parse_as(body: bytes, kind: type[T]) -> T:
+    """Parse a JSON body as a `kind`; an empty one is an empty object. Raises ControlRefused 400."""
+    try:
+        return msgspec.convert(parse(body or b"{}"), kind)
+    except msgspec.ValidationError as error:
+        raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
 
 
 def parse(body: bytes) -> Any:

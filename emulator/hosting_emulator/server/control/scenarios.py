@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
@@ -15,17 +14,14 @@ from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import Story
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.context import Chosen, Context, ControlRefused
 from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.world.value import World
 
 
-class Chosen(msgspec.Struct, forbid_unknown_fields=True):
-    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
+class ToRun(Chosen, forbid_unknown_fields=True):
+    """A scenario to run, in a throw-away world or in the one that is named."""
 
-    name: str | None = None
-    text: str | None = None
-    file: str = "scenario.yaml"
     world: str | None = None
 
 
@@ -60,26 +56,35 @@ async def load_scenario(context: Context, world: str) -> web.Response:
 
 async def run_scenario(context: Context) -> web.Response:
     """POST /scenarios/run: run the story in a throw-away world, or in a named one that it replaces."""
-    chosen = await context.read(Chosen)
+    chosen = await context.read(ToRun)
     scenario = _read(context, chosen)
     if chosen.world is not None:
         engine = context.engine(chosen.world)
         load(engine, scenario)
     else:
         name = context.worlds.new_name()
-        engine = Engine(_build(scenario, name, context.engine("default")), Memory())
+        engine = Engine(_build(scenario, name, context.facts.seed), Memory())
     return answers.json(Story(scenario, engine).run())
 
 
 def load(engine: Engine, scenario: Scenario) -> None:
     """Put a scenario's world in the place of an engine's. Raises ControlRefused, changing nothing."""
-    built = _build(scenario, engine.world.name, engine)
+    built = _build(scenario, engine.world.name, engine.world.seed)
     engine.replace_world(replace(built, commit=engine.world.commit + 1))
 
 
-def _build(scenario: Scenario, name: str, engine: Engine) -> World:
+def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
+    """Return the world of a scenario under a name. Raises ControlRefused."""
+    scenario = _read(context, chosen)
+    if scenario.part.clock.mode not in ("frozen", "skip"):
+        return _build(scenario, name, seed)  # its clock runs, and begins now
+    key = ("scenario", scenario.text, scenario.located.file, seed)
+    return context.worlds.prototypes.fresh(name, key, lambda: _build(scenario, name, seed))
+
+
+def _build(scenario: Scenario, name: str, seed: str) -> World:
     try:
-        return build_world(scenario, name, machine_ms(), engine.world.seed)
+        return build_world(scenario, name, machine_ms(), seed)
     except ScenarioError as error:
         raise ControlRefused(400, "Scenario refused", str(error)) from None
 

@@ -1,9 +1,8 @@
-"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions, log."""
+"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions."""
 
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qs
 
 import msgspec
 from aiohttp import web
@@ -11,16 +10,25 @@ from aiohttp import web
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import STATE_LIMIT, Context, ControlRefused, parse
+from hosting_emulator.server.control.context import (
+    STATE_LIMIT,
+    Chosen,
+    Context,
+    ControlRefused,
+    parse,
+    parse_as,
+)
 from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.errors import StateRefused
 from hosting_emulator.storage.transfer import export_state, import_state
+from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.tables import ASSUMPTIONS, CLOCK, ONLY
+from hosting_emulator.world.value import Change, World, apply
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
@@ -37,9 +45,11 @@ class NewWorld(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str | None = None
     seed: str | None = None
-    clock: NewClock = msgspec.field(default_factory=NewClock)
+    clock: NewClock | None = None
     assumptions: dict[str, Any] = {}
     ephemeral: bool | None = None
+    scenario: Chosen | None = None
+    state: dict[str, Any] | None = None
 
 
 class NewFork(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,17 +65,64 @@ async def list_worlds(context: Context) -> web.Response:
 
 
 async def create_world(context: Context) -> web.Response:
-    """POST /worlds. A world without a name is a throw-away one: it lives in memory."""
-    asked = await context.read(NewWorld)
+    """POST /worlds: a default world, or one of a scenario, or of an exported state.
+
+    One without a name is a throw-away one: it lives in memory.
+    """
+    asked = parse_as(await context.bytes(STATE_LIMIT), NewWorld)
     name = _free_name(context, asked.name)
     ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
-    origin = read_origin(asked.clock, asked.assumptions)
     seed = context.facts.seed if asked.seed is None else asked.seed
     try:
-        engine = context.worlds.create(name, seed, origin, ephemeral=ephemeral)
+        if asked.state is not None:
+            world = _of_state(asked, name)
+        elif asked.scenario is not None:
+            # Imported here: a start is not to wait for scenarios.
+            from hosting_emulator.server.control.scenarios import fresh_world
+
+            world = fresh_world(context, asked.scenario, name, seed)
+        else:
+            origin = read_origin(asked.clock or NewClock(), asked.assumptions)
+            world = context.worlds.default(name, seed, origin)
+        if asked.scenario is not None:
+            world = _laid_over(world, asked)
     except ClockRefused as error:
         raise ControlRefused(400, "Bad clock", str(error)) from None
+    engine = context.worlds.add(world, ephemeral=ephemeral)
     return answers.json(world_summary(context, engine), 201)
+
+
+def _of_state(asked: NewWorld, name: str) -> World:
+    if asked.scenario or asked.clock or asked.assumptions or asked.seed is not None:
+        raise ControlRefused(
+            400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
+        )
+    try:
+        return import_state(asked.state, name, 0)
+    except StateRefused as error:
+        raise ControlRefused(400, "State refused", str(error)) from None
+
+
+def _laid_over(world: World, asked: NewWorld) -> World:
+    """Lay what was asked for beside a scenario over its world; a reset returns to the scenario's own."""
+    writes: dict[str, dict[str, Any]] = {}
+    if asked.clock is not None:
+        if asked.clock.at is not None:
+            raise ControlRefused(
+                400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
+            )
+        clock = clocks.start(asked.clock.mode, asked.clock.rate, world.clock.world_ms, machine_ms())
+        writes[CLOCK.name] = {ONLY: clock}
+    if asked.assumptions:
+        writes[ASSUMPTIONS.name] = {ONLY: _changed(world.assumptions, asked.assumptions)}
+    return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
+
+
+def _changed(assumptions: Assumptions, values: dict[str, Any]) -> Assumptions:
+    try:
+        return assumptions.changed(values)
+    except AssumptionRefused as error:
+        raise ControlRefused(400, "Assumption refused", str(error)) from None
 
 
 def read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
@@ -157,10 +214,7 @@ async def patch_assumptions(context: Context, world: str) -> web.Response:
     """PATCH /worlds/{world}/assumptions."""
     engine = context.engine(world)
     values = await context.read(dict[str, Any])
-    try:
-        changed = engine.world.assumptions.changed(values)
-    except AssumptionRefused as error:
-        raise ControlRefused(400, "Assumption refused", str(error)) from None
+    changed = _changed(engine.world.assumptions, values)
     _set_assumptions(engine, changed)
     return answers.json({"items": describe(changed)})
 
@@ -170,12 +224,3 @@ def _set_assumptions(engine: Engine, changed: Assumptions) -> None:
     change = Change(engine.world, now_ms)
     change.put(ASSUMPTIONS, ONLY, changed)
     engine.commit(change, "assumptions")
-
-
-async def list_requests(context: Context, world: str) -> web.Response:
-    """GET /worlds/{world}/requests?limit=50, newest first."""
-    engine = context.engine(world)
-    given = parse_qs(context.query).get("limit", ["50"])[-1]
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
-        raise ControlRefused(400, "Bad limit", "limit is a number from 1 to 1000")
-    return answers.json({"items": engine.log.view(int(given))})
