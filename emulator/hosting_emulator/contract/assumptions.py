@@ -328,8 +328,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
     def changes(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, by name."""
+        if self == DEFAULTS:
+            return {}
         return {
-            row["name"]: row["value"] for row in describe(self) if row["value"] != row["default"]
+            name: _plain(getattr(self, name))
+            for name in self.__struct_fields__
+            if getattr(self, name) != getattr(DEFAULTS, name)
         }
 
 
@@ -368,7 +372,6 @@ def parse_rate_limit(text: str) -> tuple[int, int] | None:
 
 def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     """Return every assumption as a row: name, value, default, alternatives, about, sentence."""
-    defaults = Assumptions()
     hints = get_type_hints(Assumptions, include_extras=True)
     rows = []
     for name in Assumptions.__struct_fields__:
@@ -377,8 +380,8 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "value": _plain(getattr(assumptions, name)),
-                "default": _plain(getattr(defaults, name)),
-                "alternatives": _alternatives(kind, getattr(defaults, name)),
+                "default": _plain(getattr(DEFAULTS, name)),
+                "alternatives": _alternatives(kind, getattr(DEFAULTS, name)),
                 "about": meta.extra["about"],
                 "sentence": meta.extra["sentence"],
             }
@@ -459,3 +462,7 @@ def _check_distinct(found: Assumptions) -> None:
             raise ValueError(f"{name} needs distinct, non-empty words")
     if found.cursor_parameter == found.limit_parameter:
         raise ValueError("cursor_parameter and limit_parameter need different names")
+
+
+#: Every assumption as it is unless told otherwise.
+DEFAULTS = Assumptions()
