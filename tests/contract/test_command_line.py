@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from hosting_emulator.handle import HostingEmulator
 from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator.background import BackgroundEmulator
-from pytest_hosting_emulator.handle import HostingEmulator
 from tests.conftest import Api
 
 Run = Callable[..., Result]

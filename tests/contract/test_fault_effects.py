@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.faults.kinds import EXAMPLES, describe_kinds
-from pytest_hosting_emulator.handle import HostingEmulator
+from hosting_emulator.handle import HostingEmulator
 from tests.conftest import Api, Response
 from tests.contract.holding import hold_problem
 from tests.contract.seeing import Client, Seen

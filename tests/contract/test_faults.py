@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.client import ControlClient, ControlRefused
 from hosting_emulator.contract.problems import PROBLEMS
-from pytest_hosting_emulator.handle import HostingEmulator
+from hosting_emulator.handle import HostingEmulator
 from tests.conftest import Api, Response
 from tests.contract.holding import problem
 from tests.contract.seeing import Client

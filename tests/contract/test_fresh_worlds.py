@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.client import ControlClient, ControlRefused
-from pytest_hosting_emulator.handle import HostingEmulator
+from hosting_emulator.handle import HostingEmulator
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def make(control: ControlClient, **body: Any) -> Any:
 
 INLINE = """{"name": "inline", "description": "A world of its own.",
   "clock": {"mode": "skip", "at": "2030-01-01T00:00:00Z"},
-  "assumptions": {"page_size_default": 7},
+  "assumptions": {"default_page_size": 7},
   "faults": [{"abort": {"code": "rate_limited"}, "call": "list_deployments"}]}"""
 
 
@@ -43,7 +43,7 @@ def test_inline_text(control: ControlClient):
 
     assert made["clock"]["mode"] == "skip"
     assert made["clock"]["now"] == "2030-01-01T00:00:00.000Z"
-    assert made["assumptions"] == {"page_size_default": 7}
+    assert made["assumptions"] == {"default_page_size": 7}
 
 
 def test_what_is_asked_for_beside_it_is_laid_over(control: ControlClient):
@@ -58,7 +58,7 @@ def test_what_is_asked_for_beside_it_is_laid_over(control: ControlClient):
 
     assert made["clock"]["mode"] == "frozen"
     assert made["clock"]["now"] == "2030-01-01T00:00:00.000Z"
-    assert made["assumptions"] == {"page_size_default": 7, "accepted_status": 200}
+    assert made["assumptions"] == {"default_page_size": 7, "accepted_status": 200}
     assert made["projects"] != plain["projects"]
 
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import pytest
 
 from hosting_emulator.client import ControlClient
+from hosting_emulator.handle import HostingEmulator
 from hosting_emulator.settings import Settings
 from pytest_hosting_emulator.background import BackgroundEmulator
-from pytest_hosting_emulator.handle import HostingEmulator
 from tests.conftest import Api
 from tests.contract.holding import problem
 from tests.contract.wire import Wire, wire

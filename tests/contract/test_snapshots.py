@@ -33,7 +33,7 @@ def test_restoring_puts_state_time_faults_and_assumptions_back(api: Api):
     api.set_flag(True)
     api.emulator.clock.advance("90d")
     api.emulator.fault("abort", code="rate_limited")
-    control.set_assumptions({"page_size_default": 5}, name)
+    control.set_assumptions({"default_page_size": 5}, name)
     shown = control.post(snapshots(api, f"/{taken['id']}/restore"))
 
     assert state(api) == before

@@ -19,7 +19,9 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 
 HEADER_LIMIT = 128
+#: Bodies and queries of at most so many bytes are read once, however often they come.
 _REMEMBERED_BODY = 256
+_REMEMBERED_QUERY = 128
 CURSOR_LIMIT = 512
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -163,9 +165,13 @@ def _kind(value: Any) -> str:
     return "an array" if isinstance(value, list) else "an object"
 
 
-def _query(raw: str) -> dict[str, list[str]]:
+def _query(raw: str) -> Mapping[str, list[str]]:
     if not raw:
-        return {}
+        return _NO_QUERY
+    return _read_query(raw) if len(raw) > _REMEMBERED_QUERY else _read_small_query(raw)
+
+
+def _read_query(raw: str) -> Mapping[str, list[str]]:
     try:
         pairs = parse_qsl(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
     except UnicodeDecodeError:
@@ -175,10 +181,15 @@ def _query(raw: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value)
-    return found
+    return MappingProxyType(found)
 
 
-def _single(query: dict[str, list[str]], name: str) -> str | None:
+#: Clients ask with the same few small queries over and over, as with bodies.
+_read_small_query = lru_cache(maxsize=1024)(_read_query)
+_NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
+
+
+def _single(query: Mapping[str, list[str]], name: str) -> str | None:
     values = query.get(name)
     if values is None:
         return None
@@ -187,7 +198,7 @@ def _single(query: dict[str, list[str]], name: str) -> str | None:
     return values[0]
 
 
-def _page(query: dict[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
+def _page(query: Mapping[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
     name = assumptions.limit_parameter
     size = _single(query, name)
     limit = assumptions.default_page_size
@@ -211,7 +222,7 @@ def bad_cursor(name: str) -> Refused:
     )
 
 
-def _environment(query: dict[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
+def _environment(query: Mapping[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
     name = assumptions.environment_parameter
     environment = _single(query, name)
     if environment is None and assumptions.missing_environment != "refused":
@@ -225,7 +236,7 @@ def _environment(query: dict[str, list[str]], assumptions: Assumptions) -> dict[
 _QUERY_READERS = {"list_deployments": _page, "read_database_compute": _environment}
 
 
-def _refuse_unknown_query(query: dict[str, list[str]], ask: Ask, assumptions: Assumptions) -> None:
+def _refuse_unknown_query(query: Mapping[str, list[str]], ask: Ask, assumptions: Assumptions) -> None:
     known = {
         "list_deployments": {assumptions.cursor_parameter, assumptions.limit_parameter},
         "read_database_compute": {assumptions.environment_parameter},

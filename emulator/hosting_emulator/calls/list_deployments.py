@@ -18,7 +18,7 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import Change
 
-_Key: TypeAlias = tuple[str, int, int, str | None]
+_Key: TypeAlias = tuple[str, str, int, int, int | None]
 _TAG = 6
 _PLACE = 6
 
@@ -38,11 +38,11 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
         start = 0 if cursor is None else _read_cursor(change, project, cursor, count)
         stop = min(count, start + limit)
         following = stop if stop < count else None
-    next_cursor = None if following is None else _write_cursor(change, project, following)
     runs = deployment_runs(indexes, project.id, start, stop)
-    key = (project.id, start, stop, next_cursor)
+    key = (change.world.seed, project.id, start, stop, following)
     body = _pages.find(key, runs, assumptions)
     if body is None:
+        next_cursor = None if following is None else _write_cursor(change, project, following)
         records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
         body = views.deployments_page(records, next_cursor, assumptions)
         _pages.keep(key, runs, assumptions, body)
@@ -50,7 +50,7 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
 
 
 class _Pages:
-    """Pages written before: a page is a pure function of its runs, its place and the assumptions.
+    """Pages written before: a page is a pure function of its runs, its place, seed and assumptions.
 
     A run is immutable and replaced when one of its deployments changes, so `is` tells whether the
     bytes still hold. Nothing needs to be told of a change, in this world or any other.

@@ -1,4 +1,4 @@
-"""The control API's client handle, for the CLI, the pytest plugin and anybody's own tools.
+"""The control API's client, for the CLI, the handle of worlds and anybody's own tools.
 
 Stands beside the house: it knows addresses and JSON only. It imports nothing else of the emulator
 and nothing beyond the standard library, so that a command or a test run pays nothing for it.
@@ -8,10 +8,10 @@ from hosting_emulator.client.answers import (
     Advanced,
     Assumption,
     Clock,
+    ClockMode,
     ClockRequest,
     Difference,
     EffectKind,
-    Exchange,
     Fault,
     FaultKinds,
     Health,
@@ -37,11 +37,23 @@ from hosting_emulator.client.errors import (
     EmulatorUnreachable,
     UnexpectedAnswer,
 )
+from hosting_emulator.client.observed import (
+    Exchange,
+    ExchangePage,
+    Message,
+    ReportedExchange,
+    SnapshotEntry,
+    UnfinishedOperation,
+    WholeExchange,
+    Why,
+    WorldReport,
+)
 
 __all__ = [
     "Advanced",
     "Assumption",
     "Clock",
+    "ClockMode",
     "ClockRequest",
     "ControlClient",
     "ControlError",
@@ -50,22 +62,30 @@ __all__ = [
     "EffectKind",
     "EmulatorUnreachable",
     "Exchange",
+    "ExchangePage",
     "Fault",
     "FaultKinds",
     "Health",
     "Info",
     "InterventionKind",
     "JsonObject",
+    "Message",
     "Organization",
     "Person",
     "Project",
     "Report",
+    "ReportedExchange",
     "Said",
     "Scenario",
     "ScenarioEntry",
+    "SnapshotEntry",
     "StepReport",
     "Token",
     "UnexpectedAnswer",
+    "UnfinishedOperation",
+    "WholeExchange",
+    "Why",
     "World",
     "WorldCounts",
+    "WorldReport",
 ]

@@ -131,21 +131,6 @@ class Assumption(TypedDict):
     sentence: str
 
 
-class Exchange(TypedDict):
-    """One line of the request log; `why` explains the answer, `duration_us` is real time."""
-
-    n: int
-    at: str
-    method: str
-    path: str
-    status: int
-    call: str | None
-    principal: str | None
-    code: str | None
-    why: list[str]
-    duration_us: int
-
-
 class Fault(TypedDict):
     """An armed fault and its counts. Beside these stands what was written: effect, match, times.
 

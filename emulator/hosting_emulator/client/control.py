@@ -1,4 +1,4 @@
-"""The handle itself: the control API's resources as methods.
+"""The client itself: the control API's resources as methods.
 
 It must not know how the emulator works, nor print anything.
 """
@@ -7,32 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
-from urllib.parse import quote
 
 from hosting_emulator.client.answers import (
     Advanced,
     Assumption,
     Clock,
     ClockRequest,
-    Exchange,
     Health,
     Info,
     JsonObject,
     Token,
     World,
 )
+from hosting_emulator.client.observing import Observing
 from hosting_emulator.client.on_demand import OnDemand
 from hosting_emulator.client.wire import DEFAULT_WORLD, given, world_path
 
 
-class ControlClient(OnDemand):
-    """A handle on a running emulator, over one kept-alive connection.
+class ControlClient(OnDemand, Observing):
+    """A client of a running emulator, over one kept-alive connection.
 
     `control_url` is the control API's address, such as `http://127.0.0.1:4620/_emulator`; `token`
     the control token, if the emulator was started with one; `timeout_s` the longest wait for an
     answer, in real seconds. Nothing is sent before the first call. Every method may raise
     `EmulatorUnreachable`, `ControlRefused` or `UnexpectedAnswer`; a malformed `control_url` is a
-    ValueError. Not safe to share between threads: give each its own.
+    ValueError. Threads may share it: one request at a time has the connection.
     """
 
     # --- The process -------------------------------------------------------------------------
@@ -71,14 +70,26 @@ class ControlClient(OnDemand):
         clock: ClockRequest | None = None,
         assumptions: Mapping[str, Any] | None = None,
         ephemeral: bool | None = None,
+        scenario: str | None = None,
+        scenario_text: str | None = None,
+        scenario_file: str | None = None,
+        state: Mapping[str, Any] | None = None,
     ) -> World:
-        """Make a world; without a name it gets a throw-away one. 409 if the name is taken."""
+        """Make a world; without a name it gets a throw-away one. 409 if the name is taken.
+
+        It begins as a `scenario` of the library, or as one given as YAML or JSON text, which errors
+        call `scenario_file`; else as an exported `state`, which takes no seed, clock or assumptions
+        beside it; else as the default world. `clock` and `assumptions` are laid over a scenario's.
+        """
+        chosen = given(name=scenario, text=scenario_text, file=scenario_file)
         body = given(
             name=name,
             seed=seed,
             clock=clock or None,
             assumptions=dict(assumptions) if assumptions else None,
             ephemeral=ephemeral,
+            scenario=chosen or None,
+            state=None if state is None else dict(state),
         )
         return cast(World, self.post("worlds", body))
 
@@ -189,14 +200,3 @@ class ControlClient(OnDemand):
         """Change some assumptions by name, and return them all."""
         answer = self.patch(f"{world_path(world)}/assumptions", dict(values))
         return cast("list[Assumption]", answer["items"])
-
-    def requests(self, world: str = DEFAULT_WORLD, *, limit: int = 50) -> list[Exchange]:
-        """The last exchanges of a world, each with its explanation."""
-        return cast(
-            "list[Exchange]", self.get(f"{world_path(world)}/requests?limit={limit}")["items"]
-        )
-
-    def step_operation(self, operation_id: str, world: str = DEFAULT_WORLD) -> JsonObject:
-        """Move an operation to its next state now, and return it."""
-        path = f"{world_path(world)}/operations/{quote(operation_id, safe='')}/step"
-        return cast(JsonObject, self.post(path))

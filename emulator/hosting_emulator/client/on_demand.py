@@ -1,4 +1,4 @@
-"""Failures on demand: faults, interventions and scenarios, as methods of the handle.
+"""Failures on demand: faults, interventions and scenarios, as methods of the client.
 
 It must not know which kinds there are: the emulator reads what is sent and refuses what is wrong.
 """

@@ -5,7 +5,6 @@ It must not know any resource of the control API, nor print anything.
 
 from __future__ import annotations
 
-import http.client
 import json
 from types import TracebackType
 from typing import Any, Self
@@ -13,9 +12,11 @@ from urllib.parse import quote, urlsplit
 
 from hosting_emulator.client.answers import JsonObject
 from hosting_emulator.client.errors import ControlRefused, EmulatorUnreachable, UnexpectedAnswer
-from hosting_emulator.client.transport import Answer, KeptConnection
+from hosting_emulator.client.responses import Answer, NotHttp
+from hosting_emulator.client.transport import KeptConnection
 
 DEFAULT_WORLD = "default"
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Wire:
@@ -32,11 +33,15 @@ class Wire:
         self.control_url = control_url.rstrip("/")
         self._root = parts.path.rstrip("/")
         self._timeout_s = timeout_s
-        self._headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json"}
         if token:
-            self._headers["X-Control-Token"] = token
+            headers["X-Control-Token"] = token
         self._connection = KeptConnection(
-            parts.hostname, parts.port, secure=parts.scheme == "https", timeout_s=timeout_s
+            parts.hostname,
+            parts.port,
+            secure=parts.scheme == "https",
+            timeout_s=timeout_s,
+            headers=headers,
         )
 
     def __enter__(self) -> Self:
@@ -79,20 +84,16 @@ class Wire:
     # --- The wire ----------------------------------------------------------------------------
 
     def _ask(self, method: str, path: str, body: Any) -> Any:
-        headers = self._headers
-        content = None
-        if body is not None:
-            content = json.dumps(body, separators=(",", ":")).encode()
-            headers = {**headers, "Content-Type": "application/json"}
+        content = None if body is None else _encode(body).encode()
         target = f"{self._root}/{path.lstrip('/')}"
         try:
-            answer = self._connection.exchange(method, target, headers, content)
+            answer = self._connection.exchange(method, target, content)
         except TimeoutError as error:
             waited = f"no answer within {self._timeout_s:g} s"
             raise EmulatorUnreachable(self.control_url, waited) from error
-        except OSError as error:  # before HTTPException: a dropped connection is both
+        except OSError as error:
             raise EmulatorUnreachable(self.control_url, _reason(error)) from error
-        except http.client.HTTPException as error:
+        except NotHttp as error:
             raise UnexpectedAnswer(self.control_url, "it does not speak HTTP") from error
         return self._read(answer)
 
@@ -121,6 +122,4 @@ def given(**fields: Any) -> JsonObject:
 
 
 def _reason(error: OSError) -> str:
-    if isinstance(error, http.client.RemoteDisconnected):
-        return "it closed the connection before it answered"
     return (error.strerror or str(error) or type(error).__name__).lower()

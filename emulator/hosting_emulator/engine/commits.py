@@ -22,6 +22,10 @@ class Commit:
 class Keeper(Protocol):
     """Keeps one world's commits."""
 
+    @property
+    def starts(self) -> int:
+        """0 in the process that made the world, and one more each time it is read back."""
+
     def append(self, commit: Commit, world: World) -> None:
         """Keep a commit; `world` is what it makes. Raises OSError when it cannot be kept."""
 
@@ -37,6 +41,8 @@ class Keeper(Protocol):
 
 class Memory:
     """Keeps nothing beyond the process: for ephemeral worlds."""
+
+    starts = 0
 
     def append(self, commit: Commit, world: World) -> None:
         """Do nothing: the world itself is in memory."""

@@ -78,11 +78,14 @@ class Engine(LiveWorld):
         self.snapshots = Snapshots()
         self._limiter = RateLimiter()
         self._in_flight: set[str] = set()
+        # Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
+        self._starts = keeper.starts
 
     def replace_world(self, world: World) -> None:
         """Put another world in place of this one, and forget the old one's requests."""
         self._put_in_place(world)
         self.log.clear()
+        self._starts = 0
 
     def restore(self, snapshot: Snapshot) -> None:
         """Put an earlier state of this world back, as one more commit; its request log goes on.
@@ -102,24 +105,23 @@ class Engine(LiveWorld):
         """Answer one request of the public API. Never raises for anything a client did."""
         began_ns = stopwatch_ns()
         trail = Trail(self.log.next_number(), self.world.at_ms, docs_url=incoming.docs_url)
-        code: str | None = None
         try:
             outgoing = self._answer(incoming, trail)
         except Refused as refused:
-            code = refused.code
+            trail.code = refused.code
             trail.say(refused.why or refused.detail)
             outgoing = self._refuse(refused, trail)
             outgoing.breakage = trail.breakage
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
-            code = lost.code
+            trail.code = lost.code
             trail.say(lost.detail)
             outgoing = self._refuse(lost, trail)
         if outgoing.resume:
             self.log.take_back()
             return outgoing
         outgoing.in_flight = trail.in_flight
-        self.log.add(recorded(incoming, outgoing, code, trail, stopwatch_ns() - began_ns))
+        self.log.add(recorded(incoming, outgoing, trail, stopwatch_ns() - began_ns))
         return outgoing
 
     def release(self, outgoing: Outgoing) -> None:
@@ -146,7 +148,8 @@ class Engine(LiveWorld):
 
     def _new_request_id(self, trail: Trail) -> str:
         if trail.request_id is None:
-            randomness = derive(self.world.seed, "request", str(trail.number), size=10)
+            number = f"{self._starts}/{trail.number}" if self._starts else str(trail.number)
+            randomness = derive(self.world.seed, "request", number, size=10)
             trail.request_id = "req_" + make_ulid(trail.now_ms, randomness)
         return trail.request_id
 
@@ -226,7 +229,9 @@ class Engine(LiveWorld):
         """Return the answer that a fault gives in place of the call's; None: the call is made."""
         effect = decision.effect
         if isinstance(effect, Abort | RateLimit):
-            return self._refuse(refusal_of(effect, decision), trail)
+            refused = refusal_of(effect, decision)
+            trail.code = refused.code
+            return self._refuse(refused, trail)
         if isinstance(effect, GatewayError):
             return gateway_answer(effect)
         if isinstance(effect, Timeout | ConnectionReset | EmptyResponse):

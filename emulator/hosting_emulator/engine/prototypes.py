@@ -23,16 +23,19 @@ class Prototypes:
         self._known: OrderedDict[Hashable, World] = OrderedDict()
 
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
-        """Return the world of `key` under a name; `build` is asked for it the first time.
+        """Return the world of `key` under a name; `build` is asked for one that is not known.
 
-        What is built must depend on `key` and the name alone: its clock must not follow the
-        machine's. What `build` raises is passed on, and nothing is remembered.
+        What is built must depend on `key` and the name alone, but for a clock that runs: such a
+        world begins at another time each time, and is not remembered. What `build` raises is passed
+        on.
         """
         found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = build()
+        if found is not None:
+            self._known.move_to_end(key)
+            return renamed(found, name)
+        built = build()
+        if built.clock.mode in ("frozen", "skip"):
+            self._known[key] = built
             if len(self._known) > MOST:
                 self._known.popitem(last=False)
-        else:
-            self._known.move_to_end(key)
-        return renamed(found, name)
+        return renamed(built, name)

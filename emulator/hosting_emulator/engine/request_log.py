@@ -59,9 +59,7 @@ class Entry:
     answer_bytes: int
 
 
-def recorded(
-    incoming: Incoming, outgoing: Outgoing, code: str | None, trail: Trail, took_ns: int
-) -> Entry:
+def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int) -> Entry:
     """Return the entry of an exchange that is over."""
     body, answer, breakage = incoming.body, outgoing.body, outgoing.breakage
     return Entry(
@@ -75,7 +73,7 @@ def recorded(
         operation=trail.operation,
         principal=trail.principal,
         status=outgoing.status,
-        code=code,
+        code=trail.code,
         replayed=trail.replayed,
         lost=_lost(breakage),
         why=trail.why or [],

@@ -25,12 +25,18 @@ class MethodRefused(Refused):
         self.allow = ", ".join(allow)
 
 
+#: Clients ask for the same few paths over and over: so many, and so long, are remembered.
+_REMEMBERED = 2048
+_LONGEST_REMEMBERED = 128
+
+
 class Routes:
     """The paths of one set of assumptions."""
 
     def __init__(self, operation_path: str) -> None:
         self._by_shape: dict[tuple[int, str], dict[str, CallSpec]] = {}
         self._places: list[int] = []
+        self._found: dict[tuple[str, str], tuple[CallSpec, str]] = {}
         for spec in call_table(Assumptions(operation_path=operation_path)):
             segments = spec.path.split("/")
             place = next(i for i, segment in enumerate(segments) if segment.startswith("{"))
@@ -41,6 +47,16 @@ class Routes:
 
     def find(self, method: str, path: str) -> tuple[CallSpec, str]:
         """Return the call and the id in its path. Raises Refused (404) or MethodRefused (405)."""
+        found = self._found.get((method, path))
+        if found is None:
+            found = self._find(method, path)
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            if len(path) < _LONGEST_REMEMBERED:
+                self._found[method, path] = found
+        return found
+
+    def _find(self, method: str, path: str) -> tuple[CallSpec, str]:
         segments = path.split("/")
         if "%" in path:
             segments = [unquote(segment) for segment in segments]

@@ -21,6 +21,8 @@ class Trail:
     operation: str | None = None
     principal: str | None = None
     replayed: bool = False
+    #: The problem code it was answered with.
+    code: str | None = None
     why: list[str] | None = None
     in_flight: str | None = None
     docs_url: Callable[[], str] | None = None

@@ -13,7 +13,6 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.prototypes import Prototypes
-from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ONLY, ORIGIN
@@ -113,14 +112,10 @@ class Worlds:
 
     def default(self, name: str, seed: str, origin: Origin) -> World:
         """Return a fresh default world under a name. Raises ClockRefused."""
-        now_machine_ms = self._machine()
-        clock = clocks.start(origin.mode, origin.rate, origin.at_ms, now_machine_ms)
-        if clock != clocks.start(origin.mode, origin.rate, origin.at_ms, 0):
-            return default_world(name, seed, origin, now_machine_ms)  # each begins at another time
         return self.prototypes.fresh(
             name,
             (seed, msgspec.json.encode(origin)),
-            lambda: default_world(name, seed, origin, now_machine_ms),
+            lambda: default_world(name, seed, origin, self._machine()),
         )
 
     def add(self, world: World, *, ephemeral: bool) -> Engine:

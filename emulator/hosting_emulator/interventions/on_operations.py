@@ -73,7 +73,7 @@ class StepOperation(Intervention, frozen=True):
         if found.kind == operations.HELD:
             raise InterventionRefused(f"operation {found.id} only holds the claim: release_claim")
         if found.stuck:
-            raise InterventionRefused(f"operation {found.id} is stuck: release it first")
+            raise InterventionRefused(f"operation {found.id} is stuck; release it first")
         stepped = operations.step(change, found.id)
         return f"operation {found.id} is {stepped.state} ({stepped.phase})"
 

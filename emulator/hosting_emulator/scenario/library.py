@@ -29,10 +29,12 @@ class Library:
 
     def text(self, name: str) -> str:
         """Return the text of a scenario. Raises ScenarioError when there is none of that name."""
-        if self._folder is None or not _NAME.fullmatch(name) or name not in self.names():
-            hint = nearest(name, self.names()) or "; `scenario list` shows them"
-            raise ScenarioError(name[:80], 1, 1, f"the library has no scenario of this name{hint}")
-        return (self._folder / f"{name}.yaml").read_text(encoding="utf-8")
+        if self._folder is not None and _NAME.fullmatch(name):
+            path = self._folder / f"{name}.yaml"
+            if path.is_file():
+                return path.read_text(encoding="utf-8")
+        hint = nearest(name, self.names()) or "; `scenario list` shows them"
+        raise ScenarioError(name[:80], 1, 1, f"the library has no scenario of this name{hint}")
 
     def read(self, name: str) -> Scenario:
         """Read a scenario of the library. Raises ScenarioError."""

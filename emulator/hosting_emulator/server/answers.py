@@ -10,12 +10,18 @@ from aiohttp import web
 from hosting_emulator.server.ready_response import SERVER
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
+#: No page of another site may take an answer for its script, picture or style, or hold our window.
+_KEPT_FROM_OTHER_SITES = {
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
 
 
 def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Response:
     """Answer bytes."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    named |= {"Content-Type": content_type, "Server": SERVER}
+    named |= {"Content-Type": content_type, "Server": SERVER, **_KEPT_FROM_OTHER_SITES}
     return web.Response(status=status, body=body, headers=named)
 
 
@@ -32,14 +38,14 @@ def problem(status: int, title: str, detail: str, **headers: str) -> web.Respons
     )
 
 
-def html(text: str, policy: str, status: int = 200) -> web.Response:
+def html(text: str, policy: str, status: int = 200, **headers: str) -> web.Response:
     """Answer a page under a content security policy."""
     return raw(
         status,
         text.encode(),
         "text/html; charset=utf-8",
         Content_Security_Policy=policy,
-        X_Content_Type_Options="nosniff",
         Referrer_Policy="no-referrer",
         Cache_Control="no-cache",
+        **headers,
     )

@@ -10,6 +10,7 @@ from hosting_emulator.server import origin, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
 from hosting_emulator.server.guard import Guard
+from hosting_emulator.server.prompt import Whole
 from hosting_emulator.server.sites import Site
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
@@ -45,12 +46,28 @@ class App:
             return await origin.answer(request, *found, path, query, self.site)
         return await self._public(request, DEFAULT_WORLD, path, query)
 
+    def answer_promptly(self, whole: Whole) -> bytes | None:
+        """Answer a request of the public API that has nothing to wait for; None: it has, or is not one."""
+        if self._facts.durability == "disk":
+            return None
+        name, (path, _, query) = DEFAULT_WORLD, whole.message.path.partition("?")
+        if path.startswith("/worlds/"):
+            name, _, rest = path[len("/worlds/") :].partition("/")
+            path = "/" + rest
+        engine = self.worlds.get(name)
+        if engine is None or engine.world.disturbed or not path.startswith("/v1/"):
+            return None
+        if not self._guard.hosts.harmless(whole.message.headers.get("Host", "")):
+            return None
+        return public.answer_promptly(whole, engine, path, query, self.site)
+
     async def _public(
         self, request: web.BaseRequest, name: str, path: str, query: str
     ) -> web.StreamResponse:
         engine = self.worlds.get(name)
         assert engine is not None
-        return await public.answer(request, engine, path, query, self.site)
+        refused = self._guard.refused_host(request)
+        return await public.answer(request, engine, path, query, self.site, refused)
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self._guard.refusal(request, path)

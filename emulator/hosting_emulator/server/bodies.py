@@ -13,6 +13,11 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     """Return the body of at most `limit` bytes, or what is wrong with it."""
     if not request.can_read_body:
         return b"", None
+    coding = request.headers.get("Transfer-Encoding", "chunked").lower()
+    if coding != "chunked":  # aiohttp takes the chunks apart and leaves the rest as it is
+        return b"", Refused(
+            "invalid_request", "The only Transfer-Encoding that a request may have is chunked."
+        )
     announced = request.content_length
     if announced is not None and announced > limit:
         return b"", too_large(limit)

@@ -1,94 +1,136 @@
 """The guard of the control API: it answers its owner, and no web page of another site.
 
 A browser on the same machine can be led to send requests here (CSRF) or to take this address for
-its own site's (DNS rebinding); the Origin and Host headers give both away. From other machines the
-control API is closed, except to whoever has the control token.
+its own site's (DNS rebinding); the Origin and Host headers give both away. To other machines, and to
+whatever a proxy hands on, the control API is closed, except to whoever has the control token.
 """
 
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from hmac import compare_digest
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
+from hosting_emulator.server.hosts import Hosts, is_loopback
+from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
 
 TOKEN_HEADER = "X-Control-Token"
 #: Open to other machines too: an application under test needs its identity provider, people read
 #: the documentation, and orchestrators ask for health.
 _OPEN = re.compile(r"/_emulator/(health|docs(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)")
+#: What proxies add: the request then comes from elsewhere, whatever its connection says.
+_HANDED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
+#: Makes a browser ask for a name and a password; the name may be anything.
+_ASK = 'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
+_EXPLANATION = (
+    "<p>From another machine, and through a proxy, the control API and its pages open with the "
+    "<strong>control token</strong>. <code>hosting-emulator start</code> prints it; "
+    "<code>--control-token</code> or <code>HOSTING_EMULATOR_CONTROL_TOKEN</code> sets it.</p>"
+    "<p>Load this page again and give the token as the password; the user name may be anything. "
+    f"Programs send it in the header <code>{TOKEN_HEADER}</code>.</p>"
+)
 
 
 class Guard:
-    """Decides who may use the control API of one server."""
+    """Decides who may use the control API of one server.
 
-    def __init__(self, allowed_hosts: frozenset[str], token: str | None) -> None:
-        self._allowed_hosts = frozenset(host.lower() for host in allowed_hosts)
-        self._token = token
+    `everybody` demands the token of this machine's own requests too: behind a proxy all requests
+    look like those.
+    """
+
+    def __init__(self, hosts: Hosts, token: str | None, *, everybody: bool = False) -> None:
+        self.hosts = hosts
+        self._token = None if token is None else _bytes(token)
+        self._everybody = everybody
 
     def refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
         """Return the answer to a request that may not pass; None lets it through."""
-        host = request.headers.get("Host", "")
-        if not _same_origin(request, host):
+        hosts = request.headers.getall("Host", [])
+        host = hosts[0] if hosts else ""
+        if len(hosts) > 1 or not _same_origin(request, host):
             return _forbidden("a page of another site may not use the control API")
         if self._has_token(request):
             return None
-        if _is_loopback(request.remote):
-            if not self._knows(host):
-                return _forbidden(
-                    f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
-                )
+        mine = _is_from_here(request) and not self._everybody
+        if mine and self.hosts.local(host):
             return None
-        if _OPEN.fullmatch(path):
+        if self.hosts.harmless(host):
+            if _OPEN.fullmatch(path):
+                return None
+            if not mine:
+                return _token_required(request)
+        return _forbidden(
+            f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
+        )
+
+    def refused_host(self, request: web.BaseRequest) -> Refused | None:
+        """Return why the public API does not answer under a request's Host; None: it does.
+
+        A bearer token alone would not do: those of a well-known seed can be made by anybody.
+        """
+        hosts = request.headers.getall("Host", [])
+        if len(hosts) <= 1 and all(map(self.hosts.harmless, hosts)):
             return None
-        return answers.problem(
-            401,
-            "Control token required",
-            f"From another machine the control API needs the header {TOKEN_HEADER}; `start` prints "
-            "the token, --control-token sets it.",
+        told = ", ".join(hosts)[:80]
+        return Refused(
+            "invalid_request",
+            f"The Host {told!r} is not this emulator's; `start --allow-host` allows it.",
+            why="a web page of another site could have this Host (DNS rebinding)",
         )
 
     def _has_token(self, request: web.BaseRequest) -> bool:
-        given = request.headers.get(TOKEN_HEADER, "")
-        return self._token is not None and compare_digest(given.encode(), self._token.encode())
-
-    def _knows(self, host: str) -> bool:
-        name = host_name(host)
-        return (
-            name == "localhost"
-            or name.endswith(".localhost")
-            or (name in self._allowed_hosts or _is_loopback(name))
-        )
+        if self._token is None:
+            return False
+        given = request.headers.get(TOKEN_HEADER) or _password(request)
+        return compare_digest(_bytes(given), self._token)
 
 
-def host_name(host: str) -> str:
-    """Return the name of a Host header, lowercase, without port or brackets."""
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _password(request: web.BaseRequest) -> str:
+    """Return the password that a browser sends after it asked its user for one."""
+    scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return ""
     try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        return b64decode(encoded, validate=True).decode().partition(":")[2]
     except ValueError:
         return ""
 
 
-def _is_loopback(address: str | None) -> bool:
-    try:
-        return ip_address(address or "").is_loopback
-    except ValueError:
-        return False
+def _is_from_here(request: web.BaseRequest) -> bool:
+    return is_loopback(request.remote) and not any(name in request.headers for name in _HANDED_ON)
 
 
 def _same_origin(request: web.BaseRequest, host: str) -> bool:
-    origin = request.headers.get("Origin")
-    if origin is not None:
-        return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+    origins = request.headers.getall("Origin", [])
+    if origins:
+        ours = (f"http://{host}".lower(), f"https://{host}".lower())
+        return len(origins) == 1 and origins[0].lower() in ours
     # Browsers that send no Origin (plain GET) still say where a request comes from.
     if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
         return True
     # Following a link to a page is not reading it: the other site never sees the answer.
     dest = request.headers.get("Sec-Fetch-Dest")
     return request.method == "GET" and dest == "document"
+
+
+def _token_required(request: web.BaseRequest) -> web.Response:
+    if request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
+        text = page("Control token needed", f"<h1>Control token needed</h1>{_EXPLANATION}")
+        return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
+    return answers.problem(
+        401,
+        "Control token required",
+        f"From another machine the control API needs the header {TOKEN_HEADER}; `start` prints "
+        "the token, --control-token sets it.",
+    )
 
 
 def _forbidden(detail: str) -> web.Response:

@@ -25,7 +25,7 @@ from hosting_emulator.engine.problem_documents import (
 )
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
-from hosting_emulator.server.guard import host_name
+from hosting_emulator.server.hosts import host_name
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
 from hosting_emulator.server.sites import Site
 from hosting_emulator.world.records import Project

@@ -58,21 +58,33 @@ class ReadyResponse(web.StreamResponse):
 
     def head(self, request: web.BaseRequest) -> bytes:
         """Return status line and headers, with the empty line after them."""
-        text = (
-            f"{_STATUS_LINES[self.status]}Content-Type: {self._type}\r\n"
-            f"Content-Length: {len(self._bytes)}\r\nDate: {_date()}\r\nServer: {SERVER}\r\n"
-        )
-        for name, value in self._more:
-            if "\r" in value or "\n" in value:
-                raise ValueError(f"the header {name} would break the answer")
-            text += f"{name}: {value}\r\n"
-        if request.version != HttpVersion11:
-            text = text.replace("HTTP/1.1", "HTTP/1.0", 1)
+        more = [*self._more]
         if not self._keeps_alive:
-            text += "Connection: close\r\n"
+            more.append(("Connection", "close"))
         elif request.version == HttpVersion10:
-            text += "Connection: keep-alive\r\n"
-        return (text + "\r\n").encode("utf-8", "surrogateescape")
+            more.append(("Connection", "keep-alive"))
+        head = ready_head(self.status, self._type, more, len(self._bytes))
+        if request.version != HttpVersion11:
+            head = head.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+        return head
+
+
+def ready_head(
+    status: int, content_type: str, more: Iterable[tuple[str, str]], length: int
+) -> bytes:
+    """Return status line and headers of an HTTP/1.1 response, with the empty line after them.
+
+    Raises ValueError for a header that would break the answer.
+    """
+    text = (
+        f"{_STATUS_LINES[status]}Content-Type: {content_type}\r\n"
+        f"Content-Length: {length}\r\nDate: {_date()}\r\nServer: {SERVER}\r\n"
+    )
+    for name, value in more:
+        if "\r" in value or "\n" in value:
+            raise ValueError(f"the header {name} would break the answer")
+        text += f"{name}: {value}\r\n"
+    return (text + "\r\n").encode("utf-8", "surrogateescape")
 
 
 _last_date = (0, "")

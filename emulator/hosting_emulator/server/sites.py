@@ -5,14 +5,12 @@ URLs follow the request's Host, so that they open through a mapped port or anoth
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from aiohttp import web
 
+from hosting_emulator.server.hosts import host_name
 from hosting_emulator.world.zones import DEFAULT_WORLD
-
-_HOST = re.compile(r"[A-Za-z0-9._-]{1,255}(:[0-9]{1,5})?|\[[0-9a-fA-F:.]{2,45}\](:[0-9]{1,5})?")
 
 
 @dataclass(slots=True)
@@ -28,7 +26,7 @@ class Site:
         if self.public_url is not None:
             return self.public_url
         host = request.headers.get("Host", "")
-        if not _HOST.fullmatch(host):
+        if not host_name(host):
             return self.url
         return f"{request.scheme}://{host}"
 

@@ -1,45 +1,79 @@
-"""TLS for dev origins: a local certificate authority, kept so that it need be trusted only once."""
+"""TLS for dev origins: a local certificate authority, kept so that it need be trusted only once.
+
+Whoever trusts the authority trusts whoever has its key. So the key is its owner's alone to read,
+and the authority can vouch for nothing but this machine's own names (RFC 5280, 4.2.1.10).
+"""
 
 from __future__ import annotations
 
 import ssl
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hosting_emulator.storage.files import write_atomically
+from hosting_emulator.storage.private import make_private, make_private_folder
 
 if TYPE_CHECKING:
     import trustme
+    from cryptography.x509 import Certificate, NameConstraints
 
 CA_CERTIFICATE = "ca.pem"
 CA_KEY = "ca.key"
+_NAME = "hosting-emulator, local development"
+_USES = (
+    "digital_signature content_commitment key_encipherment data_encipherment key_agreement "
+    "key_cert_sign crl_sign encipher_only decipher_only"
+).split()
+#: All that the authority can vouch for.
+_PERMITTED = ("localhost",)
+_NETWORKS = ("127.0.0.0/8", "::1/128")
+#: How long an authority lasts; with less than the second of it left, the next start makes another.
+_LASTS = timedelta(days=3650)
+_LEFT = timedelta(days=30)
+#: Some systems refuse a server's certificate that lasts longer than 825 days.
+_CERTIFICATE_LASTS = timedelta(days=397)
 
 
 class LocalAuthority:
     """Issues certificates for the names clients ask for (SNI), under one local authority.
 
-    With a folder, the authority is kept there (mode 0600) and found again at the next start.
+    The authority is kept in `folder` (mode 0700, its files 0600) and found again at the next start,
+    unless it has run out or could vouch for other names. Raises OSError.
     """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(folder)
+        make_private(folder)
         self.ca_file = folder / CA_CERTIFICATE
-        self._authority = self._load(folder)
+        self._authority = self._load(folder / CA_KEY)
         self._contexts: dict[str, ssl.SSLContext] = {}
 
-    def _load(self, folder: Path) -> trustme.CA:
+    def _load(self, key_file: Path) -> trustme.CA:
         # Imported here: only a server with --tls-port needs it.
         import trustme
 
-        key = folder / CA_KEY
-        if self.ca_file.exists() and key.exists():
-            return trustme.CA.from_pem(self.ca_file.read_bytes(), key.read_bytes())
-        authority = trustme.CA(
-            organization_name="hosting-emulator", organization_unit_name="local development"
-        )
-        write_atomically(key, authority.private_key_pem.bytes())
-        write_atomically(self.ca_file, authority.cert_pem.bytes())
-        return authority
+        kept = self._kept(key_file)
+        if kept is not None:
+            return trustme.CA.from_pem(*kept)
+        certificate, key = _new_authority()
+        write_atomically(key_file, key)
+        write_atomically(self.ca_file, certificate)
+        return trustme.CA.from_pem(certificate, key)
+
+    def _kept(self, key_file: Path) -> tuple[bytes, bytes] | None:
+        """Return certificate and key of the authority that is kept, if it is fit to be used again."""
+        from cryptography.x509 import load_pem_x509_certificate
+
+        if not (self.ca_file.exists() and key_file.exists()):
+            return None
+        certificate, key = self.ca_file.read_bytes(), key_file.read_bytes()
+        try:
+            fit = _is_fit(load_pem_x509_certificate(certificate)) and _belongs(certificate, key)
+        except ValueError:  # damaged: nobody can have got far with it
+            fit = False
+        return (certificate, key) if fit else None
 
     def server_context(self) -> ssl.SSLContext:
         """Return a context that answers for localhost, and by SNI for any name asked for."""
@@ -60,8 +94,67 @@ class LocalAuthority:
         connection.context = self._contexts[zone]
 
     def _context_for(self, *names: str) -> ssl.SSLContext:
-        certificate = self._authority.issue_cert(*names)
+        ends = datetime.now(UTC) + _CERTIFICATE_LASTS
+        certificate = self._authority.issue_cert(*names, not_after=ends)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         certificate.configure_cert(context)
         return context
+
+
+def _new_authority() -> tuple[bytes, bytes]:
+    """Return the certificate of a new authority, and its key, as PEM."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, _NAME)])
+    now = datetime.now(UTC)
+    only = {"digital_signature", "key_cert_sign", "crl_sign"}
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + _LASTS)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.KeyUsage(**{use: use in only for use in _USES}), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(_constraints(), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM), key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+def _constraints() -> NameConstraints:
+    from cryptography import x509
+
+    names = [x509.DNSName(name) for name in _PERMITTED]
+    networks = [x509.IPAddress(ip_network(network)) for network in _NETWORKS]
+    return x509.NameConstraints([*names, *networks], None)
+
+
+def _is_fit(certificate: Certificate) -> bool:
+    """Tell whether an authority still lasts a while, and can vouch for nothing but our names."""
+    from cryptography.x509 import ExtensionNotFound, NameConstraints
+
+    try:
+        found = certificate.extensions.get_extension_for_class(NameConstraints)
+    except ExtensionNotFound:
+        return False
+    lasts = certificate.not_valid_after_utc - datetime.now(UTC) > _LEFT
+    return lasts and found.critical and found.value == _constraints()
+
+
+def _belongs(certificate: bytes, key: bytes) -> bool:
+    """Tell whether a key is the certificate's own. Raises ValueError when either cannot be read."""
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import load_pem_x509_certificate
+
+    known = load_pem_x509_certificate(certificate).public_key()
+    return load_pem_private_key(key, None).public_key() == known

@@ -5,8 +5,10 @@ it and being gone are what they are in life.
 """
 
 import json
+import ssl
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -55,6 +57,10 @@ class FakeControl:
         self._thread.join()
         self._server.server_close()
 
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Speak TLS with whoever connects from now on."""
+        self._server.tls = context
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
@@ -85,6 +91,14 @@ class FakeControl:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     fake: FakeControl
+    tls: ssl.SSLContext | None = None
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        if self.tls is None:
+            return super().finish_request(request, client_address)
+        with suppress(ssl.SSLError), self.tls.wrap_socket(request, server_side=True) as secure:
+            super().finish_request(secure, client_address)
+        return None
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self.fake.connections += 1

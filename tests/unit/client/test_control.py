@@ -8,6 +8,7 @@ from hosting_emulator.client import ControlClient, ControlError, ControlRefused,
 from tests.unit.client.fake_control import FakeControl, Says
 
 OPERATION = "01J00000000000000000000000"
+WHY = f"GET /worlds/w/operations/{OPERATION}/why"
 STEP = f"POST /worlds/default/operations/{OPERATION}/step"
 
 
@@ -38,6 +39,19 @@ STEP = f"POST /worlds/default/operations/{OPERATION}/step"
                 "ephemeral": False,
             },
         ),
+        (
+            "create_world",
+            {"scenario": "outage"},
+            "POST /worlds",
+            {"scenario": {"name": "outage"}},
+        ),
+        (
+            "create_world",
+            {"scenario_text": "name: a", "scenario_file": "a.yaml"},
+            "POST /worlds",
+            {"scenario": {"text": "name: a", "file": "a.yaml"}},
+        ),
+        ("create_world", {"state": {"a": 1}}, "POST /worlds", {"state": {"a": 1}}),
         ("fork", {"world": "w"}, "POST /worlds/w/fork", {}),
         (
             "fork",
@@ -95,6 +109,17 @@ STEP = f"POST /worlds/default/operations/{OPERATION}/step"
             {"as": "reader", "name": "ci", "organization": "acme", "permissions": []},
         ),
         ("step_operation", {"operation_id": OPERATION}, STEP, None),
+        ("why", {"operation_id": OPERATION, "world": "w"}, WHY, None),
+        ("request_page", {"world": "w", "limit": 2}, "GET /worlds/w/requests?limit=2", None),
+        ("request", {"n": 7, "world": "w"}, "GET /worlds/w/requests/7", None),
+        ("report", {"world": "w"}, "GET /worlds/w/report?requests=20", None),
+        ("snapshot", {"world": "w"}, "POST /worlds/w/snapshots", {}),
+        (
+            "restore_snapshot",
+            {"snapshot_id": "snapshot-1", "world": "w"},
+            "POST /worlds/w/snapshots/snapshot-1/restore",
+            {},
+        ),
         ("fault", {"fault_id": "fault-1"}, "GET /worlds/default/faults/fault-1", None),
         (
             "add_fault",
@@ -157,6 +182,8 @@ def test_method_asks_for_its_resource(
         ("assumptions", [], "GET /worlds/default/assumptions"),
         ("set_assumptions", [{"rate_limit": "off"}], "PATCH /worlds/default/assumptions"),
         ("requests", [], "GET /worlds/default/requests?limit=50"),
+        ("unfinished_operations", [], "GET /worlds/default/operations?unfinished=true"),
+        ("snapshots", [], "GET /worlds/default/snapshots"),
         ("faults", [], "GET /worlds/default/faults"),
         ("interventions", [], "GET /contract/interventions"),
         ("scenarios", [], "GET /scenarios"),
@@ -182,6 +209,14 @@ def test_faults_are_removed_and_cleared(control: FakeControl, client: ControlCli
 
     assert client.clear_faults("w") == 2
     assert [asked.path for asked in control.asked] == ["/worlds/w/faults/a%2Fb", "/worlds/w/faults"]
+
+
+def test_snapshots_are_forgotten(control: FakeControl, client: ControlClient):
+    control.on("DELETE /worlds/w/snapshots/snapshot-1", Says(status=204))
+
+    client.delete_snapshot("snapshot-1", "w")
+
+    assert [asked.path for asked in control.asked] == ["/worlds/w/snapshots/snapshot-1"]
 
 
 def test_control_token_is_sent_with_every_request(control: FakeControl):

@@ -1,9 +1,13 @@
 """One connection is kept, renewed when stale, and never repeats what may have taken effect."""
 
+import os
 import socket
+import ssl
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+import trustme
 
 from hosting_emulator.client import ControlClient, EmulatorUnreachable, UnexpectedAnswer
 from tests.unit.client.fake_control import FakeControl, Says
@@ -111,6 +115,83 @@ def test_something_that_does_not_speak_http():
             client.health()
 
         greeting.result(5)
+
+
+def test_threads_share_one_connection(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {"status": "ok"})
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: client.get("health"), range(100)))
+
+    assert answers == [{"status": "ok"}] * 100
+    assert control.connections == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # the fake has threads
+def test_forked_child_leaves_the_connection_to_its_parent(
+    control: FakeControl, client: ControlClient
+):
+    control.on("GET /health", {"status": "ok"})
+    client.get("health")
+
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if client.get("health") == {"status": "ok"} else 1)
+        finally:
+            os._exit(2)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert client.get("health") == {"status": "ok"}
+    assert control.connections == 2
+
+
+def test_target_that_would_break_its_line_is_refused(control: FakeControl, client: ControlClient):
+    for path in ("a b", "a\r\nX: y", "é"):
+        with pytest.raises(ValueError, match=r"target|plain text"):
+            client.get(path)
+
+    assert control.connections == 0
+
+
+def test_control_token_that_would_break_its_line_is_refused():
+    with pytest.raises(ValueError, match="plain text of one line"):
+        ControlClient("http://127.0.0.1:4620/_emulator", token="a\r\nHost: b")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://emulator.test/_emulator", "emulator.test"),
+        ("http://emulator.test:4620", "emulator.test:4620"),
+        ("https://emulator.test:443", "emulator.test"),
+        ("http://[::1]:4620", "[::1]:4620"),
+        ("http://bücher.test", "xn--bcher-kva.test"),
+    ],
+)
+def test_host_is_named_as_servers_expect(url: str, host: str):
+    assert f"Host: {host}\r\n" in ControlClient(url)._connection._head
+
+
+def test_speaks_tls_where_asked(
+    control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    control.on("GET /health", {"status": "ok"})
+    url = control.control_url.replace("http://127.0.0.1", "https://localhost")
+    control.encrypt(context)
+
+    with ControlClient(url, timeout_s=5) as client:
+        with pytest.raises(EmulatorUnreachable, match="certificate"):
+            client.health()
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+        assert [client.health(), client.health()] == [{"status": "ok"}] * 2
+
+    assert control.connections == 2
 
 
 def _greet_as_ssh(server: socket.socket) -> None:

@@ -86,7 +86,9 @@ def test_says_what_ate_an_answer(effect, lost):
     api.engine.commit(change, "armed")
     api.dns()
 
-    assert short(api)[0]["lost"] == lost
+    (entry,) = short(api)
+    assert entry["lost"] == lost
+    assert entry["code"] == ("rate_limited" if "abort" in effect else None)
 
 
 def test_is_a_ring_newest_first():

@@ -75,11 +75,10 @@ def load(engine: Engine, scenario: Scenario) -> None:
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
     """Return the world of a scenario under a name. Raises ControlRefused."""
-    scenario = _read(context, chosen)
-    if scenario.part.clock.mode not in ("frozen", "skip"):
-        return _build(scenario, name, seed)  # its clock runs, and begins now
-    key = ("scenario", scenario.text, scenario.located.file, seed)
-    return context.worlds.prototypes.fresh(name, key, lambda: _build(scenario, name, seed))
+    text, file = _text(context, chosen)
+    return context.worlds.prototypes.fresh(
+        name, ("scenario", text, file, seed), lambda: _build(_parsed(text, file), name, seed)
+    )
 
 
 def _build(scenario: Scenario, name: str, seed: str) -> World:
@@ -90,14 +89,23 @@ def _build(scenario: Scenario, name: str, seed: str) -> World:
 
 
 def _read(context: Context, chosen: Chosen) -> Scenario:
+    return _parsed(*_text(context, chosen))
+
+
+def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
+    """Return a scenario's text and what errors call it. Raises ControlRefused."""
     if (chosen.name is None) == (chosen.text is None):
         raise ControlRefused(400, "Bad request", "give either name or text")
+    if chosen.name is None:
+        return str(chosen.text), chosen.file
     try:
-        if chosen.name is not None:
-            return context.library.read(chosen.name)
-        return read_scenario(str(chosen.text), chosen.file)
+        return context.library.text(chosen.name), f"{chosen.name}.yaml"
     except ScenarioError as error:
-        status = (
-            404 if chosen.name is not None and chosen.name not in context.library.names() else 400
-        )
-        raise ControlRefused(status, "Scenario refused", str(error)) from None
+        raise ControlRefused(404, "Scenario refused", str(error)) from None
+
+
+def _parsed(text: str, file: str) -> Scenario:
+    try:
+        return read_scenario(text, file)
+    except ScenarioError as error:
+        raise ControlRefused(400, "Scenario refused", str(error)) from None

@@ -1,0 +1,84 @@
+"""Looking into a world and back in time, as methods of the client.
+
+It must not read meaning into what it is told.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+from urllib.parse import quote
+
+from hosting_emulator.client.answers import JsonObject, World
+from hosting_emulator.client.observed import (
+    Exchange,
+    ExchangePage,
+    SnapshotEntry,
+    UnfinishedOperation,
+    WholeExchange,
+    Why,
+    WorldReport,
+)
+from hosting_emulator.client.wire import DEFAULT_WORLD, Wire, world_path
+
+
+class Observing(Wire):
+    """The part of `ControlClient` that tells what happened and why, and keeps moments."""
+
+    # --- Requests ----------------------------------------------------------------------------
+
+    def requests(self, world: str = DEFAULT_WORLD, *, limit: int = 50) -> list[Exchange]:
+        """The last exchanges of a world, newest first, each with its explanation."""
+        return self.request_page(world, limit=limit)["items"]
+
+    def request_page(self, world: str = DEFAULT_WORLD, *, limit: int = 50) -> ExchangePage:
+        """The last exchanges, newest first, 1 to 1000 of them, and how many there were in all."""
+        return cast(ExchangePage, self.get(f"{world_path(world)}/requests?limit={limit}"))
+
+    def request(self, n: int, world: str = DEFAULT_WORLD) -> WholeExchange:
+        """One exchange with headers and bodies; 404 when newer ones have taken its place."""
+        return cast(WholeExchange, self.get(f"{world_path(world)}/requests/{n}"))
+
+    # --- Operations --------------------------------------------------------------------------
+
+    def unfinished_operations(self, world: str = DEFAULT_WORLD) -> list[UnfinishedOperation]:
+        """The operations that have not ended, oldest first."""
+        found = self.get(f"{world_path(world)}/operations?unfinished=true")
+        return cast("list[UnfinishedOperation]", found["items"])
+
+    def why(self, operation_id: str, world: str = DEFAULT_WORLD) -> Why:
+        """Why an operation is where it is, what happens next and what would move it."""
+        return cast(Why, self.get(f"{_operation(operation_id, world)}/why"))
+
+    def step_operation(self, operation_id: str, world: str = DEFAULT_WORLD) -> JsonObject:
+        """Move an operation to its next state now, and return it."""
+        return cast(JsonObject, self.post(f"{_operation(operation_id, world)}/step"))
+
+    def report(self, world: str = DEFAULT_WORLD, *, requests: int = 20) -> WorldReport:
+        """A world's story in one document, with its last `requests` exchanges."""
+        return cast(WorldReport, self.get(f"{world_path(world)}/report?requests={requests}"))
+
+    # --- Snapshots ---------------------------------------------------------------------------
+
+    def snapshot(self, world: str = DEFAULT_WORLD) -> SnapshotEntry:
+        """Keep a world as it is now; the snapshot lives as long as process and world."""
+        return cast(SnapshotEntry, self.post(f"{world_path(world)}/snapshots", {}))
+
+    def snapshots(self, world: str = DEFAULT_WORLD) -> list[SnapshotEntry]:
+        """The snapshots of a world."""
+        return cast("list[SnapshotEntry]", self.get(f"{world_path(world)}/snapshots")["items"])
+
+    def restore_snapshot(self, snapshot_id: str, world: str = DEFAULT_WORLD) -> World:
+        """Put state, clock, faults and assumptions back; the request log goes on."""
+        return cast(World, self.post(f"{_snapshot(snapshot_id, world)}/restore", {}))
+
+    def delete_snapshot(self, snapshot_id: str, world: str = DEFAULT_WORLD) -> None:
+        """Forget a snapshot."""
+        self.delete(_snapshot(snapshot_id, world))
+
+
+def _operation(operation_id: str, world: str) -> str:
+    return f"{world_path(world)}/operations/{quote(operation_id, safe='')}"
+
+
+def _snapshot(snapshot_id: str, world: str) -> str:
+    return f"{world_path(world)}/snapshots/{quote(snapshot_id, safe='')}"
