@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from pytest_hosting_emulator.handle import HostingEmulator
+from hosting_emulator.handle import HostingEmulator
+
+#: For the plugin's own tests; only the topmost conftest may name it.
+pytest_plugins = ["pytester"]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
     cls=RootGroup,
     lazy={
         "start": f"{_HERE}.start:start",
+        "exec": f"{_HERE}.exec:exec_",
         "status": f"{_HERE}.status:status",
         "env": f"{_HERE}.env:env",
         "wait": f"{_HERE}.wait:wait",
@@ -55,8 +56,8 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
 def cli() -> None:
     """A local emulator of the Project Hosting Control API.
 
-    `start` runs it; every other command talks to the one that runs. Data goes to stdout, words to
-    stderr; an error is one line and exit code 2.
+    `start` runs it, and `exec` runs it around a command; every other command talks to the one that
+    runs. Data goes to stdout, words to stderr; an error is one line and exit code 2.
     """
 
 

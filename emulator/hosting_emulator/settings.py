@@ -20,10 +20,12 @@ class StartError(Exception):
 class Settings:
     """How to start. `data_dir` None keeps nothing; `port` 0 takes a free one.
 
-    `clock` is `real`, `frozen`, `skip` or `scaled:RATE`; `at` an RFC 3339 timestamp where world
-    time starts. `seed` and the clock shape a world when it is made, not one that is found on disk.
-    `library` is the folder of scenarios; `scenario` one of them or a file, which the default world
-    becomes at the start, and with `watch` again whenever the file changes.
+    `clock` is `real` (also when None), `frozen`, `skip` or `scaled:RATE`; `at` an RFC 3339 timestamp
+    where world time starts. `seed` and the clock shape a world when it is made, not one that is
+    found on disk. `library` is the folder of scenarios; `scenario` one of them or a file, which the
+    default world becomes at the start, and with `watch` again whenever the file changes; `clock` and
+    `assumptions` are laid over the scenario's own. `state` is the file of an exported world, which
+    the default world becomes instead; scenario, clock and assumptions have no place beside it.
     """
 
     host: str = "127.0.0.1"
@@ -32,7 +34,7 @@ class Settings:
     data_dir: Path | None = Path(".hosting-emulator")
     durability: Literal["process", "disk"] = "process"
     seed: str = DEFAULT_SEED
-    clock: str = "real"
+    clock: str | None = None
     at: str | None = None
     assumptions: Mapping[str, str] = field(default_factory=dict)
     public_url: str | None = None
@@ -41,6 +43,7 @@ class Settings:
     library: Path | None = None
     scenario: str | None = None
     watch: bool = False
+    state: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,14 +68,17 @@ class Visit:
 
 
 class Chromium:
-    """A running browser. Use it as a context: it is ended by its own process id."""
+    """A running browser. Use it as a context: it is ended by its own process id.
 
-    def __init__(self, program: str, profile: Path) -> None:
+    `options` are further ones of the command line; of two alike the last one counts.
+    """
+
+    def __init__(self, program: str, profile: Path, *options: str) -> None:
         self._profile = profile
         # Root may not use the sandbox; the pages are our own.
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self._process = subprocess.Popen(
-            [program, *_OPTIONS, *sandbox, f"--user-data-dir={profile}", "about:blank"],
+            [program, *_OPTIONS, *sandbox, *options, f"--user-data-dir={profile}", "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -108,6 +111,26 @@ class Chromium:
     ) -> Visit:
         """Open a page in a new tab, `width` CSS pixels wide, and return what happened."""
         return asyncio.run(asyncio.wait_for(self._visit(url, width, scheme, picture), _PATIENCE_S))
+
+    def run(self, url: str, script: str) -> Any:
+        """Open a page, run a script in it (an expression) and return what its promise comes to."""
+        return asyncio.run(asyncio.wait_for(self._run(url, script), _PATIENCE_S))
+
+    async def _run(self, url: str, script: str) -> Any:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(self._address, max_msg_size=0) as socket,
+        ):
+            tab = _Tab(socket)
+            await tab.open(1280, "light")
+            await tab.ask("Page.navigate", url=url)
+            await tab.until("Page.loadEventFired")
+            answer = await tab.ask(
+                "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+            )
+            await tab.close()
+            assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+            return answer["result"].get("value")
 
     async def _visit(self, url: str, width: int, scheme: str, picture: bool) -> Visit:
         async with (

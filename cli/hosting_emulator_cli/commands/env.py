@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from base64 import urlsafe_b64decode
 from typing import TYPE_CHECKING
 
 import click
 
 from hosting_emulator_cli.exports import SHELLS, export_lines
-from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import as_option, examples, json_option, with_world
 from hosting_emulator_cli.output import put, put_json
+from hosting_emulator_cli.variables import (
+    first_project,
+    named_project,
+    no_project,
+    organization_of,
+    world_variables,
+)
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient, Info, Project, World
-
-#: The default world's fullest project, by alias: `start` names it too.
-SHOWCASE = "shop"
+    from hosting_emulator.client import ControlClient
 
 
 @click.command(
@@ -67,48 +68,14 @@ def env(
     """
     info, summary = client.info(), client.world(world)
     token = client.token(principal, world=world, organization=organization)["access_token"]
-    spoken_for = _organization_of(token)
-    project = _project(summary, wanted, spoken_for)
-    variables = {
-        "HOSTING_BASE_URL": summary["base_url"],
-        "HOSTING_DEV_BASE_URL": _dev_base_url(info, summary),
-        "HOSTING_TOKEN": token,
-        "HOSTING_ORGANIZATION_ID": spoken_for or project["organization_id"],
-        "HOSTING_PROJECT_ID": project["id"],
-        "HOSTING_EMULATOR_URL": info["control_url"].removesuffix("/_emulator"),
-        "HOSTING_EMULATOR_WORLD": world,
-    }
+    if wanted is None:
+        project = first_project(summary, organization_of(token))
+    else:
+        project = named_project(summary, wanted)
+    if project is None:
+        raise no_project(summary)
+    variables = world_variables(info, summary, token, project)
     if as_json:
         put_json(variables)
     else:
         put(export_lines(variables, shell))
-
-
-def _organization_of(token: str) -> str | None:
-    """The organization an access token names, None if it names none."""
-    try:
-        payload = token.split(".")[1]
-        organization = json.loads(urlsafe_b64decode(f"{payload}==")).get("org_id")
-    except (IndexError, ValueError, AttributeError):
-        return None
-    return organization if isinstance(organization, str) else None
-
-
-def _project(world: World, wanted: str | None, organization: str | None) -> Project:
-    projects = world["projects"]
-    for project in projects:
-        if wanted in (project["id"], project["alias"], project["handle"]):
-            return project
-    if wanted is None and projects:
-        own = [p for p in projects if p["organization_id"] == organization] or projects
-        return next((p for p in own if p["alias"] == SHOWCASE), own[0])
-    known = ", ".join(project["handle"] for project in projects) or "none"
-    raise Failure(
-        f"world {world['name']} has no project {wanted or 'yet'}; its projects are: {known}"
-    )
-
-
-def _dev_base_url(info: Info, world: World) -> str:
-    """The development server's name for this world: the same path below the other address."""
-    path = world["base_url"].removeprefix(info["base_url"])
-    return info["dev_base_url"] + path if path != world["base_url"] else world["base_url"]

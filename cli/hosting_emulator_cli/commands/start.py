@@ -10,17 +10,15 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import assume_option, examples
+from hosting_emulator_cli.options import examples
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import put
 from hosting_emulator_cli.scenario_files import is_file
-from hosting_emulator_cli.values import clock_mode, read_with, timestamp
+from hosting_emulator_cli.start_options import address_options, check_seed, world_options
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
     from hosting_emulator_cli.ready_file import ReadyFile
-
-_PORT = click.IntRange(0, 65535)
 
 
 @click.command(
@@ -29,29 +27,11 @@ _PORT = click.IntRange(0, 65535)
         "hosting-emulator start --ephemeral --port 0 --json",
         "hosting-emulator start --clock scaled:60 --seed 42",
         "hosting-emulator start --scenario mine.yaml --watch",
+        "hosting-emulator start --ephemeral --from kept.json",
         "hosting-emulator start --quiet --ready-file ready.json &",
     )
 )
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Listen here. Anything but loopback lets others on the network in.",
-)
-@click.option(
-    "--port",
-    type=_PORT,
-    default=4620,
-    show_default=True,
-    help="Listen on this TCP port; 0 takes a free one.",
-)
-@click.option(
-    "--tls-port",
-    type=_PORT,
-    help="Serve the dev origins over HTTPS on this TCP port, by a local certificate authority; "
-    "0 takes a free one. Off unless given.",
-)
+@address_options(port=4620)
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -68,34 +48,7 @@ _PORT = click.IntRange(0, 65535)
     show_default=True,
     help="What an answered change survives: the death of the process, or of the machine (fsync).",
 )
-@click.option(
-    "--seed",
-    default="hosting-emulator",
-    show_default=True,
-    metavar="TEXT",
-    help="What ids, words and secrets of a new state are drawn from.",
-)
-@click.option(
-    "--clock",
-    callback=read_with(clock_mode),
-    default="real",
-    show_default=True,
-    metavar="MODE",
-    help="The clock of a new state: real, frozen, skip (polling moves time), or scaled:RATE "
-    "(world seconds per real second). `clock` changes that of a kept one.",
-)
-@click.option(
-    "--at",
-    callback=read_with(timestamp),
-    metavar="TIMESTAMP",
-    help="World time a new state starts at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
-)
-@assume_option
-@click.option(
-    "--scenario",
-    metavar="NAME|FILE",
-    help="Begin with this scenario's world: one of `scenario list`, or a YAML file.",
-)
+@world_options
 @click.option(
     "--watch",
     is_flag=True,
@@ -164,6 +117,7 @@ def _settings(
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
 
+    check_seed(ctx)
     if same["watch"] and not is_file(same["scenario"] or ""):
         raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:

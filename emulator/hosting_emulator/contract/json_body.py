@@ -7,8 +7,13 @@ surrogates and numbers that would become infinite are refused.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from math import isinf
 from typing import Any, NoReturn
+
+#: No request and no exported state is nested deeper than a few levels.
+DEEPEST = 64
 
 
 class JsonRefused(ValueError):
@@ -33,9 +38,26 @@ def read_json(body: bytes) -> Any:
         raise
     except ValueError:
         raise JsonRefused("holds a number with too many digits") from None
+    if text.count("[") + text.count("{") > DEEPEST:
+        _bounded(found)
     if "\\u" in text:
         _no_surrogates(found)
     return found
+
+
+def _bounded(found: Any) -> None:
+    """Refuse what is nested so deeply that whoever walks it by recursion could fail."""
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _of(outer)]
+        if not level:
+            return
+    if any(isinstance(inner, dict | list) for inner in level):
+        raise JsonRefused(f"is nested more than {DEEPEST} deep")
+
+
+def _of(outer: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return outer.values() if isinstance(outer, dict) else outer
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -45,8 +67,8 @@ def _no_constant(name: str) -> NoReturn:
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise JsonRefused(f"names {twice[:60]!r} twice in one object")
     return found
 

@@ -43,6 +43,7 @@ from hosting_emulator.engine.problem_documents import (
 from hosting_emulator.engine.request_log import RequestLog, recorded
 from hosting_emulator.engine.routes import routes_for
 from hosting_emulator.engine.snapshots import Snapshot, Snapshots
+from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.engine.trail import Trail
 from hosting_emulator.faults.deciding import Decision, Subject, decide
@@ -70,9 +71,14 @@ class Engine(LiveWorld):
     """A live world, and all that answers for it without being part of its state."""
 
     def __init__(
-        self, world: World, keeper: Keeper, machine: Callable[[], int] = machine_ms
+        self,
+        world: World,
+        keeper: Keeper,
+        machine: Callable[[], int] = machine_ms,
+        tally: Tally | None = None,
     ) -> None:
         super().__init__(world, keeper, machine)
+        self._tally = tally or Tally()
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
         self.snapshots = Snapshots()
@@ -121,8 +127,16 @@ class Engine(LiveWorld):
             self.log.take_back()
             return outgoing
         outgoing.in_flight = trail.in_flight
-        self.log.add(recorded(incoming, outgoing, trail, stopwatch_ns() - began_ns))
+        entry = recorded(incoming, outgoing, trail, stopwatch_ns() - began_ns)
+        self.log.add(entry)
+        self._tally.add(entry)
         return outgoing
+
+    def commit(self, change: Change, title: str) -> None:
+        """Accept a change, and count it. Raises StoreFailed, changing nothing."""
+        before = self.world.commit
+        super().commit(change, title)
+        self._tally.commits += self.world.commit - before
 
     def release(self, outgoing: Outgoing) -> None:
         """Say that an answer has been sent (or given up): its Idempotency-Key is no longer in flight."""

@@ -13,6 +13,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.prototypes import Prototypes
+from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ONLY, ORIGIN
@@ -52,6 +53,7 @@ class Worlds:
         self._ephemeral: set[str] = set()
         self._thrown_away = 0
         self.prototypes = Prototypes()
+        self.tally = Tally()
 
     def open(self, seed: str, origin: Origin) -> bool:
         """Load what is kept, and make the default world if it is not; tell whether it was made."""
@@ -61,7 +63,7 @@ class Worlds:
                 # A scaled clock stood still while nobody ran it.
                 world = anchored(world, world.at_ms, self._machine())
                 keeper = self._library.keep(world, fresh=False)
-                self._engines[name] = Engine(world, keeper, self._machine)
+                self._engines[name] = Engine(world, keeper, self._machine, self.tally)
         if DEFAULT_WORLD in self._engines:
             return False
         self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
@@ -124,7 +126,7 @@ class Worlds:
             keeper = Memory() if ephemeral else self._library.keep(world, fresh=True)
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
-        engine = self._engines[world.name] = Engine(world, keeper, self._machine)
+        engine = self._engines[world.name] = Engine(world, keeper, self._machine, self.tally)
         if ephemeral:
             self._ephemeral.add(world.name)
         return engine

@@ -20,7 +20,9 @@ from hosting_emulator.scenario.located import Located, Path
 
 #: No scenario needs more; a deeper or longer one is a mistake or an attack.
 DEEPEST = 20
-LONGEST = 1_000_000
+LONGEST = 250_000
+#: How many values, keys and brackets; reading them takes a second or two.
+MOST = 20_000
 #: Numbers beyond 64 bits do not travel in every JSON.
 LARGEST = 2**63
 _PLAIN = "tag:yaml.org,2002:"
@@ -67,8 +69,11 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
 
 def _check_events(text: str, file: str) -> None:
     depth = documents = 0
-    for event in YAML(typ="safe", pure=True).parse(text):
+    for number, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
         mark = event.start_mark
+        if number > MOST:
+            message = f"the file holds more than {MOST} values by here"
+            raise ScenarioError(file, mark.line + 1, mark.column + 1, message)
         if isinstance(event, AliasEvent):
             message = f"the alias *{event.anchor} is refused: write the value out"
             raise ScenarioError(file, mark.line + 1, mark.column + 1, message)

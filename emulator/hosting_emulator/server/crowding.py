@@ -41,6 +41,8 @@ class Crowding:
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Say in one line that the house is full; leave all else to the loop."""
         error = context.get("exception")
+        if self._said_at is not None and "_start_serving" in repr(context.get("handle")):
+            return  # asyncio tries again to accept, though we have stopped meanwhile
         if not isinstance(error, OSError) or error.errno not in _NO_MORE:
             loop.default_exception_handler(context)
             return

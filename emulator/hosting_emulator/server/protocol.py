@@ -14,14 +14,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
-from aiohttp.http import RawRequestMessage
+from aiohttp.http import HttpVersion10, HttpVersion11, RawRequestMessage
 from aiohttp.http_exceptions import (
     BadHttpMethod,
+    BadStatusLine,
     ContentLengthError,
     HttpProcessingError,
     LineTooLong,
     TransferEncodingError,
 )
+from aiohttp.http_parser import HttpParser
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import _ErrInfo
 
@@ -38,8 +40,6 @@ _DOCS = "/_emulator/docs"
 #: the same machine take milliseconds; who takes longer than this holds a connection for nothing.
 HALF_REQUEST_S = 60.0
 _HEAD_END = b"\r\n\r\n"
-
-
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})\r\n", re.IGNORECASE)
 
 
@@ -108,6 +108,8 @@ class Protocol(PromptProtocol):
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
         """Send an answer; the last one to a client that sends nothing more ends the connection."""
+        if self._upgraded and not self._messages and self._parser is not None:
+            self._pass_over_upgrade(self._parser)
         found = await super().finish_response(request, resp, start_time)
         if self._ended and not self._messages:
             self.close()
@@ -150,8 +152,21 @@ class Protocol(PromptProtocol):
                 self._half_since = None
         elif arriving is None and data.strip():  # a part of a head
             self._begin_half()
-        if self._arriving is not None:
+        if self._arriving is None:
+            return
+        if self._ended:
+            self._break_off(self._arriving, TransferEncodingError("no end"))
+        else:
             self._begin_half()
+
+    def _pass_over_upgrade(self, parser: HttpParser[Any]) -> None:
+        """Parse what came behind an upgrade that we do not make (or a CONNECT), as all else is."""
+        parser.set_upgraded(False)
+        self._upgraded = False
+        behind, self._message_tail = self._message_tail, b""
+        self.data_received(behind)
+        if self._buffer_paused:
+            self._resume_reading_if_drained()
 
     def _took_in(
         self,
@@ -161,6 +176,9 @@ class Protocol(PromptProtocol):
     ) -> None:
         if not isinstance(message, _ErrInfo):
             self._arriving = None if payload.is_eof() else payload
+            if message.version not in (HttpVersion10, HttpVersion11):
+                error = BadStatusLine("not HTTP/1")
+                self._messages[-1] = (_ErrInfo(400, error, error.message), payload)
         elif arriving is not None and not arriving.is_eof():
             # aiohttp would let the request wait for the rest of a body that cannot be parsed.
             self._messages.pop()  # the request's own answer says what was wrong

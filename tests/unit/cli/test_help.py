@@ -46,7 +46,7 @@ ALL = list(commands(cli))
 def test_the_whole_tree_is_there():
     assert {" ".join(path) for path in ALL} == {
         "",
-        *("start", "status", "env", "wait", "token", "clock", "world", "contract"),
+        *("start", "exec", "status", "env", "wait", "token", "clock", "world", "contract"),
         *("fault", "intervene", "scenario"),
         *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
         *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
@@ -97,6 +97,7 @@ def test_commands_that_give_data_can_give_json():
 
     assert without == {
         *((), ("clock",), ("world",), ("contract",), ("fault",), ("scenario",)),  # groups
+        ("exec",),  # what it prints is the command's
         *(("wait",), ("world", "delete"), ("fault", "remove"), ("fault", "clear")),  # no data
         *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
         ("scenario", "show"),  # always YAML
@@ -105,7 +106,11 @@ def test_commands_that_give_data_can_give_json():
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], *([word, "--help"] for word in ("start", "fault", "scenario"))],
+    [
+        ["--help"],
+        ["--version"],
+        *([word, "--help"] for word in ("start", "exec", "fault", "scenario")),
+    ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str]):
     script = (

@@ -116,7 +116,7 @@ def test_effects_and_rules_share_no_name():
     assert not set(KINDS) & set(RULE_FIELDS)
 
 
-def test_plugin_knows_the_rules():
-    from pytest_hosting_emulator.armed import _RULE
+def test_handle_knows_the_rules():
+    from hosting_emulator.handle.faults import RULE
 
-    assert set(RULE_FIELDS) == _RULE
+    assert set(RULE_FIELDS) == RULE

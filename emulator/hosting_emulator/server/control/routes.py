@@ -43,6 +43,7 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "", documents.start),
     ("GET", "/health", documents.health),
     ("GET", "/info", documents.info),
+    ("GET", "/metrics", _later("metrics", "metrics")),
     ("GET", "/docs", documents.docs),
     ("GET", "/docs/style.css", documents.style),
     ("GET", "/docs/errors", documents.errors),

@@ -10,6 +10,7 @@ from aiohttp import web
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import (
@@ -24,11 +25,11 @@ from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.errors import StateRefused
 from hosting_emulator.storage.transfer import export_state, import_state
-from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.overlay import laid_over
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, CLOCK, ONLY
-from hosting_emulator.world.value import Change, World, apply
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
+from hosting_emulator.world.value import Change, World
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
@@ -98,24 +99,24 @@ def _of_state(asked: NewWorld, name: str) -> World:
             400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
         )
     try:
-        return import_state(asked.state, name, 0)
+        world = import_state(asked.state, name, 0)
     except StateRefused as error:
         raise ControlRefused(400, "State refused", str(error)) from None
+    return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
 def _laid_over(world: World, asked: NewWorld) -> World:
-    """Lay what was asked for beside a scenario over its world; a reset returns to the scenario's own."""
-    writes: dict[str, dict[str, Any]] = {}
-    if asked.clock is not None:
-        if asked.clock.at is not None:
-            raise ControlRefused(
-                400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
-            )
-        clock = clocks.start(asked.clock.mode, asked.clock.rate, world.clock.world_ms, machine_ms())
-        writes[CLOCK.name] = {ONLY: clock}
-    if asked.assumptions:
-        writes[ASSUMPTIONS.name] = {ONLY: _changed(world.assumptions, asked.assumptions)}
-    return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
+    """Lay what was asked for beside a scenario over its world."""
+    clock = asked.clock
+    if clock is not None and clock.at is not None:
+        raise ControlRefused(
+            400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
+        )
+    mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
+    try:
+        return laid_over(world, machine_ms(), mode=mode, rate=rate, assumptions=asked.assumptions)
+    except AssumptionRefused as error:
+        raise ControlRefused(400, "Assumption refused", str(error)) from None
 
 
 def _changed(assumptions: Assumptions, values: dict[str, Any]) -> Assumptions:

@@ -1,0 +1,116 @@
+"""Settings made into what the rooms take, each refused in one clear line when it cannot be.
+
+Everything here raises StartError.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from urllib.parse import urlsplit
+
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.server.hosts import Hosts, is_loopback
+from hosting_emulator.settings import Settings, StartError
+from hosting_emulator.storage.directory import DataDirectory, NoDirectory
+from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.world.records import Origin
+
+_log = logging.getLogger("hosting_emulator")
+
+
+def open_directory(settings: Settings) -> DataDirectory | NoDirectory:
+    """Open and lock the data directory, if there is to be one."""
+    if settings.data_dir is None:
+        return NoDirectory()
+    try:
+        return DataDirectory(settings.data_dir, settings.durability, _log.warning)
+    except StateRefused as error:
+        raise StartError(str(error)) from None
+
+
+def clock_of(settings: Settings) -> tuple[str | None, float | None]:
+    """Return the mode and rate that were asked for; None for what was not."""
+    if settings.clock is None:
+        return None, None
+    mode, _, rate = settings.clock.partition(":")
+    try:
+        if mode in ("real", "frozen", "skip", "scaled") and (mode == "scaled") == bool(rate):
+            return mode, float(rate) if rate else None
+    except ValueError:
+        pass
+    raise StartError(
+        f"--clock {settings.clock!r} is no clock: use real, frozen, skip or scaled:RATE"
+    )
+
+
+def origin_of(settings: Settings) -> Origin:
+    """Return how a new default world begins."""
+    mode, rate = clock_of(settings)
+    try:
+        return Origin(
+            mode or "real",  # type: ignore[arg-type] # checked above
+            rate,
+            None if settings.at is None else parse_timestamp(settings.at),
+            Assumptions().changed(settings.assumptions),
+        )
+    except (AssumptionRefused, ValueError) as error:
+        raise StartError(str(error)) from None
+
+
+def check_beginning(settings: Settings) -> None:
+    """Refuse settings that contradict what the default world is to begin as."""
+    if settings.state is None:
+        if settings.scenario is not None and settings.at is not None:
+            raise StartError("--at has no place beside a scenario, whose clock says when it begins")
+        return
+    beside = {
+        "--scenario": settings.scenario,
+        "--clock": settings.clock,
+        "--at": settings.at,
+        "--assume": settings.assumptions,
+    }
+    for option, given in beside.items():
+        if given:
+            raise StartError(f"{option} has no place beside --from, whose state says it all")
+
+
+def control_token(settings: Settings) -> str | None:
+    """On this machine alone the control API needs no token; anywhere else it does."""
+    if settings.control_token is not None:
+        return _fit_for_a_header(settings.control_token)
+    here = settings.host == "localhost" or is_loopback(settings.host)
+    if here and not is_reached_from_outside(settings.public_url):
+        return None
+    return secrets.token_urlsafe(24)
+
+
+def _fit_for_a_header(token: str) -> str:
+    if not token.strip() or not token.isascii() or not token.isprintable():
+        raise StartError("--control-token must be printable ASCII, and not empty")
+    return token.strip()
+
+
+def is_reached_from_outside(public_url: str | None) -> bool:
+    """Tell whether others reach this server by a name or address that is not this machine's own."""
+    if public_url is None:
+        return False
+    return not Hosts(frozenset()).local(urlsplit(public_url).netloc)
+
+
+def public_url(settings: Settings) -> str | None:
+    """Return the base URL that others reach it by, without a slash at its end."""
+    if settings.public_url is None:
+        return None
+    parts = urlsplit(settings.public_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise StartError(f"--public-url {settings.public_url!r} is not like http://host:port")
+    return settings.public_url.rstrip("/")
+
+
+def no_socket(host: str, port: int, error: OSError) -> str:
+    """Say why there can be no socket."""
+    if error.errno in (98, 48, 10048):
+        return f"port {port} on {host} is in use; stop what listens there, or use --port 0 for a free one"
+    return f"cannot listen on {host} port {port}: {error.strerror or error}"

@@ -1,0 +1,57 @@
+"""Running: an emulator in the foreground, from its start to the signal that ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from hosting_emulator.bootstrap.emulator import Emulator
+from hosting_emulator.calls.inputs import load_models
+from hosting_emulator.server.crowding import Crowding, raise_limit
+from hosting_emulator.settings import Ready, Settings
+
+
+def run(settings: Settings, announce: Callable[[Ready], None]) -> int:
+    """Run an emulator until SIGINT or SIGTERM; returns the exit code. Raises StartError."""
+    log_to_stderr()
+    return asyncio.run(_run(settings, announce))
+
+
+async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    raise_limit()
+    loop.set_exception_handler(Crowding())
+    emulator = Emulator(settings)
+    await emulator.start()
+    try:
+        # In a thread, so that the first request need not wait for cryptography to be loaded.
+        announce(await asyncio.to_thread(emulator.ready))
+        await warm_up()
+        await stopping.wait()
+    finally:
+        await emulator.stop()
+    return 0
+
+
+def log_to_stderr() -> None:
+    """Show warnings as people read them."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="hosting-emulator: %(message)s"
+    )
+
+
+async def warm_up() -> None:
+    """Load what the first requests need, and keep what was loaded out of garbage collection."""
+    with suppress(OSError):  # no file to be opened just now: it is loaded when it is needed
+        await asyncio.to_thread(load_models)
+    gc.collect()
+    gc.freeze()  # it never becomes garbage
+    gc.set_threshold(50_000, 20, 50)

@@ -1,0 +1,107 @@
+"""The guide to testing tells the truth: its tests and commands run, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pytest_hosting_emulator
+from hosting_emulator.handle import HostingEmulator, Requests, WorldClock
+from hosting_emulator.handle.filters import Filters
+from pytest_hosting_emulator import plugin
+from tests.docs.markdown import anchors, blocks, links, steps, without_blocks
+from tests.docs.terminal import Terminals
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "testing.md"
+GUIDE = PAGE.read_text(encoding="utf-8")
+WORDS = re.sub(r"\s+", " ", without_blocks(GUIDE))
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this run has set is not what a reader has."""
+    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+def test_every_test_and_command_runs_and_prints_what_is_shown(tmp_path: Path):
+    with Terminals(tmp_path) as terminals:
+        for block in blocks(GUIDE):
+            if block.language in ("python", "toml"):
+                name = block.text.splitlines()[0].removeprefix("# ")
+                (tmp_path / name).write_text(block.text, encoding="utf-8")
+            elif block.language == "console":
+                for step in steps(block):
+                    terminals.run(step)
+
+
+def test_every_block_says_what_it_is():
+    assert {block.language for block in blocks(GUIDE)} == {
+        "bash",
+        "console",
+        "python",
+        "toml",
+        "yaml",
+    }
+
+
+def test_every_option_and_ini_value_is_told(pytestconfig: pytest.Config):
+    names = [name for name in vars(pytestconfig.option) if name.startswith("hosting_emulator_")]
+
+    assert len(names) >= 8
+    assert [n for n in names if f"| `--{n.replace('_', '-')}` | `{n}` |" not in WORDS] == []
+
+
+def test_every_fixture_mark_and_name_is_told(pytestconfig: pytest.Config):
+    fixtures = [name for name in vars(plugin) if name.startswith("hosting_emulator")]
+    marks = [
+        mark.partition("(")[0]
+        for mark in pytestconfig.getini("markers")
+        if mark.startswith("hosting_")
+    ]
+
+    assert (len(fixtures) >= 5, marks[:1]) == (True, ["hosting_scenario"])
+    assert [name for name in fixtures if f"| `{name}` |" not in WORDS] == []
+    assert [name for name in {*marks, *pytest_hosting_emulator.__all__} if name not in GUIDE] == []
+
+
+@pytest.mark.parametrize("kind", [HostingEmulator, WorldClock, Requests])
+def test_everything_of_the_handle_is_told(kind: type):
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("hosting_emulator.")]
+    names = {
+        name for base in ours for name in (*vars(base), *vars(base).get("__annotations__", ()))
+    }
+
+    missing = [
+        name
+        for name in names
+        if not name.startswith("_") and not re.search(rf"`[^`|]*\b{name}\b[^`|]*`", WORDS)
+    ]
+
+    assert missing == []
+
+
+def test_every_filter_is_told():
+    assert [name for name in Filters.__annotations__ if f"`{name}`" not in WORDS] == []
+
+
+def test_every_example_is_linked():
+    linked = {Path(link).name for link in links(GUIDE)}
+    shown = [path.name for path in REPOSITORY.glob("tests/examples/python/test_*.py")]
+    of_topics = {"test_time.py", "test_scenarios.py", "test_asking.py"}
+
+    assert set(shown) - linked - of_topics == set()
+
+
+@pytest.mark.parametrize("target", [link for link in links(GUIDE) if "://" not in link])
+def test_links_lead_somewhere(target: str):
+    path, _, anchor = target.partition("#")
+    page = (PAGE.parent / path).resolve() if path else PAGE
+
+    assert page.exists()
+    assert not anchor or anchor in anchors(page.read_text(encoding="utf-8"))

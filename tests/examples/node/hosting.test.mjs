@@ -1,0 +1,62 @@
+// A client's tests in Node: nothing but `node --test` and fetch.
+//
+//   hosting-emulator exec --clock skip -- node --test
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+
+const { HOSTING_BASE_URL, HOSTING_TOKEN, HOSTING_ORGANIZATION_ID, HOSTING_PROJECT_ID } = process.env;
+const project = `/v1/projects/${HOSTING_PROJECT_ID}`;
+
+async function call(method, path, { body, key, token = HOSTING_TOKEN } = {}) {
+  const headers = { Authorization: `Bearer ${token}` };
+  if (key) headers["Idempotency-Key"] = key;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const answer = await fetch(HOSTING_BASE_URL + path, { method, headers, body: JSON.stringify(body) });
+  return { status: answer.status, body: await answer.json() };
+}
+
+// Under `--clock skip` each poll moves the world's time to what happens next: no test waits.
+async function finished(operation) {
+  const states = [operation.state];
+  for (let polls = 0; !["succeeded", "failed", "cancelled"].includes(operation.state); polls++) {
+    assert.ok(polls < 100, `the operation is still ${operation.state}`);
+    ({ body: operation } = await call("GET", `/v1/operations/${operation.id}`));
+    states.push(operation.state);
+  }
+  return { operation, states };
+}
+
+test("the flag is shown and hidden", async () => {
+  for (const enabled of [true, false]) {
+    const answer = await call("PUT", `${project}/powered-by-flag`, { key: randomUUID(), body: { enabled } });
+
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.enabled, enabled);
+  }
+});
+
+test("domains are applied, and asking again begins nothing anew", async () => {
+  const key = randomUUID();
+  const begun = await call("PUT", `${project}/domains`, { key });
+  assert.equal(begun.status, 202);
+
+  const { operation, states } = await finished(begun.body);
+  assert.deepEqual([...new Set(states)], ["queued", "running", "succeeded"]);
+  assert.match(operation.result.hostnames.production, /^shop\./);
+
+  const again = await call("PUT", `${project}/domains`, { key });
+  assert.equal(again.body.id, operation.id);
+});
+
+test("a new key works, and keeps to its organization", async () => {
+  const path = `/v1/organizations/${HOSTING_ORGANIZATION_ID}/user-api-keys`;
+  const made = await call("POST", path, { key: randomUUID(), body: { name: "ci" } });
+  assert.equal(made.status, 201);
+
+  const token = made.body.value;
+  assert.equal((await call("GET", `${project}/deployments?limit=1`, { token })).status, 200);
+  const elsewhere = await call("GET", "/v1/projects/00000000000000000000000000/deployments", { token });
+  assert.deepEqual([elsewhere.status, elsewhere.body.code], [404, "resource_not_found"]);
+});

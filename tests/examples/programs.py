@@ -1,0 +1,36 @@
+"""What an example in another language needs: its program, and a run under `exec`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
+
+
+def need(program: str) -> None:
+    """Skip the test where a program is missing; under CI that is a failure."""
+    if shutil.which(program) is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{program} is needed for this example")
+        pytest.skip(f"{program} is not installed")
+
+
+def run(folder: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `exec` in an example's folder, to its end."""
+    # A test that itself runs under a test runner of Node says so here, and would print otherwise.
+    names = {k: v for k, v in os.environ.items() if not k.startswith(("HOSTING_", "NODE_"))}
+    return subprocess.run(
+        [COMMAND, "exec", *arguments],
+        cwd=HERE / folder,
+        env=names,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )

@@ -1,0 +1,44 @@
+"""With httpx: a client whose base URL is the world's, and so may be `AsyncClient`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from pytest_hosting_emulator import HostingEmulator
+
+
+@pytest.fixture
+def owner(hosting_emulator: HostingEmulator) -> Iterator[httpx.Client]:
+    with httpx.Client(
+        base_url=hosting_emulator.base_url, headers=hosting_emulator.headers("owner")
+    ) as client:
+        yield client
+
+
+def test_domains_are_applied(hosting_emulator: HostingEmulator, owner: httpx.Client):
+    path = f"/v1/projects/{hosting_emulator.project}/domains"
+
+    accepted = owner.put(path, headers={"Idempotency-Key": "domains-1"}).json()
+    hosting_emulator.clock.until(accepted)
+    operation = owner.get(f"/v1/operations/{accepted['id']}").json()
+
+    assert (accepted["state"], operation["state"]) == ("queued", "succeeded")
+
+
+@pytest.mark.asyncio
+async def test_one_change_at_a_time(hosting_emulator: HostingEmulator):
+    path = f"/v1/projects/{hosting_emulator.project}/domains"
+
+    async with httpx.AsyncClient(
+        base_url=hosting_emulator.base_url, headers=hosting_emulator.headers("owner")
+    ) as owner:
+        answers = await asyncio.gather(
+            *(owner.put(path, headers={"Idempotency-Key": f"domains-{n}"}) for n in range(3))
+        )
+
+    assert {answer.status_code for answer in answers} == {202}
+    hosting_emulator.requests.assert_made("apply_project_domains", times=3)

@@ -1,0 +1,38 @@
+"""A change whose answer is lost, with httpx: a loop of one's own, with one key for all attempts."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import httpx
+
+from pytest_hosting_emulator import HostingEmulator
+
+
+def hide_flag(http: httpx.Client, project: str, attempts: int = 3) -> httpx.Response:
+    """Stands for your client. The key is made once: that is what makes a retry safe."""
+    headers = {"Idempotency-Key": str(uuid4())}
+    for attempt in range(1, attempts + 1):
+        try:
+            return http.put(
+                f"/v1/projects/{project}/powered-by-flag", json={"enabled": False}, headers=headers
+            )
+        except httpx.TransportError:
+            if attempt == attempts:
+                raise
+    raise ValueError("attempts must be 1 or more")
+
+
+def test_retry_finds_what_it_did(hosting_emulator: HostingEmulator):
+    with (
+        httpx.Client(
+            base_url=hosting_emulator.base_url, headers=hosting_emulator.headers("owner")
+        ) as owner,
+        hosting_emulator.fault("connection_reset", phase="after_commit", times=2),
+    ):
+        answer = hide_flag(owner, hosting_emulator.project)
+
+    assert answer.json()["enabled"] is False
+    made = hosting_emulator.requests.assert_made("set_project_powered_by_flag", times=3)
+    assert [request.lost for request in made] == ["connection_reset", "connection_reset", None]
+    assert len({request.idempotency_key for request in made}) == 1

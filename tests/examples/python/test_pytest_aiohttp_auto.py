@@ -1,0 +1,38 @@
+"""With pytest-aiohttp, `asyncio_mode = auto`: an aiohttp application that uses the API is tested."""
+
+from __future__ import annotations
+
+import aiohttp
+from aiohttp import web
+from aiohttp.pytest_plugin import AiohttpClient
+
+from pytest_hosting_emulator import HostingEmulator
+
+
+def our_application(hosting_url: str, project: str, token: str) -> web.Application:
+    """Stands for yours: it shows the newest deployment, or that it does not know."""
+
+    async def newest(_: web.Request) -> web.Response:
+        url = f"{hosting_url}/v1/projects/{project}/deployments?limit=1"
+        headers = {"Authorization": f"Bearer {token}"}
+        async with aiohttp.ClientSession(headers=headers) as http, http.get(url) as answer:
+            if answer.status != 200:
+                return web.json_response({"newest": "unknown"})
+            return web.json_response({"newest": (await answer.json())["items"][0]["status"]})
+
+    application = web.Application()
+    application.router.add_get("/newest", newest)
+    return application
+
+
+async def test_newest_deployment(hosting_emulator: HostingEmulator, aiohttp_client: AiohttpClient):
+    application = our_application(
+        hosting_emulator.base_url, hosting_emulator.project, hosting_emulator.token("reader")
+    )
+    client = await aiohttp_client(application)
+
+    shown = await (await client.get("/newest")).json()
+    with hosting_emulator.fault("abort", code="service_unavailable", call="list_deployments"):
+        in_an_outage = await (await client.get("/newest")).json()
+
+    assert (shown, in_an_outage) == ({"newest": "ready"}, {"newest": "unknown"})

@@ -1,0 +1,43 @@
+"""Time: the world's clock stands still until the test moves it, and no test waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+
+from pytest_hosting_emulator import HostingEmulator
+
+
+def deployments(emulator: HostingEmulator, token: str) -> httpx.Response:
+    url = f"{emulator.base_url}/v1/projects/{emulator.project}/deployments"
+    return httpx.get(url, headers={"Authorization": f"Bearer {token}"})
+
+
+def test_token_expires(hosting_emulator: HostingEmulator):
+    token = hosting_emulator.token("reader", expires_in_seconds=60)
+
+    before = deployments(hosting_emulator, token)
+    hosting_emulator.clock.advance("1m")
+    after = deployments(hosting_emulator, token)
+
+    assert (before.status_code, after.json()["code"]) == (200, "unauthenticated")
+
+
+def test_api_key_lives_90_days(hosting_emulator: HostingEmulator):
+    key = hosting_emulator.api_key("owner")
+
+    hosting_emulator.clock.advance(timedelta(days=90, seconds=-1))
+    assert deployments(hosting_emulator, key).status_code == 200
+
+    hosting_emulator.clock.advance(1)
+    assert deployments(hosting_emulator, key).status_code == 401
+
+
+def test_operation_ends(hosting_emulator: HostingEmulator):
+    url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/domains"
+    headers = hosting_emulator.headers("owner", key="domains-1")
+
+    operation = httpx.put(url, headers=headers).json()
+
+    assert hosting_emulator.clock.until(operation) == "succeeded"

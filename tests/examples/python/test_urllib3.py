@@ -1,0 +1,24 @@
+"""With urllib3: a pool for the whole test."""
+
+from __future__ import annotations
+
+import urllib3
+
+from pytest_hosting_emulator import HostingEmulator
+
+
+def test_pages_of_deployments(hosting_emulator: HostingEmulator):
+    hosting_emulator.intervene("add_deployments", project="shop", count=3)
+    url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/deployments"
+    seen: list[str] = []
+    cursor: str | None = None
+
+    with urllib3.PoolManager(headers=hosting_emulator.headers("reader")) as http:
+        while cursor or not seen:
+            fields = {"limit": "2", **({"cursor": cursor} if cursor else {})}
+            page = http.request("GET", url, fields=fields).json()
+            seen += [deployment["id"] for deployment in page["items"]]
+            cursor = page["next_cursor"]
+
+    assert len(seen) == len(set(seen)) >= 3
+    hosting_emulator.requests.assert_none_failed()

@@ -1,0 +1,73 @@
+"""Runs of pytest inside a test, in a process of their own, with the plugin as users have it."""
+
+from __future__ import annotations
+
+import pytest
+
+CALLING = '''
+import urllib.error
+import urllib.request
+
+
+def ask(emulator, path, method="GET", who="owner", **headers):
+    """Return the status of a call, `path` below the project."""
+    request = urllib.request.Request(
+        f"{emulator.base_url}/v1/projects/{emulator.project}/{path}",
+        method=method,
+        headers={**emulator.headers(who), **headers},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def apply_domains(emulator, key="domains-1"):
+    return ask(emulator, "domains", "PUT", **{"Idempotency-Key": key})
+'''
+
+
+class Suite:
+    """A folder with somebody's tests. They may `from calling import ask, apply_domains`."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path = pytester.path
+        pytester.makepyfile(calling=CALLING)
+
+    def write(self, **files: str) -> None:
+        """Write Python files by name."""
+        self.pytester.makepyfile(**files)
+
+    def ini(self, *lines: str) -> None:
+        """Write the ini file."""
+        self.pytester.makeini("\n".join(["[pytest]", *lines]))
+
+    def run(self, *arguments: str, plugin: str = "hosting_emulator") -> pytest.RunResult:
+        """Run pytest, with no plugins but this one and pytest's own."""
+        return self.pytester.runpytest_subprocess(
+            "-p", plugin, "-p", "no:cacheprovider", "-W", "error", *arguments
+        )
+
+    def passes(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest, and see that nothing but passed tests comes of it."""
+        result = self.run(*arguments)
+        outcomes = result.parseoutcomes()
+        assert result.ret == 0, result.stdout.str()
+        assert set(outcomes) == {"passed"}, outcomes
+        return result
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
+    """An empty folder to write tests into, and to run them."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for name in (
+        "HOSTING_EMULATOR_CONTROL_TOKEN",
+        "PYTEST_XDIST_WORKER",
+        "PYTEST_XDIST_TESTRUNUID",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    return Suite(pytester)

@@ -1,0 +1,96 @@
+"""The emulator in the background of a process: started, stopped, forked from."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+
+import pytest
+
+from hosting_emulator.client import EmulatorUnreachable
+from hosting_emulator.settings import StartError
+from pytest_hosting_emulator import BackgroundEmulator, RunningEmulator
+
+
+def test_it_answers_until_it_is_stopped_however_often():
+    before = threading.active_count()
+    emulator = BackgroundEmulator().start()
+    with RunningEmulator(emulator.base_url) as running:
+        assert running.control.health()["status"] == "ok"
+
+        emulator.stop()
+        emulator.stop()
+
+        with pytest.raises(EmulatorUnreachable):
+            running.control.health()
+    assert threading.active_count() == before
+
+
+def test_stopping_what_never_started_does_nothing():
+    BackgroundEmulator().stop()
+
+
+def test_signals_are_left_alone():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    with BackgroundEmulator():
+        during = {number: signal.getsignal(number) for number in before}
+
+    assert during == before
+
+
+def test_with_stops_it_and_its_worlds_are_gone():
+    with BackgroundEmulator() as emulator, emulator.world(clock="skip") as world:
+        assert world.clock.mode == "skip"
+        assert world.base_url.startswith(emulator.base_url)
+
+    with pytest.raises(EmulatorUnreachable):
+        emulator.control.health()
+
+
+def test_what_keeps_it_from_starting_is_raised():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(StartError, match=f"port {port} on 127.0.0.1 is in use"):
+            BackgroundEmulator(port=port).start()
+
+
+def test_world_as_a_scenario_a_file_or_a_document(
+    hosting_emulator_server: BackgroundEmulator, tmp_path: os.PathLike[str]
+):
+    from pathlib import Path
+
+    file = Path(tmp_path) / "skipping.yaml"
+    file.write_text("name: s\ndescription: Jumps.\nclock: {mode: skip}\n", encoding="utf-8")
+    for scenario, mode in (
+        ("stuck-operation", "frozen"),
+        (file, "skip"),
+        (str(file), "skip"),
+        ({"clock": "real"}, "real"),
+    ):
+        with hosting_emulator_server.world(scenario) as world:
+            assert world.clock.mode == mode
+    with pytest.raises(ValueError, match=r"there is no file missing\.yaml"):
+        hosting_emulator_server.world("missing.yaml")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_forked_process_goes_on_calling_and_cannot_stop_it():
+    with BackgroundEmulator() as emulator, emulator.world() as world:
+        world.token()
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:  # pragma: no cover - in the child
+            try:
+                world.clock.advance("1m")
+                emulator.stop()
+                os.write(writing, world.clock.now.encode())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        os.waitpid(child, 0)
+        with os.fdopen(reading) as told:
+            assert told.read() == "2026-01-01T00:01:00.000Z"
+        assert world.clock.now == "2026-01-01T00:01:00.000Z"

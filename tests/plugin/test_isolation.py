@@ -1,0 +1,90 @@
+"""Two hundred worlds at once: clocks, faults, keys, tokens and logs, and nothing crosses."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.handle import HostingEmulator
+from pytest_hosting_emulator import MoreWorlds
+
+WORLDS = 200
+START = datetime.fromisoformat("2026-01-01T00:00:00Z")
+
+Worlds = list[HostingEmulator]
+Each = Callable[[Callable[[int, HostingEmulator], Any], Worlds], list[Any]]
+
+
+def in_turn(act: Callable[[int, HostingEmulator], Any], worlds: Worlds) -> list[Any]:
+    return [act(n, world) for n, world in enumerate(worlds)]
+
+
+def in_threads(act: Callable[[int, HostingEmulator], Any], worlds: Worlds) -> list[Any]:
+    with ThreadPoolExecutor(16) as pool:
+        return list(pool.map(act, range(len(worlds)), worlds))
+
+
+@pytest.fixture(params=[in_turn, in_threads])
+def each(request: pytest.FixtureRequest) -> Each:
+    found: Each = request.param
+    return found
+
+
+def ask(
+    world: HostingEmulator, path: str, bearer: str, method: str = "GET", key: str | None = None
+) -> tuple[int, Any]:
+    """Return status and JSON of a call, `path` below the project."""
+    parts = urlsplit(world.base_url)
+    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+    headers = {"Authorization": f"Bearer {bearer}"}
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    try:
+        target = f"{parts.path}/v1/projects/{world.project}/{path}"
+        connection.request(method, target, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def test_two_hundred_worlds_at_once(hosting_emulator_worlds: MoreWorlds, each: Each):
+    """Each has its own time, fault, API key and token, and used the same idempotency key."""
+    names: Worlds = [hosting_emulator_worlds(seed=f"seed-{n}") for n in range(WORLDS)]
+
+    def prepare(n: int, world: HostingEmulator) -> tuple[str, str, str]:
+        world.clock.advance(timedelta(minutes=n))
+        if n % 2:
+            world.fault("abort", code="rate_limited", call="list_deployments", times=n)
+        status, operation = ask(world, "domains", world.token(), "PUT", "the-same-key")
+        assert status == 202
+        return world.token("reader"), world.api_key(name=f"key-{n}"), operation["id"]
+
+    prepared = each(prepare, names)
+
+    def check(n: int, world: HostingEmulator) -> None:
+        token, api_key, operation = prepared[n]
+        of_another = prepared[(n + 1) % WORLDS]
+        moment = datetime.fromisoformat(world.clock.now)
+        assert moment == START + timedelta(minutes=n)
+        assert ask(world, "deployments", token)[0] == (429 if n % 2 else 200)
+        assert ask(world, "edge-dns", api_key)[0] == 200
+        assert ask(world, "edge-dns", of_another[0])[0] == 401
+        assert ask(world, "edge-dns", of_another[1])[0] == 401
+        assert [fault["hits"] for fault in world.control.faults(world.name)] == [1] * (n % 2)
+        unfinished = world.control.unfinished_operations(world.name)
+        assert [found["id"] for found in unfinished] == [operation]
+        made = [made["call"] for made in reversed(world.control.requests(world.name))]
+        assert made == ["apply_project_domains", "list_deployments", *["get_dns_authorization"] * 3]
+
+    each(check, names)
+
+    assert len({operation for *_, operation in prepared}) == WORLDS
+    assert len({key for _, key, _ in prepared}) == WORLDS

@@ -1,0 +1,186 @@
+"""Worlds in files: whose, where, under which names, and how they are opened again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_hosting_emulator import RunningEmulator
+from pytest_hosting_emulator.keeping import file_name
+from tests.plugin.conftest import Suite
+
+TESTS = """
+import pytest
+from calling import apply_domains
+
+def test_passes(hosting_emulator):
+    pass
+
+def test_fails(hosting_emulator):
+    apply_domains(hosting_emulator)
+    assert False
+
+@pytest.fixture
+def fails_after(hosting_emulator):
+    yield
+    assert False
+
+def test_teardown(fails_after):
+    pass
+
+@pytest.mark.xfail
+def test_as_expected(hosting_emulator):
+    assert False
+"""
+
+
+def kept(folder: Path) -> list[str]:
+    """Return the files' names without the digest that each ends with."""
+    return sorted(re.sub(r"-[0-9a-f]{8}\.json$", "", path.name) for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("way", ["option", "ini"])
+def test_worlds_of_failed_tests(suite: Suite, way: str):
+    suite.write(test_it=TESTS)
+    suite.ini(*(["hosting_emulator_keep = failed"] if way == "ini" else []))
+
+    result = suite.run(*(["--hosting-emulator-keep=failed"] if way == "option" else []))
+
+    folder = suite.path / "hosting-emulator-worlds"
+    assert kept(folder) == ["test_it-test_fails", "test_it-test_teardown"]
+    result.stdout.fnmatch_lines(
+        [
+            "kept: hosting-emulator start --from hosting-emulator-worlds/test_it-test_fails-*.json",
+            "hosting emulator: 2 worlds are kept in hosting-emulator-worlds",
+        ]
+    )
+
+
+def test_worlds_of_all_tests(suite: Suite):
+    suite.write(test_it=TESTS)
+
+    result = suite.run("--hosting-emulator-keep=all", "--hosting-emulator-report=never")
+
+    names = ["as_expected", "fails", "passes", "teardown"]
+    assert kept(suite.path / "hosting-emulator-worlds") == [f"test_it-test_{n}" for n in names]
+    result.stdout.fnmatch_lines(["hosting emulator: 4 worlds are kept in hosting-emulator-worlds"])
+
+
+def test_none_unless_wanted(suite: Suite):
+    suite.write(test_it=TESTS)
+
+    told = suite.run().stdout.str()
+
+    assert not (suite.path / "hosting-emulator-worlds").exists()
+    assert "kept" not in told
+
+
+@pytest.mark.parametrize("way", ["option", "ini"])
+def test_folder_is_relative_to_where_it_was_said(suite: Suite, way: str):
+    """An option's to where pytest was called, an ini value's to the root of the tests."""
+    suite.write(test_it=TESTS)
+    suite.ini(*(["hosting_emulator_keep_dir = kept/here"] if way == "ini" else []))
+    inner = suite.pytester.mkdir("inner")
+    option = ["--hosting-emulator-keep-dir=kept/here"] if way == "option" else []
+    plugins = ["-p", "hosting_emulator", "-p", "no:cacheprovider"]
+
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, "--hosting-emulator-keep=failed", "..", *option],
+        cwd=inner,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    folder = (inner if way == "option" else suite.path) / "kept" / "here"
+    assert len(kept(folder)) == 2, result.stdout
+    shown = "kept/here" if way == "option" else str(folder)
+    assert f"hosting emulator: 2 worlds are kept in {shown}\n" in result.stdout
+
+
+def test_same_test_replaces_its_file_and_no_other_does(suite: Suite):
+    """Parametrised tests whose names look alike, in two workers, twice."""
+    suite.write(
+        test_it="""
+        import pytest
+
+        @pytest.mark.parametrize("text", ["a/b", "a-b", "a:b", "a b", "\\u00e4", "x" * 300])
+        def test_it(hosting_emulator, text):
+            assert False
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_more(hosting_emulator, hosting_emulator_worlds, turn):
+            hosting_emulator_worlds()
+            hosting_emulator_worlds()
+            assert False
+        """
+    )
+    folder = suite.path / "hosting-emulator-worlds"
+    for _ in range(2):
+        result = suite.run("-p", "xdist", "-n", "2", "--hosting-emulator-keep=failed")
+        result.stdout.fnmatch_lines(["hosting emulator: 12 worlds are kept in *"])
+
+    assert len(kept(folder)) == 12
+    for path in folder.iterdir():
+        assert json.loads(path.read_bytes())["kind"] == "hosting-emulator state"
+
+
+def test_file_names_are_short_plain_and_never_the_same():
+    tests = ["a.py::t[x/y]", "a.py::t[x-y]", "a/b.py::t", "a-b.py::t", f"a.py::t[{'x' * 500}]", "ä"]
+    names = [file_name(test, which) for test in tests for which in ("", "shop", "shop-2")]
+
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,140}", name) for name in names)
+    assert file_name(tests[0], "") == file_name(tests[0], "")
+
+
+def test_trouble_with_the_folder_breaks_nothing(suite: Suite):
+    suite.write(test_it=TESTS)
+    (suite.path / "taken").write_text("no folder", encoding="utf-8")
+
+    result = suite.run("--hosting-emulator-keep=failed", "--hosting-emulator-keep-dir=taken")
+
+    result.assert_outcomes(passed=2, failed=1, xfailed=1, errors=1)
+    result.stdout.fnmatch_lines(["the world could not be kept: *taken*"])
+
+
+def read_object(process: subprocess.Popen[str]) -> str:
+    """Read up to the end of the JSON object that a process prints; what it prints if it ends."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line == "}\n":
+            break
+    return "".join(lines)
+
+
+def test_kept_world_opens_again(suite: Suite):
+    """What the report says to type starts an emulator that goes on where the test was."""
+    suite.write(test_it=TESTS)
+    result = suite.run("--hosting-emulator-keep=failed", "-k", "test_fails")
+    said = next(line for line in result.outlines if line.startswith("kept: "))
+    command = shlex.split(said.removeprefix("kept: hosting-emulator "))
+
+    command += ["--port", "0", "--ephemeral", "--json"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "hosting_emulator_cli", *command],
+        cwd=suite.path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        ready = json.loads(read_object(started))
+        with RunningEmulator(ready["base_url"]) as running:
+            found = running.control.unfinished_operations()
+    finally:
+        started.terminate()
+        started.communicate()
+
+    assert [operation["kind"] for operation in found] == ["apply_project_domains"]

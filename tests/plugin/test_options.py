@@ -1,0 +1,186 @@
+"""Each option, and its ini value."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.plugin.conftest import Suite
+
+OPTIONS = "url control-token scenario clock seed keep keep-dir report".split()
+
+
+def said(suite: Suite, way: str, name: str, value: str) -> list[str]:
+    """Say an option in one of the two ways; return the arguments."""
+    if way == "option":
+        return [f"--hosting-emulator-{name}={value}"]
+    suite.ini(f"hosting_emulator_{name.replace('-', '_')} = {value}")
+    return []
+
+
+both_ways = pytest.mark.parametrize("way", ["option", "ini"])
+
+
+def test_help_tells_every_option_and_ini_value(suite: Suite):
+    told = suite.run("--help").stdout.str()
+
+    assert "hosting emulator (each also as an ini value)" in told
+    for name in OPTIONS:
+        assert f"--hosting-emulator-{name}" in told
+        assert f"hosting_emulator_{name.replace('-', '_')} " in told
+
+
+@both_ways
+def test_scenario_of_the_library(suite: Suite, way: str):
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator):
+            assert hosting_emulator.control.report(hosting_emulator.name)["scenario"]
+        """
+    )
+    suite.passes(*said(suite, way, "scenario", "stuck-operation"))
+
+
+@both_ways
+def test_scenario_in_a_file(suite: Suite, way: str):
+    (suite.path / "slow.yaml").write_text(
+        "name: slow\ndescription: Time runs.\nclock: {mode: skip}\n", encoding="utf-8"
+    )
+    suite.write(
+        test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
+    )
+
+    suite.passes(*said(suite, way, "scenario", "slow.yaml"))
+
+
+@both_ways
+def test_clock(suite: Suite, way: str):
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator):
+            clock = hosting_emulator.control.clock(hosting_emulator.name)
+            assert (clock["mode"], clock["rate"]) == ("scaled", 60)
+        """
+    )
+    suite.passes(*said(suite, way, "clock", "scaled:60"))
+
+
+def test_clock_is_laid_over_the_scenario_of_the_options(suite: Suite):
+    suite.write(
+        test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
+    )
+
+    suite.passes("--hosting-emulator-scenario=stuck-operation", "--hosting-emulator-clock=skip")
+
+
+@both_ways
+def test_seed(suite: Suite, way: str):
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator):
+            world = hosting_emulator.control.world(hosting_emulator.name)
+            assert world["seed"] == "another"
+        """
+    )
+    suite.passes(*said(suite, way, "seed", "another"))
+
+
+@both_ways
+def test_url_of_a_running_emulator(
+    suite: Suite, way: str, hosting_emulator_server: BackgroundEmulator
+):
+    """Its worlds are made there, and none is left behind, even by what fails."""
+    there = hosting_emulator_server.base_url
+    before = [world["name"] for world in hosting_emulator_server.control.worlds()]
+    suite.write(
+        test_it=f"""
+        import pytest
+
+        def test_it(hosting_emulator):
+            assert hosting_emulator.base_url.startswith({there!r})
+
+        def test_fails(hosting_emulator, hosting_emulator_worlds):
+            hosting_emulator.fork()
+            hosting_emulator_worlds()
+            assert False
+
+        def test_is_left(hosting_emulator):
+            pytest.exit("enough")
+        """
+    )
+
+    result = suite.run(*said(suite, way, "url", f"{there}/_emulator/"))
+
+    result.assert_outcomes(passed=1, failed=1)
+    assert [world["name"] for world in hosting_emulator_server.control.worlds()] == before
+
+
+def test_url_where_nothing_answers(suite: Suite):
+    with socket.socket() as taken:  # bound, and not listening
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        suite.write(test_it="def test_it(hosting_emulator): pass")
+
+        result = suite.run(f"--hosting-emulator-url={url}")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"hosting emulator: no emulator answers at {url}*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("way", ["option", "ini", "environment"])
+def test_control_token(
+    suite: Suite,
+    way: str,
+    monkeypatch: pytest.MonkeyPatch,
+    hosting_emulator_server: BackgroundEmulator,
+):
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator_server, hosting_emulator):
+            assert hosting_emulator_server.control_token == "only-here"
+        """
+    )
+    url = f"--hosting-emulator-url={hosting_emulator_server.base_url}"
+    if way == "environment":
+        monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "only-here")
+        suite.passes(url)
+    else:
+        suite.passes(url, *said(suite, way, "control-token", "only-here"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("keep", "sometimes", "use never, failed or all"),
+        ("report", "always", "use failed or never"),
+        ("clock", "scaled", "use frozen, real, skip or scaled:RATE, such as scaled:60"),
+        ("clock", "scaled:fast", "use frozen, real, skip or scaled:RATE, such as scaled:60"),
+        ("clock", "stopped", "use frozen, real, skip or scaled:RATE, such as scaled:60"),
+        ("url", "localhost:4620", "write an address like http://127.0.0.1:4620"),
+        ("scenario", "missing.yaml", "there is no file */missing.yaml"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(
+    suite: Suite, name: str, value: str, wanted: str
+):
+    by_option = suite.run(f"--hosting-emulator-{name}={value}")
+    suite.ini(f"hosting_emulator_{name} = {value}")
+    by_ini = suite.run()
+
+    assert by_option.ret == by_ini.ret == pytest.ExitCode.USAGE_ERROR
+    by_option.stderr.fnmatch_lines([f"ERROR: --hosting-emulator-{name}={value}: {wanted}"])
+    place = f"(in {suite.path}/tox.ini)"
+    by_ini.stderr.fnmatch_lines([f"ERROR: hosting_emulator_{name} = {value} {place}: {wanted}"])
+    assert len([line for line in by_option.errlines if line]) == 1
+
+
+def test_option_wins_over_ini(suite: Suite):
+    suite.ini("hosting_emulator_clock = real")
+    suite.write(
+        test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
+    )
+
+    suite.passes("--hosting-emulator-clock=skip")

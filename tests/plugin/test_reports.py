@@ -1,0 +1,252 @@
+"""What a failed test tells of its worlds: in the terminal, from workers, in JUnit XML."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.plugin.conftest import Suite
+
+FAILING = """
+import pytest
+from calling import apply_domains, ask
+
+def test_fails(hosting_emulator):
+    hosting_emulator.fault("abort", code="rate_limited", call="list_deployments", times=2)
+    apply_domains(hosting_emulator)
+    ask(hosting_emulator, "deployments", who="reader")
+    assert False, "to see the report"
+"""
+#: The report of `FAILING`, between its section's title and its end.
+TOLD = """
+world    world-1 at http://127.0.0.1:PORT/worlds/world-1, commit 4
+clock    frozen, 2026-01-01T00:00:00.000Z; 2 events to come, the next at 2026-01-01T00:00:02.000Z
+2 requests
+  #1  PUT  apply_project_domains  owner   202
+  #2  GET  list_deployments       reader  429 rate_limited  — fault-1 (abort, before_commit) acted, its hit 1
+1 operation not ended
+  01KDVDNA000000004MQC4BY7TH  apply_project_domains of shop is queued
+    next, at 2026-01-01T00:00:02.000Z: it goes from queued to running
+1 fault armed
+  fault-1  abort code=rate_limited  before_commit call=list_deployments times=2  seen 1, hits 1
+""".strip()
+TITLE = " hosting emulator ".center(80, "-")
+
+
+def stories(output: str) -> list[str]:
+    """Return what stands under the title, each time it is there, its port unnamed."""
+    parts = re.sub(r":\d+/worlds", ":PORT/worlds", output).split(f"{TITLE}\n")[1:]
+    return [re.split(r"\n(?:-+ |===|___)", part)[0].strip("\n") for part in parts]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
+def test_story_in_terminal_and_junit(suite: Suite, arguments: tuple[str, ...]):
+    """Once in the terminal, once in JUnit XML, from a worker as from this process."""
+    suite.write(test_it=FAILING)
+
+    result = suite.run(*arguments, "--junitxml=junit.xml", "-rA")
+
+    result.assert_outcomes(failed=1)
+    assert stories(result.stdout.str()) == [TOLD]
+    failure = ElementTree.parse(suite.path / "junit.xml").find(".//failure")
+    assert failure is not None
+    assert stories(failure.text or "") == [TOLD]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
+def test_color_is_for_the_terminal_alone(suite: Suite, arguments: tuple[str, ...]):
+    suite.write(test_it=FAILING)
+
+    result = suite.run(*arguments, "--color=yes", "--junitxml=junit.xml", "--show-capture=no")
+
+    told = result.stdout.str()
+    assert told.count(TITLE) == 1
+    assert "\x1b[33m  #2  GET  list_deployments       reader  429" in told
+    xml = (suite.path / "junit.xml").read_text(encoding="utf-8")
+    assert "list_deployments       reader  429" in xml
+    assert "\x1b" not in xml
+    assert "#x1B" not in xml.partition(TITLE)[2]
+
+
+@pytest.mark.parametrize("style", ["short", "native", "line", "no"])
+def test_styles_of_tracebacks(suite: Suite, style: str):
+    suite.write(test_it=FAILING)
+
+    result = suite.run(f"--tb={style}", "--junitxml=junit.xml")
+
+    assert len(stories(result.stdout.str())) == (0 if style == "no" else 1)
+    assert "fault-1 (abort" in (suite.path / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_every_phase_and_kind_of_failure_is_told_once(suite: Suite):
+    suite.write(
+        test_it="""
+        import pytest
+        from calling import apply_domains, ask
+
+        @pytest.fixture
+        def fails_before(hosting_emulator):
+            assert ask(hosting_emulator, "deployments") == 0
+
+        @pytest.fixture
+        def fails_after(hosting_emulator):
+            yield
+            assert ask(hosting_emulator, "deployments") == 0
+
+        def test_setup(fails_before):
+            pass
+
+        def test_teardown(fails_after):
+            pass
+
+        def test_without_traceback(hosting_emulator):
+            ask(hosting_emulator, "deployments")
+            pytest.fail("plainly", pytrace=False)
+
+        def test_by_name(request):
+            ask(request.getfixturevalue("hosting_emulator"), "deployments")
+            assert False
+
+        @pytest.mark.xfail(strict=True)
+        def test_strictly(hosting_emulator):
+            ask(hosting_emulator, "deployments")
+        """
+    )
+    result = suite.run("--junitxml=junit.xml")
+
+    result.assert_outcomes(passed=1, failed=3, errors=2)
+    told = stories(result.stdout.str())
+    assert len(told) == 5
+    assert all("#1  GET  list_deployments  owner  200" in story for story in told)
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="pytest has no subtests of its own")
+def test_failed_part_of_a_test_is_told_once(suite: Suite):
+    """By the part, and not once more by the test that it is a part of."""
+    suite.write(
+        test_it="""
+        from calling import ask
+
+        def test_of_parts(subtests, hosting_emulator):
+            with subtests.test("part"):
+                ask(hosting_emulator, "deployments")
+                assert False
+        """
+    )
+    result = suite.run()
+
+    result.assert_outcomes(failed=2)
+    assert len(stories(result.stdout.str())) == 1
+
+
+def test_what_is_no_failure_tells_nothing(suite: Suite):
+    suite.write(
+        test_it="""
+        import pytest
+
+        def test_passes(hosting_emulator):
+            pass
+
+        @pytest.mark.xfail
+        def test_as_expected(hosting_emulator):
+            assert False
+
+        def test_skips(hosting_emulator):
+            pytest.skip("not here")
+
+        def test_fails_without_a_world(hosting_emulator_server):
+            assert False
+        """
+    )
+    result = suite.run("-rA", "--junitxml=junit.xml")
+
+    result.assert_outcomes(passed=1, xfailed=1, skipped=1, failed=1)
+    assert stories(result.stdout.str()) == []
+    assert "hosting emulator -" not in (suite.path / "junit.xml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("way", ["option", "ini"])
+def test_no_report_if_none_is_wanted(suite: Suite, way: str):
+    suite.write(test_it=FAILING)
+    suite.ini(*(["hosting_emulator_report = never"] if way == "ini" else []))
+
+    result = suite.run(*(["--hosting-emulator-report=never"] if way == "option" else []))
+
+    result.assert_outcomes(failed=1)
+    assert stories(result.stdout.str()) == []
+
+
+def test_worlds_that_tests_share_are_told_by_name(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+        from pytest_hosting_emulator import world_fixture
+
+        shop = world_fixture(scenario="stuck-operation")
+        unused = world_fixture()
+
+        def test_first(shop, unused):
+            pass
+
+        def test_second(hosting_emulator, shop):
+            ask(shop, "edge-dns")
+            assert False
+        """
+    )
+    result = suite.run()
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "-* hosting emulator -*",
+            "no requests",
+            "-* hosting emulator: shop -*",
+            "world *, scenario stuck-operation*",
+            "*get_dns_authorization*200*",
+        ]
+    )
+    assert "unused" not in result.stdout.str().partition("hosting emulator")[2]
+
+
+def test_many_worlds_are_not_all_told(suite: Suite):
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator_worlds):
+            for _ in range(7):
+                hosting_emulator_worlds()
+            assert False
+        """
+    )
+    told = suite.run().stdout.str()
+
+    assert told.count("- hosting emulator: hosting_emulator_worlds -") == 4
+    assert "and 3 more of its worlds" in told
+
+
+def test_trouble_with_the_report_breaks_nothing(suite: Suite):
+    """Given a world that its test deleted, and an emulator that the test stopped."""
+    suite.write(
+        test_it="""
+        def test_deletes(hosting_emulator):
+            hosting_emulator.close()
+            assert False
+
+        def test_stops(hosting_emulator, hosting_emulator_server):
+            hosting_emulator_server.stop()
+            assert False
+
+        def test_goes_on():
+            pass
+        """
+    )
+    result = suite.run()
+
+    result.assert_outcomes(failed=2, passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "no report could be had: no world is named 'world-1'; *",
+            "no report could be had: no emulator answers at http://127.0.0.1:*",
+        ]
+    )
