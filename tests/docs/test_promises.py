@@ -1,0 +1,123 @@
+"""The page of promises: every row has a proof that exists, and every assumption a row."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS, describe
+from hosting_emulator.contract.calls import call_table
+from tests.conftest import Api
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "promises.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+WORTH = {"contract", "assumed", "ours", "not emulated"}
+PROOF = re.compile(r"`(tests/[a-z_/0-9]+\.py)(?:::(test_[a-z_0-9]+))?`")
+BEGIN, END = "<!-- assumptions -->\n", "<!-- end of assumptions -->"
+
+
+def rows() -> list[list[str]]:
+    """Return the cells of every row but the headings' and the legend's."""
+    lines = [line for line in TEXT.splitlines() if line.startswith("| ") and "**" not in line]
+    found = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return [cells for cells in found if cells[-1] not in ("proof", "what it is worth")]
+
+
+def assumption_table() -> str:
+    """Return the table of assumptions as the page must have it."""
+    lines = ["| assumption | worth | default | leaves it open | proof |", "|---|---|---|---|---|"]
+    for row in describe(DEFAULTS):
+        default = "default" if row["default"] == {} else str(row["default"])
+        sentence = row["sentence"].replace("|", "\\|")
+        proof = "`tests/contract/test_assumptions.py::test_an_alternative_changes_the_answer`"
+        lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
+    return "\n".join(lines) + "\n"
+
+
+@lru_cache
+def proofs_in(path: str) -> set[str]:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, functions) and node.name.startswith("test_")
+    }
+
+
+@pytest.mark.parametrize("cells", rows(), ids=lambda cells: cells[0][:60])
+def test_a_row_says_its_worth_and_its_proof_exists(cells: list[str]):
+    assert cells[1] in WORTH
+    found = PROOF.fullmatch(cells[-1])
+    assert found is not None, f"no proof in {cells}"
+    path, name = found.groups()
+    assert (ROOT / path).is_file(), f"{path} is gone"
+    assert name is None or name in proofs_in(path), f"{path} has no {name}"
+
+
+def test_there_are_rows_of_every_worth():
+    assert {cells[1] for cells in rows()} == WORTH
+
+
+def test_no_promise_is_made_twice():
+    said = [cells[0] for cells in rows()]
+    assert len(said) == len(set(said))
+
+
+def test_every_assumption_has_its_row():
+    begin, end = TEXT.index(BEGIN) + len(BEGIN), TEXT.index(END)
+    assert TEXT[begin:end] == assumption_table(), (
+        "write it anew: python -m tests.docs.test_promises"
+    )
+
+
+def test_there_are_no_other_calls():
+    called = {spec.call_id for spec in call_table(DEFAULTS)}
+    assert len(called) == 9  # the eight, and polling
+
+
+def test_a_deployments_host_is_not_served(api: Api):
+    url = api.deployments().json["items"][0]["url"]
+    host = url.removeprefix("https://")
+
+    answer = api.call("GET", "/", headers={"Host": host})
+
+    assert answer.status == 404
+
+
+def test_credits_are_in_no_answer(api: Api):
+    answers = [api.set_flag(True), api.create_key(), api.dns(), api.deployments(), api.compute()]
+    assert [answer.status < 300 for answer in answers] == [True] * 5
+    assert not any(
+        re.search(rb"\"[a-z_]*(credit|fee|bonus)[a-z_]*\":", answer.body) for answer in answers
+    )
+
+
+def test_it_calls_nobody():
+    """Nothing in the emulator opens a connection to anywhere."""
+    sources = (ROOT / "emulator/hosting_emulator").rglob("*.py")
+    callers = [
+        path.relative_to(ROOT).as_posix()
+        for path in sources
+        if re.search(
+            r"create_connection|ClientSession|urlopen|http\.client|open_connection",
+            path.read_text(encoding="utf-8"),
+        )
+    ]
+    # The client of the control API, which is for those who use the emulator, not for itself.
+    assert [path for path in callers if "/client/" not in path] == []
+
+
+def test_there_is_no_rate_limit_unless_one_is_set(api: Api):
+    assert DEFAULTS.rate_limit == "off"
+    assert {api.dns().status for _ in range(300)} == {200}
+
+
+if __name__ == "__main__":
+    head, rest = TEXT.split(BEGIN)
+    PAGE.write_text(head + BEGIN + assumption_table() + END + rest.split(END)[1], encoding="utf-8")

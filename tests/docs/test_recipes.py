@@ -1,0 +1,152 @@
+"""The CI recipes of the guide to testing work: their commands run, with an emulator as a service.
+
+What they install is here already, and the name of a service leads to this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import blocks
+from tests.docs.recipes import Job, jobs
+from tests.examples.programs import COMMAND, need
+
+REPOSITORY = Path(__file__).parents[2]
+GUIDE = (REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8")
+JOBS = list(jobs(GUIDE))
+#: As the image starts it, but for the address, the port and the disk.
+IMAGE_COMMAND = '["start", "--host", "0.0.0.0", "--data-dir", "/data"]'
+
+TEST = """
+import urllib.request
+
+
+def test_deployments(hosting_emulator):
+    url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/deployments"
+    request = urllib.request.Request(url, headers=hosting_emulator.headers("reader"))
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 200
+"""
+#: Loaded by each Python that a recipe starts.
+NAMES = """
+import socket
+
+found = socket.getaddrinfo
+socket.getaddrinfo = lambda host, *more, **named: found(
+    "127.0.0.1" if host == "hosting" else host, *more, **named
+)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with tests in Python and Node."""
+    for part in ("unit", "checkout"):
+        test = tmp_path / "tests" / part / f"test_{part}.py"
+        test.parent.mkdir(parents=True)
+        test.write_text(TEST, encoding="utf-8")
+    shutil.copy(REPOSITORY / "tests" / "examples" / "node" / "hosting.test.mjs", tmp_path)
+    names = tmp_path / "names" / "sitecustomize.py"
+    names.parent.mkdir()
+    names.write_text(NAMES, encoding="utf-8")
+    return tmp_path
+
+
+@contextmanager
+def service(env: dict[str, str]) -> Iterator[int]:
+    """Run an emulator as the image does, and give its port."""
+    process = subprocess.Popen(
+        [COMMAND, "start", "--ephemeral", "--port", "0", "--json"],
+        env=_machine() | env,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, "}\n")
+        ready = json.loads("".join(lines) + "}")
+        yield int(ready["base_url"].rpartition(":")[2])
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def _machine() -> dict[str, str]:
+    ours = ("HOSTING_", "PYTEST_", "NODE_", "CI")
+    names = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    return names | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def _run(command: str, folder: Path, env: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["bash", "-euc", command],
+        cwd=folder,
+        env=_machine() | {"PYTHONPATH": str(folder / "names")} | env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_image_starts_as_it_does_here():
+    assert f"CMD {IMAGE_COMMAND}\n" in (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_recipes_are_with_a_service_and_without():
+    kinds = {(job.name.startswith(".github"), job.service is not None) for job in JOBS}
+
+    assert kinds == {(True, True), (True, False), (False, True), (False, False)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_commands_of_a_job_run(job: Job, folder: Path):
+    commands = [command for command in job.commands if not command.startswith("pip install -r ")]
+    if any("node " in command for command in commands):
+        need("node")
+    assert commands
+
+    if job.service is None:
+        printed = [_run(command, folder, job.env) for command in commands]
+    else:
+        with service(job.service) as port:
+            env = {name: value.replace("4620", str(port)) for name, value in job.env.items()}
+            printed = [_run(command, folder, env) for command in commands]
+
+    assert "passed in" in printed[-1] or "pass 3" in printed[-1]
+
+
+@pytest.mark.slow
+def test_the_service_asks_for_its_token_under_its_name(folder: Path):
+    job = next(job for job in JOBS if job.host == "hosting")
+    assert job.service is not None
+
+    with service(job.service) as port, pytest.raises(AssertionError, match="403"):
+        url = job.env["HOSTING_EMULATOR_URL"].replace("4620", str(port))
+        _run(f"pytest --hosting-emulator-url={url}", folder, {})
+
+
+def test_a_world_is_had_by_plain_http(folder: Path):
+    need("curl")
+    (command,) = (b.text for b in blocks(GUIDE) if b.language == "bash" and b.skipped is None)
+    env = {"HOSTING_EMULATOR_CONTROL_TOKEN": "only-in-ci"}
+
+    with service(env) as port:
+        url = {"HOSTING_EMULATOR_URL": f"http://127.0.0.1:{port}"}
+        world = json.loads(_run(command, folder, env | url))
+
+    assert (world["base_url"].startswith(url["HOSTING_EMULATOR_URL"]), world["clock"]["mode"]) == (
+        True,
+        "skip",
+    )
