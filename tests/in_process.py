@@ -23,6 +23,11 @@ TEN_YEARS_S = 10 * 365 * 86_400
 HOMES = {"owner": "acme", "member": "acme", "reader": "acme", "outsider": "hobby"}
 
 
+def _raw(text: str) -> bytes:
+    """Return a header as it came out of a socket, where not all is UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 class Machine:
     """The machine's clock, in the test's hands."""
 
@@ -121,7 +126,7 @@ class InProcess:
             docs_url=lambda: "http://docs",
             headers=lambda name: by_name.get(name.lower(), []),
             body=body,
-            raw_headers=[(name.encode(), value.encode()) for name, value in headers],
+            raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
         outgoing: Outgoing = self.engine.exchange(incoming)
         self.engine.release(outgoing)

@@ -1,20 +1,35 @@
-"""Calls, time, forks, resets and crashes in any order, checked against a small model of the service."""
+"""Calls, faults, interventions, time, forks, snapshots, resets and crashes in any order.
+
+After each step the world is checked against a small model of the service. `HOSTING_EMULATOR_EXAMPLES`
+in the environment says how many runs of fifty steps there are; `-m torture` makes many.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from msgspec.structs import replace
 
 from hosting_emulator.calls.redeem_ticket import redeem
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.commits import Memory
+from hosting_emulator.faults.reading import arm
+from hosting_emulator.interventions.table import read_intervention
 from hosting_emulator.storage.documents import rows_of, world_of
 from hosting_emulator.storage.journal import decode_line, encode_line
 from hosting_emulator.world import lifecycles
@@ -23,6 +38,7 @@ from hosting_emulator.world.tables import (
     API_KEYS,
     DEPLOYMENTS,
     DNS,
+    FAULTS,
     OPERATIONS,
     PROJECTS,
     TICKETS,
@@ -61,6 +77,12 @@ class Shelf(Memory):
             assert commit is not None
             world = apply(world, commit.writes, commit=commit.number, at_ms=commit.at_ms)
         return world
+
+
+def disarm(change: Change) -> None:
+    """Take every fault away."""
+    for key, _ in list(change.world.rows(FAULTS)):
+        change.delete(FAULTS, key)
 
 
 def moment_ms(text: str) -> int:
@@ -107,6 +129,7 @@ class Hosting(RuleBasedStateMachine):
         self.paging: list[str] | None = None
         self.seeded = world.count(OPERATIONS)
         self.ids: dict[str, str] = {}
+        self.created: list[str] = []  # API keys, in the order of the model's
         self.before = self.records()
 
     def live(self, world: World, keys: int = 0) -> None:
@@ -114,6 +137,8 @@ class Hosting(RuleBasedStateMachine):
         self.shelf = Shelf(world)
         self.api = InProcess(world, self.shelf)
         self.api._keys = keys
+        self.request_ids: set[str] = set()
+        self.snapshots: list[tuple[str, Any]] = []
 
     def owner(self, project: str) -> str:
         return "outsider" if project in ("garden", "notes") else "owner"
@@ -137,9 +162,15 @@ class Hosting(RuleBasedStateMachine):
         answer = send(who=who, key=key or self.api.new_key())
         if answer.status >= 400:
             assert self.api.world is before
-            assert answer.json["status"] == answer.status
-            assert answer.headers["X-Request-Id"] == answer.json["request_id"]
+            self.refused(answer)
         return answer
+
+    def refused(self, answer: Any) -> None:
+        """Hold a problem; no two of them, in the life of one engine, have the same request id."""
+        assert answer.json["status"] == answer.status
+        assert answer.headers["X-Request-Id"] == answer.json["request_id"]
+        assert answer.json["request_id"] not in self.request_ids
+        self.request_ids.add(answer.json["request_id"])
 
     def once(self, kind: str, who: str, project: str, value: Any) -> Any:
         """Send a request under a new key and remember its answer if it succeeds."""
@@ -213,6 +244,7 @@ class Hosting(RuleBasedStateMachine):
             expires_ms = self.now_ms + m.KEY_MS
             assert answer.json["key"]["expires_at"] == stamp(expires_ms)
             self.model.keys.append((answer.json["value"], organization, expires_ms))
+            self.created.append(answer.json["key"]["id"])
 
     @precondition(lambda self: self.model.keys)
     @rule(data=st.data(), project=ANYWHERE)
@@ -260,6 +292,74 @@ class Hosting(RuleBasedStateMachine):
         fresh = not ticket.spent and ticket.expires_ms > self.now_ms
         assert opened == (fresh and project == ticket.project)
         ticket.spent |= opened
+
+    @precondition(lambda self: self.model.keys)
+    @rule(data=st.data())
+    def ask_for_a_key_with_a_key(self, data: Any) -> None:
+        value, organization, expires_ms = data.draw(st.sampled_from(self.model.keys))
+        answer = self.api.create_key(token=value, organization=organization)
+        expired = expires_ms <= self.now_ms
+        assert answer.status == (401 if expired else 403)
+        assert expired or answer.json["code"] == "interactive_login_required"
+
+    # --- faults and interventions ---------------------------------------------------------------
+
+    def change(self, act: Any) -> None:
+        """Change the world from outside, as the control API does."""
+        change = Change(self.api.world, self.api.engine.settle())
+        act(change)
+        self.api.engine.commit(change, "from outside")
+
+    @rule(project=ANYWHERE, code=st.sampled_from(["forbidden", "service_unavailable"]))
+    def be_refused_by_a_fault(self, project: str, code: str) -> None:
+        """Nothing but the fault's own count is changed, and the key stays free."""
+        self.change(lambda change: arm(change, {"abort": {"code": code}, "times": 1}))
+        before = self.records()
+        key, who = self.api.new_key(), self.owner(project)
+        answer = self.api.apply_domains(project=project, who=who, key=key)
+        assert (answer.status, answer.json["code"]) == ({"f": 403, "s": 503}[code[0]], code)
+        self.refused(answer)
+        assert self.records() == before
+        self.change(disarm)
+        answer = self.ask("domains", who, project, None, key)
+        assert answer.status == 202
+        self.accepted(answer.json, "domains", self.model.projects[project])
+
+    @rule(project=ANYWHERE)
+    def lose_an_answer_to_a_fault(self, project: str) -> None:
+        """What was asked is done all the same: asking again under the same key does nothing more."""
+        lost = {"connection_reset": {}, "phase": "after_commit", "times": 1}
+        self.change(lambda change: arm(change, lost))
+        key, who = self.api.new_key(), self.owner(project)
+        assert self.api.apply_domains(project=project, who=who, key=key).status == 0
+        self.change(disarm)
+        before = self.api.world
+        answer = self.ask("domains", who, project, None, key)
+        assert answer.status == 202
+        assert self.api.world is before
+        self.accepted(answer.json, "domains", self.model.projects[project])
+
+    @precondition(lambda self: self.model.keys)
+    @rule(data=st.data(), word=st.sampled_from(["expire_key", "revoke_key"]))
+    def end_a_key(self, data: Any, word: str) -> None:
+        at = data.draw(st.integers(0, len(self.model.keys) - 1))
+        value, organization, expires_ms = self.model.keys[at]
+        if expires_ms <= self.now_ms:
+            return
+        self.change(read_intervention({word: {"key": self.created[at]}}).apply)
+        self.model.keys[at] = (value, organization, self.now_ms)
+        assert self.api.dns(token=value).status == 401
+
+    @precondition(lambda self: self.model.last_tickets)
+    @rule(data=st.data(), word=st.sampled_from(["expire_ticket", "revoke_ticket"]))
+    def end_a_ticket(self, data: Any, word: str) -> None:
+        who = data.draw(st.sampled_from(sorted(self.model.last_tickets)))
+        ticket = self.model.last_tickets[who]
+        if ticket.spent or ticket.expires_ms <= self.now_ms:
+            return
+        self.change(read_intervention({word: {"person": who}}).apply)
+        ticket.spent = True
+        self.open(ticket, ticket.project)
 
     # --- the same again -------------------------------------------------------------------------
 
@@ -370,6 +470,28 @@ class Hosting(RuleBasedStateMachine):
         disturbed.engine.move_by(m.KEY_MS)
 
     @rule()
+    def take_a_snapshot(self) -> None:
+        engine = self.api.engine
+        name = engine.snapshots.take(engine.world, engine.settle())
+        seen = (self.model, self.ids, self.created, self.dns_expires_ms)
+        self.snapshots.append((name, deepcopy(seen)))
+
+    @precondition(lambda self: self.snapshots)
+    @rule(data=st.data())
+    def restore_a_snapshot(self, data: Any) -> None:
+        """All is as it was then, but for the commits' numbers and the request log, which go on."""
+        name, seen = data.draw(st.sampled_from(self.snapshots))
+        engine, commit = self.api.engine, self.api.world.commit
+        snapshot = engine.snapshots.find(name)
+        assert snapshot is not None
+        engine.restore(snapshot)
+        self.api._tokens.clear()
+        self.model, self.ids, self.created, self.dns_expires_ms = deepcopy(seen)
+        self.before, self.paging = self.records(), None
+        assert engine.world.commit == commit + 1
+        assert list(rows_of(engine.world)) == list(rows_of(snapshot.world))
+
+    @rule()
     def crash_and_start_again(self) -> None:
         self.live(self.shelf.read(), self.api._keys)
 
@@ -473,11 +595,20 @@ def reachable(table: lifecycles.Lifecycle, state: str) -> set[str]:
     return found
 
 
+def profile(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=50,
+        deadline=None,
+        # Without `explain`: it would take minutes to say which steps do not matter.
+        phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+    )
+
+
 TestHosting = Hosting.TestCase
-TestHosting.settings = settings(
-    max_examples=80,
-    stateful_step_count=50,
-    deadline=None,
-    # Without `explain`: it would take minutes to say which steps do not matter.
-    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
-)
+TestHosting.settings = profile(int(os.environ.get("HOSTING_EMULATOR_EXAMPLES", "80")))
+
+
+@pytest.mark.torture
+def test_hosting_at_length() -> None:
+    run_state_machine_as_test(Hosting, settings=profile(2_000))

@@ -9,6 +9,8 @@ from aiohttp import web
 
 from hosting_emulator.server.ready_response import SERVER
 
+#: What is wrong with a request is said in so many characters, however long its own words are.
+LONGEST_DETAIL = 2_000
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 #: No page of another site may take an answer for its script, picture or style, or hold our window.
 _KEPT_FROM_OTHER_SITES = {
@@ -32,6 +34,8 @@ def json(document: Any, status: int = 200) -> web.Response:
 
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
     """Answer a problem of the control API (the public API's come from the core)."""
+    if len(detail) > LONGEST_DETAIL:
+        detail = detail[:LONGEST_DETAIL] + "…"
     document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     return raw(
         status, _encode(document), "application/problem+json", Cache_Control="no-store", **headers
