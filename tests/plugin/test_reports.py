@@ -70,7 +70,7 @@ def test_color_is_for_the_terminal_alone(suite: Suite, arguments: tuple[str, ...
     assert "#x1B" not in xml.partition(TITLE)[2]
 
 
-@pytest.mark.parametrize("style", ["short", "native", "line", "no"])
+@pytest.mark.parametrize("style", ["short", "native", "no"])
 def test_styles_of_tracebacks(suite: Suite, style: str):
     suite.write(test_it=FAILING)
 
