@@ -18,7 +18,7 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors pytest schemathesis bench format clean
+.PHONY: help run install test style types floors pytest schemathesis torture audit bench format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,8 +49,14 @@ pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
 schemathesis: $(DEV_STAMP) ## thousands of made-up requests, held against the OpenAPI document
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
 
-bench: $(DEV_STAMP) ## measure speed against its bars, alone and in one process
-	$(BIN)/pytest -n 0 -m benchmark -s $(ARGS)
+audit: $(DEV_STAMP) ## dependencies against published advisories, where these can be reached
+	@.ci/audit $(BIN)/python
+
+torture: $(DEV_STAMP) ## the long tests that try to break it: a thousand kills and more
+	$(BIN)/pytest -n 0 -m torture -s $(ARGS)
+
+bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; ARGS=--quick for a minute
+	$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
 format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 	$(BIN)/ruff check --fix .

@@ -57,7 +57,7 @@ def execute(wanted: Execution) -> int:
     from hosting_emulator.bootstrap import log_to_stderr
     from hosting_emulator.settings import StartError
 
-    log_to_stderr()
+    log_to_stderr(wanted.settings)
     try:
         return asyncio.run(_Run(wanted).through())
     except StartError as error:
@@ -87,7 +87,7 @@ class _Run:
 
     async def through(self) -> int:
         """Start the emulator, run the command, stop the emulator."""
-        from hosting_emulator.bootstrap import Emulator, warm_up
+        from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
 
         loop = asyncio.get_running_loop()
         for number in _heeded():
@@ -98,6 +98,7 @@ class _Run:
             raise Failure(f"cannot start a process: {error.strerror}") from error
         try:
             emulator = Emulator(self._wanted.settings)
+            log_requests(self._wanted.settings, emulator.worlds)
             await emulator.start()
             try:
                 ready = await asyncio.to_thread(emulator.ready)
@@ -206,7 +207,17 @@ def _report(client: ControlClient) -> str:
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return our environment with a world's variables; an outer emulator's token is not its."""
     outer = {k: v for k, v in os.environ.items() if k != "HOSTING_EMULATOR_CONTROL_TOKEN"}
-    return outer | dict(variables)
+    return _past_proxies(outer | dict(variables))
+
+
+def _past_proxies(environment: dict[str, str]) -> dict[str, str]:
+    """Let clients that follow a proxy's variables reach this machine without it."""
+    if not any(name.lower() in ("http_proxy", "https_proxy", "all_proxy") for name in environment):
+        return environment
+    known = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    hosts = [host for host in known.split(",") if host]
+    hosts += [host for host in ("127.0.0.1", "localhost", "::1") if host not in hosts]
+    return environment | dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(hosts))
 
 
 def _mention(text: str) -> None:

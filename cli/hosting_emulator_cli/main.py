@@ -29,6 +29,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
         "exec": f"{_HERE}.exec:exec_",
         "status": f"{_HERE}.status:status",
         "env": f"{_HERE}.env:env",
+        "doctor": f"{_HERE}.doctor:doctor",
         "wait": f"{_HERE}.wait:wait",
         "token": f"{_HERE}.token:token",
         "clock": f"{_HERE}.clock:clock",

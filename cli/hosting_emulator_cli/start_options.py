@@ -55,6 +55,29 @@ _tls_port_option = click.option(
 )
 
 
+def log_options(command: F) -> F:
+    """Add `--log-format` and `--log-requests`, named as their settings."""
+    return _log_format_option(_log_requests_option(command))
+
+
+_log_format_option = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    envvar="HOSTING_EMULATOR_LOG_FORMAT",
+    show_envvar=True,
+    help="How stderr is written: for people, or one JSON object a line.",
+)
+_log_requests_option = click.option(
+    "--log-requests",
+    is_flag=True,
+    envvar="HOSTING_EMULATOR_LOG_REQUESTS",
+    show_envvar=True,
+    help="Write a line to stderr for each exchange: what was asked, what was answered and why.",
+)
+
+
 def world_options(command: F) -> F:
     """Add how a new state begins: `--scenario`, `--from`, `--seed`, `--clock`, `--at`, `--assume`.
 

@@ -25,7 +25,9 @@ class Settings:
     found on disk. `library` is the folder of scenarios; `scenario` one of them or a file, which the
     default world becomes at the start, and with `watch` again whenever the file changes; `clock` and
     `assumptions` are laid over the scenario's own. `state` is the file of an exported world, which
-    the default world becomes instead; scenario, clock and assumptions have no place beside it.
+    the default world becomes instead; scenario, clock and assumptions have no place beside it, and
+    a world that is kept already is only replaced with `replace`.
+    `log_format` is how stderr is written; `log_requests` writes a line for each exchange.
     """
 
     host: str = "127.0.0.1"
@@ -44,6 +46,9 @@ class Settings:
     scenario: str | None = None
     watch: bool = False
     state: Path | None = None
+    replace: bool = False
+    log_format: Literal["text", "json"] = "text"
+    log_requests: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,49 +1,65 @@
-"""The benchmark a user can run: `python -m tests.benchmarks.bench`, or `make bench`.
+"""The benchmark a user can run: `make bench`, or `python -m tests.benchmarks.bench --quick`.
 
-Prints one table to stdout and writes nothing else; the exit code is 1 when a bar is missed. It wants
-a quiet machine with at least two cores: one for the server, one for the load.
+Prints one table to stdout; the full form (about ten minutes) also writes it into docs/speed.md, with
+a picture, and its short lines into the README. The exit code is 1 when a bar is missed. It wants a
+quiet machine with at least two cores (one for the server, one for the load) and 2 GB of memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 
-from tests.benchmarks import scale, startup, throughput
-from tests.benchmarks.load import CONNECTIONS, tool
+from tests.benchmarks import (
+    durability,
+    growth,
+    history,
+    memory,
+    page,
+    startup,
+    throughput,
+    worlds,
+)
+from tests.benchmarks.machine import busy, machine
 from tests.benchmarks.report import Figure, render
 
+#: The parts of the table: the full form and the quick one.
+PARTS: dict[str, tuple[Callable[[], list[Figure]], Callable[[], list[Figure]]]] = {
+    throughput.PART: (lambda: throughput.measure(5, 2), lambda: throughput.measure(1, 1)),
+    durability.PART: (lambda: durability.measure(3, 3), lambda: durability.measure(1, 1)),
+    growth.PART: (lambda: growth.measure(60), lambda: growth.measure(10, growth.QUICK_SIZES)),
+    worlds.PART: (lambda: worlds.measure(200), lambda: worlds.measure(30)),
+    startup.PART: (lambda: startup.measure(11), lambda: startup.measure(3)),
+    memory.PART: (memory.measure, lambda: memory.measure(memory.QUICK_COUNT)),
+    history.PART: (lambda: history.measure(3), lambda: history.measure(1)),
+}
 
-def measure(*, rounds: int, seconds: float, only: str = "") -> list[Figure]:
-    """Return every figure; `only` picks calls by a part of their name."""
-    figures = throughput.measure(rounds, seconds, only)
-    figures += scale.measure(max(40, rounds * 8), only)
-    if not only:
-        figures += startup.measure(max(7, rounds))
+
+def measure(*, quick: bool = False, only: str = "") -> list[Figure]:
+    """Return every figure, or those of one part; says on stderr which part it is at."""
+    figures: list[Figure] = []
+    for part, forms in PARTS.items():
+        if only in ("", part):
+            print(f"measuring {part}, load average {busy()} …", file=sys.stderr, flush=True)
+            figures += forms[quick]()
     return figures
-
-
-def heading() -> str:
-    """Return a line about the machine and the method; call it before measuring."""
-    busy = f"load {os.getloadavg()[0]:.1f} before it began" if hasattr(os, "getloadavg") else ""
-    return (
-        f"Python {platform.python_version()}, {os.cpu_count()} cores, {busy}: server on one core, "
-        f"{tool()} with {CONNECTIONS} connections on another; medians."
-    )
 
 
 def main() -> int:
     """Measure, print the table, and return the exit code."""
     parser = argparse.ArgumentParser(description="Measure the emulator's speed against its bars.")
-    parser.add_argument("--rounds", type=int, default=5, help="how often each pair is measured")
-    parser.add_argument("--seconds", type=float, default=2, help="how long each measurement takes")
-    parser.add_argument("--only", default="", help="only calls whose name holds this text")
+    parser.add_argument("--quick", action="store_true", help="about a minute; writes nothing")
+    parser.add_argument("--only", choices=PARTS, default="", help="one part; writes nothing")
     options = parser.parse_args()
-    first_line = heading()
-    figures = measure(rounds=options.rounds, seconds=options.seconds, only=options.only)
-    print(first_line, render(figures), sep="\n\n")
+    day, before = datetime.now(UTC).date(), busy()
+    figures = measure(quick=options.quick, only=options.only)
+    heading = f"Measured {day} on {machine()} Load average {before} before, {busy()} after."
+    print(heading, render(figures), sep="\n\n")
+    if not options.quick and not options.only:
+        page.write(figures, heading)
+        print(f"\nWritten to {page.PAGE}, {page.PICTURE} and {page.README}.")
     return 0 if all(figure.holds for figure in figures) else 1
 
 

@@ -17,21 +17,24 @@ from typing import Any
 class Connection:
     """One socket: sends the next request as soon as the answer to the last is complete."""
 
-    def __init__(self, port: int, request: dict[str, Any], number: int) -> None:
+    def __init__(self, port: int, requests: list[dict[str, Any]], number: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.refused = 0
-        self.answered = 0
+        self.latencies_s: list[float] = []
         self._received = b""
-        self._fresh = request["fresh"]
         self._number = number
-        self._head, self._tail = _message(request, port)
+        self._messages = [(request["fresh"], *_message(request, port)) for request in requests]
+        self._sent_s = 0.0
 
     def send(self) -> None:
+        count = len(self.latencies_s)
+        fresh, head, tail = self._messages[count % len(self._messages)]
         key = b""
-        if self._fresh is not None:
-            key = f"Idempotency-Key: {self._fresh}{self._number}-{self.answered}\r\n".encode()
-        self.socket.sendall(self._head + key + self._tail)
+        if fresh is not None:
+            key = f"Idempotency-Key: {fresh}{self._number}-{count}\r\n".encode()
+        self._sent_s = time.perf_counter()
+        self.socket.sendall(head + key + tail)
 
     def receive(self) -> bool:
         """Read what has come; tell whether the answer is complete."""
@@ -43,7 +46,7 @@ class Connection:
         if not found or len(body) < _content_length(head):
             return False
         self.refused += head[9:10] not in b"23"
-        self.answered += 1
+        self.latencies_s.append(time.perf_counter() - self._sent_s)
         self._received = b""
         return True
 
@@ -62,9 +65,22 @@ def _content_length(head: bytes) -> int:
     return int(rest.partition(b"\r\n")[0] or 0)
 
 
+def _report(connections: list[Connection], passed_s: float) -> None:
+    latencies = sorted(one for connection in connections for one in connection.latencies_s)
+    for percent in (50, 99):
+        print(f"  {percent}%  {latencies[len(latencies) * percent // 100] * 1000:.3f}ms")
+    print(f"  {len(latencies)} requests in {passed_s:.2f}s")
+    refused = sum(connection.refused for connection in connections)
+    if refused:
+        print(f"Non-2xx or 3xx responses: {refused}")
+    print(f"Requests/sec: {len(latencies) / passed_s:.2f}")
+
+
 def main() -> None:
-    order, request = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-    connections = [Connection(order["port"], request, n) for n in range(order["connections"])]
+    order = json.loads(sys.argv[1])
+    connections = [
+        Connection(order["port"], order["requests"], n) for n in range(order["connections"])
+    ]
     with selectors.DefaultSelector() as selector:
         for connection in connections:
             selector.register(connection.socket, selectors.EVENT_READ, connection)
@@ -75,11 +91,7 @@ def main() -> None:
             for key, _ in selector.select(1):
                 if key.data.receive():
                     key.data.send()
-        passed = time.perf_counter() - began
-    refused = sum(connection.refused for connection in connections)
-    if refused:
-        print(f"Non-2xx or 3xx responses: {refused}")
-    print(f"Requests/sec: {sum(c.answered for c in connections) / passed:.2f}")
+        _report(connections, time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Load: how many requests a second a server answers, asked over 16 connections from one process.
+"""Load: how many requests a second a server answers, and how long each waits, asked by one process.
 
 `wrk` makes the load where it is installed, otherwise `client.py` beside this file. Both send one
 request at a time on each connection, and both fail a measurement in which anything was refused.
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -20,15 +21,16 @@ CONNECTIONS = 16
 KEY_HEADER = "Idempotency-Key"
 
 _SCRIPT = """
-wrk.method = %(method)s
-%(headers)s
-wrk.body = %(body)s
-local fresh, n = %(fresh)s, 0
+local requests = { %(requests)s }
+local n = 0
 request = function()
-  if fresh then n = n + 1; wrk.headers["Idempotency-Key"] = fresh .. n end
-  return wrk.format()
+  n = n + 1
+  local one = requests[n %% #requests + 1]
+  if one.fresh then one.headers["Idempotency-Key"] = one.fresh .. n end
+  return wrk.format(one.method, one.path, one.headers, one.body)
 end
 """
+_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,16 @@ class Request:
     fresh: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a load measured: answers a second, how many in all, and what half and 99 % waited."""
+
+    rate: float
+    answered: int
+    p50_ms: float
+    p99_ms: float
+
+
 class LoadFailed(Exception):
     """The measurement does not count: something was not answered as it should be."""
 
@@ -51,39 +63,63 @@ def tool() -> str:
     return "wrk" if shutil.which("wrk") else "client.py"
 
 
-def rate(port: int, request: Request, seconds: float, core: int | None) -> float:
-    """Return answers per second. Raises LoadFailed when one was no success or never came."""
+def load(
+    port: int,
+    requests: Sequence[Request],
+    seconds: float,
+    core: int | None,
+    connections: int = CONNECTIONS,
+) -> Load:
+    """Ask the requests in turn for so long. Raises LoadFailed when one was no success."""
     wrk = shutil.which("wrk")
-    command = _wrk(wrk, port, request, seconds) if wrk else _client(port, request, seconds)
-    if core is not None:
-        command = ["taskset", "--cpu-list", str(core), *command]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    report = done.stdout
-    wrong = re.search(r"Non-2xx or 3xx responses: \d+|Socket errors: .*", report)
-    found = re.search(r"Requests/sec:\s*([0-9.]+)", report)
-    if done.returncode or wrong or found is None:
-        raise LoadFailed(f"{request.method} {request.path}: {wrong and wrong[0]} {done.stderr}")
-    return float(found[1])
+    with tempfile.TemporaryDirectory() as folder:
+        if wrk:
+            script = Path(folder) / "requests.lua"
+            script.write_text(_script(requests), encoding="utf-8")
+            command = [wrk, "--latency", "-t1", f"-c{connections}", "-s", str(script)]
+            command += [f"-d{max(1, round(seconds))}s", f"http://127.0.0.1:{port}"]
+        else:
+            order = {
+                "port": port,
+                "seconds": seconds,
+                "connections": connections,
+                "requests": [asdict(request) for request in requests],
+            }
+            client = Path(__file__).with_name("client.py")
+            command = [sys.executable, str(client), json.dumps(order)]
+        if core is not None:
+            command = ["taskset", "--cpu-list", str(core), *command]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wrong = re.search(r"Non-2xx or 3xx responses: \d+|Socket errors: .*", done.stdout)
+    if done.returncode or wrong:
+        asked = ", ".join(f"{request.method} {request.path}" for request in requests)
+        raise LoadFailed(f"{asked}: {wrong and wrong[0]} {done.stderr}")
+    return read_report(done.stdout)
 
 
-def _wrk(wrk: str, port: int, request: Request, seconds: float) -> list[str]:
-    headers = [
-        f"wrk.headers[{json.dumps(k)}] = {json.dumps(v)}" for k, v in request.headers.items()
-    ]
-    text = _SCRIPT % {
-        "method": json.dumps(request.method),
-        "headers": "\n".join(headers),
-        "body": "nil" if request.body is None else json.dumps(request.body),
-        "fresh": "nil" if request.fresh is None else json.dumps(request.fresh),
-    }
-    script = Path(tempfile.gettempdir()) / f"hosting-emulator-wrk-{port}.lua"
-    script.write_text(text, encoding="utf-8")
-    duration = f"{max(1, round(seconds))}s"
-    address = f"http://127.0.0.1:{port}{request.path}"
-    return [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{duration}", "-s", str(script), address]
+def read_report(report: str) -> Load:
+    """Return what a report in wrk's words says. Raises LoadFailed when it says too little."""
+    rate = re.search(r"Requests/sec:\s*([0-9.]+)", report)
+    answered = re.search(r"(\d+) requests in", report)
+    waited = dict(re.findall(r"^\s*(50|99)%\s+(\S+)$", report, re.MULTILINE))
+    if rate is None or answered is None or set(waited) != {"50", "99"}:
+        raise LoadFailed(f"not a report of a load: {report!r}")
+    return Load(float(rate[1]), int(answered[1]), _in_ms(waited["50"]), _in_ms(waited["99"]))
 
 
-def _client(port: int, request: Request, seconds: float) -> list[str]:
-    order = json.dumps({"port": port, "seconds": seconds, "connections": CONNECTIONS})
-    script = Path(__file__).with_name("client.py")
-    return [sys.executable, str(script), order, json.dumps(asdict(request))]
+def _in_ms(text: str) -> float:
+    found = re.fullmatch(r"([0-9.]+)(us|ms|s|m)", text)
+    if found is None:
+        raise LoadFailed(f"not a time: {text!r}")
+    return float(found[1]) * _MS[found[2]]
+
+
+def _script(requests: Sequence[Request]) -> str:
+    return _SCRIPT % {"requests": ", ".join(_lua(asdict(request)) for request in requests)}
+
+
+def _lua(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = [f"[{_lua(name)}] = {_lua(item)}" for name, item in value.items()]
+        return "{ " + ", ".join(pairs) + " }"
+    return "nil" if value is None else json.dumps(value)

@@ -1,14 +1,17 @@
-"""The table a benchmark prints: what was measured, against which bar, and whether it holds."""
+"""The table a benchmark makes: what was measured, against which bar, and whether it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line: `ratio` is judged, at least `bar` or (where `at_most`) no more than it."""
+    """One line: `ratio` is judged, at least `bar` or (where `at_most`) no more than it.
+
+    `part` is the chapter of the table; `short` lines stand in the README too.
+    """
 
     what: str
     ours: str
@@ -16,6 +19,8 @@ class Figure:
     ratio: float
     bar: float | None = None
     at_most: bool = False
+    part: str = ""
+    short: bool = False
 
     @property
     def holds(self) -> bool:
@@ -25,7 +30,7 @@ class Figure:
         return self.ratio <= self.bar if self.at_most else self.ratio >= self.bar
 
 
-_HEAD = ("what", "ours", "compared with", "ratio", "bar", "")
+_HEAD = ("what", "emulator", "compared with", "ratio", "bar", "")
 
 
 def render(figures: Sequence[Figure]) -> str:
@@ -36,12 +41,30 @@ def render(figures: Sequence[Figure]) -> str:
     return "\n".join(_line(row, widths) for row in (rows[0], rule, *rows[1:]))
 
 
+def markdown(figures: Iterable[Figure]) -> str:
+    """Return the table as Markdown: one table, a chapter's name in its first row."""
+    lines = ["| part | what | emulator | compared with | ratio | bar | met |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    part = None
+    for figure in figures:
+        what, ours, theirs, ratio, bar, verdict = _row(figure)
+        shown = figure.part if figure.part != part else ""
+        part = figure.part
+        met = {"pass": "yes", "FAIL": "**no**"}.get(verdict, "")
+        bar = bar.replace(">=", "≥").replace("<=", "≤")
+        lines.append(f"| {shown} | {what} | {ours} | {theirs} | {ratio} | {bar} | {met} |")
+    return "\n".join(lines)
+
+
 def _row(figure: Figure) -> tuple[str, ...]:
     bar = verdict = ""
     if figure.bar is not None:
         bar = f"{'<=' if figure.at_most else '>='} {figure.bar:g}"
         verdict = "pass" if figure.holds else "FAIL"
-    return (figure.what, figure.ours, figure.theirs, f"{figure.ratio:.2f}", bar, verdict)
+    ratio = f"{figure.ratio:.2f}"
+    if figure.bar is not None and (round(figure.ratio, 2) == figure.bar) and not figure.holds:
+        ratio = f"{figure.ratio:.3f}"  # what misses its bar must not look as if it met it
+    return (figure.what, figure.ours, figure.theirs, ratio, bar, verdict)
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

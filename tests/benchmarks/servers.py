@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 _BARE = Path(__file__).with_name("bare.py")
+_EMULATOR = ("-m", "hosting_emulator_cli")
 
 
 def cores() -> tuple[int | None, int | None]:
@@ -29,30 +30,25 @@ def pinned(command: list[str], core: int | None) -> list[str]:
     return command if core is None else ["taskset", "--cpu-list", str(core), *command]
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on just now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
 def variables() -> dict[str, str]:
     """Return the environment of a measured process: compiled code is kept, as an install keeps it."""
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
-def emulator_command(*options: str) -> list[str]:
-    """Return what starts an emulator, as the installed command does."""
-    return [sys.executable, "-m", "hosting_emulator_cli", "start", *options]
+def emulator_command(*options: str, python: Sequence[str] = _EMULATOR) -> list[str]:
+    """Return what starts an emulator, as the installed command does, or as `python` does."""
+    return [sys.executable, *python, "start", *options]
 
 
 @contextmanager
-def emulator(folder: Path, core: int | None, *options: str) -> Iterator[dict[str, Any]]:
+def emulator(
+    folder: Path, core: int | None, *options: str, python: Sequence[str] = _EMULATOR
+) -> Iterator[dict[str, Any]]:
     """Run an emulator that keeps its state in `folder`; yields what it says when it is ready."""
     ready = folder / "ready.json"
-    command = emulator_command("--port", "0", "--quiet", "--ready-file", str(ready))
-    command += ["--data-dir", str(folder / "state"), *options]
+    arguments = ["--port", "0", "--quiet", "--ready-file", str(ready)]
+    arguments += ["--data-dir", str(folder / "state"), *options]
+    command = emulator_command(*arguments, python=python)
     process = subprocess.Popen(pinned(command, core), env=variables())
     try:
         while not ready.exists():
@@ -62,6 +58,24 @@ def emulator(folder: Path, core: int | None, *options: str) -> Iterator[dict[str
     finally:
         process.terminate()
         process.wait()
+
+
+def port_of(ready: dict[str, Any]) -> int:
+    """Return the port an emulator listens on."""
+    port = urlsplit(ready["base_url"]).port
+    assert port is not None
+    return port
+
+
+def resident_mb(pid: int) -> float:
+    """Return the memory a process has resident, in MB of 1,000,000 bytes."""
+    statm = Path(f"/proc/{pid}/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    asked = subprocess.run(
+        ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True
+    )
+    return int(asked.stdout) * 1024 / 1e6
 
 
 @contextmanager

@@ -23,7 +23,7 @@ FOLDING_ALWAYS = (
     "-c",
     "from hosting_emulator.storage import keeper\n"
     "from hosting_emulator_cli.main import main\n"
-    "keeper.DiskKeeper.__init__.__defaults__ = (1,)\n"
+    "keeper.DiskKeeper.__init__.__defaults__ = (1, 0)\n"
     "keeper._size = lambda path: 0\n"
     "main()",
 )

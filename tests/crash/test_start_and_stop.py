@@ -201,7 +201,7 @@ def test_a_directory_in_use_is_one_clear_line(data):
     [
         ("journal.ndjson", lambda found: found.replace(b'"number":', b'"nunber":', 1), "checksum"),
         ("snapshot.json", lambda found: found.replace(b"Acme", b"Bcme"), "checksum"),
-        ("snapshot.json", lambda found: found.replace(b'"format": 1', b'"format": 7'), "newer"),
+        ("snapshot.json", lambda found: found.replace(b'"format": 2', b'"format": 7'), "newer"),
         ("snapshot.json", lambda found: b"", "not a snapshot"),
     ],
 )
@@ -218,6 +218,23 @@ def test_damaged_state_is_one_clear_line_and_is_left_alone(data, tmp_path, name,
     assert why in said
     assert name in said
     assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
+def test_a_lost_file_is_one_clear_line_and_no_fresh_world(data, tmp_path, name):
+    with emulator(*data, "--clock", "frozen") as process:
+        process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
+        assert process.stop() == (0, "")
+    folder = tmp_path / "data" / "worlds" / "default"
+    (folder / name).unlink()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    said = one_line(failed_start("--port", "0", *data))
+
+    assert f"{name} is missing" in said
+    assert "restore it from a copy" in said
+    assert "move the folder away to start afresh" in said
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path):

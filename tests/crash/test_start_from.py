@@ -44,7 +44,11 @@ def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_p
         process.client().control("POST", "worlds", {"name": "mine"})
         process.stop()
 
-    with emulator(*data, "--from", str(kept)) as process:
+    refused = failed_start(*data, "--from", str(kept)).stderr
+    assert "keeps a world already" in refused
+    assert "--replace" in refused
+
+    with emulator(*data, "--from", str(kept), "--replace") as process:
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1d"})
         process.stop()
 

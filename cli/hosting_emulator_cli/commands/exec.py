@@ -10,7 +10,12 @@ import click
 
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import as_option, examples
-from hosting_emulator_cli.start_options import address_options, check_seed, world_options
+from hosting_emulator_cli.start_options import (
+    address_options,
+    check_seed,
+    log_options,
+    world_options,
+)
 from hosting_emulator_cli.values import duration_ms, read_with
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
@@ -72,6 +77,7 @@ def _patience_s(text: str) -> float | None:
     help="Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
 )
 @address_options(port=0)
+@log_options
 @click.option(
     "--report",
     type=click.Choice(["failed", "always", "never"]),

@@ -14,7 +14,12 @@ from hosting_emulator_cli.options import examples
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import put
 from hosting_emulator_cli.scenario_files import is_file
-from hosting_emulator_cli.start_options import address_options, check_seed, world_options
+from hosting_emulator_cli.start_options import (
+    address_options,
+    check_seed,
+    log_options,
+    world_options,
+)
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
@@ -55,7 +60,14 @@ if TYPE_CHECKING:
     help="Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
 )
 @click.option(
+    "--replace",
+    is_flag=True,
+    help="Let --from take the place of a world that is kept; without it that is refused.",
+)
+@click.option(
     "--public-url",
+    envvar="HOSTING_EMULATOR_PUBLIC_URL",
+    show_envvar=True,
     metavar="URL",
     help="The base URL others reach it by, where that is not its own address (container, proxy).",
 )
@@ -63,8 +75,10 @@ if TYPE_CHECKING:
     "--allow-host",
     "allowed_hosts",
     multiple=True,
+    envvar="HOSTING_EMULATOR_ALLOW_HOST",
+    show_envvar=True,
     metavar="HOST",
-    help="Also answer control requests under this Host name; repeatable.",
+    help="Also answer under this Host name; repeatable (in the variable, divided by spaces).",
 )
 @click.option(
     "--control-token",
@@ -73,6 +87,7 @@ if TYPE_CHECKING:
     metavar="TEXT",
     help="What other machines must send to use the control API (header X-Control-Token).",
 )
+@log_options
 @click.option("--json", "as_json", is_flag=True, help="Once ready, print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 @click.option(

@@ -91,11 +91,18 @@ class Emulator:
         settings = self._settings
         self._fresh = self.worlds.open(settings.seed, origin_of(settings))
         if state is not None:
+            if not (self._fresh or settings.replace):
+                raise StartError(
+                    f"{settings.data_dir} keeps a world already, which --from would replace: use "
+                    "--ephemeral to look at the file only, --data-dir for another place, or "
+                    "--replace to put the file's world in its place"
+                )
             become(self._default, state)
         elif settings.scenario is not None:
             scenario = self._library.find(settings.scenario)
             become(self._default, build_scenario(scenario, self._default.world.seed, settings))
             self._fresh = True
+        self._fresh = self._fresh or state is not None
 
     @property
     def _default(self) -> Engine:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 
 from hosting_emulator.bootstrap.emulator import Emulator
+from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
 from hosting_emulator.calls.inputs import load_models
 from hosting_emulator.server.crowding import Crowding, raise_limit
 from hosting_emulator.settings import Ready, Settings
@@ -18,7 +17,7 @@ from hosting_emulator.settings import Ready, Settings
 
 def run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     """Run an emulator until SIGINT or SIGTERM; returns the exit code. Raises StartError."""
-    log_to_stderr()
+    log_to_stderr(settings)
     return asyncio.run(_run(settings, announce))
 
 
@@ -30,6 +29,7 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     raise_limit()
     loop.set_exception_handler(Crowding())
     emulator = Emulator(settings)
+    log_requests(settings, emulator.worlds)
     await emulator.start()
     try:
         # In a thread, so that the first request need not wait for cryptography to be loaded.
@@ -39,13 +39,6 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     finally:
         await emulator.stop()
     return 0
-
-
-def log_to_stderr() -> None:
-    """Show warnings as people read them."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="hosting-emulator: %(message)s"
-    )
 
 
 async def warm_up() -> None:

@@ -63,27 +63,33 @@ class Wire:
 
     def get(self, path: str) -> Any:
         """GET a path below the control URL and return its JSON."""
+        __tracebackhide__ = True  # pytest then shows who asked
         return self._ask("GET", path, None)
 
     def post(self, path: str, body: Any = None) -> Any:
         """POST `body` as JSON (no body for None) and return the JSON answered, None if empty."""
+        __tracebackhide__ = True
         return self._ask("POST", path, body)
 
     def put(self, path: str, body: Any = None) -> Any:
         """PUT `body` as JSON (no body for None) and return the JSON answered, None if empty."""
+        __tracebackhide__ = True
         return self._ask("PUT", path, body)
 
     def patch(self, path: str, body: Any = None) -> Any:
         """PATCH with `body` as JSON (no body for None) and return the JSON answered."""
+        __tracebackhide__ = True
         return self._ask("PATCH", path, body)
 
     def delete(self, path: str, body: Any = None) -> Any:
         """DELETE a path and return the JSON answered, None if empty."""
+        __tracebackhide__ = True
         return self._ask("DELETE", path, body)
 
     # --- The wire ----------------------------------------------------------------------------
 
     def _ask(self, method: str, path: str, body: Any) -> Any:
+        __tracebackhide__ = True
         content = None if body is None else _encode(body).encode()
         target = f"{self._root}/{path.lstrip('/')}"
         try:
@@ -98,6 +104,7 @@ class Wire:
         return self._read(answer)
 
     def _read(self, answer: Answer) -> Any:
+        __tracebackhide__ = True
         try:
             document = json.loads(answer.body) if answer.body else None
         except ValueError as error:

@@ -130,6 +130,8 @@ class Engine(LiveWorld):
         entry = recorded(incoming, outgoing, trail, stopwatch_ns() - began_ns)
         self.log.add(entry)
         self._tally.add(entry)
+        if self._tally.listener is not None:
+            self._tally.listener(self.world, entry)
         return outgoing
 
     def commit(self, change: Change, title: str) -> None:

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 REDACTED = "<redacted>"
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
 _TOKEN_HEADERS = frozenset({"authorization", "proxy-authorization"})
-#: A signed JWT; a ticket in a URL; the value of a new API key, which is shown once.
+#: A signed JWT; a ticket in a URL; the value of a new API key, which is shown once; and whatever
+#: has the form of this service's secrets (`world.streams.new_secret`), wherever it was put.
 _SECRETS = re.compile(
     r"eyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=ticket=)[^&\s\"]+|(?<=\"value\":\")[^\"]+(?=\",\"request_id\")"
+    r"|(?<![\w-])(?:phk_)?[A-Za-z0-9_-]{43}(?![\w-])"
 )
 
 

@@ -129,6 +129,7 @@ class RequestLog:
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
     redactor = Redactor(world.assumptions.key_prefix)
+    key = _header(entry, b"idempotency-key")
     person: Person | None = world.get(PEOPLE, entry.principal) if entry.principal else None
     return {
         "n": entry.n,
@@ -143,7 +144,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "who": person.alias if person else None,
         "status": entry.status,
         "code": entry.code,
-        "idempotency_key": _header(entry, b"idempotency-key"),
+        "idempotency_key": None if key is None else redactor.text(key),
         "replayed": entry.replayed,
         "lost": entry.lost,
         "why": [redactor.text(sentence) for sentence in entry.why],
@@ -178,7 +179,8 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
         return None
     try:
         document = msgspec.json.decode(entry.answer)
-        return {"code": str(document["code"]), "detail": str(document["detail"])}
+        detail = Redactor("").text(str(document["detail"]))
+        return {"code": str(document["code"]), "detail": detail}
     except (msgspec.DecodeError, LookupError, TypeError):
         return None
 

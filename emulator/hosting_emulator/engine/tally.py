@@ -6,9 +6,11 @@ Counts are of all worlds together: tests make thousands of worlds, and each woul
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hosting_emulator.engine.request_log import Entry
+from hosting_emulator.world.value import World
 
 #: Upper bounds of the histogram of time spent in the core, in nanoseconds.
 BUCKETS_NS = (10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 100_000_000)
@@ -27,9 +29,13 @@ class Count:
 
 
 class Tally:
-    """Counts of one process, by call (empty where no call has the path) and status (0: no answer)."""
+    """Counts of one process, by call (empty where no call has the path) and status (0: no answer).
+
+    `listener`, if there is one, is told of each exchange after it was counted, with its world.
+    """
 
     def __init__(self) -> None:
+        self.listener: Callable[[World, Entry], None] | None = None
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
         self.lost: dict[str, int] = {}

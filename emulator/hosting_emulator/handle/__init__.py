@@ -9,6 +9,7 @@ Stands beside the house, on the control API's client: it imports nothing else of
 nothing beyond the standard library, and needs no pytest.
 """
 
+from hosting_emulator.client import ControlError, ControlRefused, EmulatorUnreachable
 from hosting_emulator.handle.calls import CallName, EffectName, Phase
 from hosting_emulator.handle.clock import Duration, OperationLike, WorldClock
 from hosting_emulator.handle.emulator import HostingEmulator
@@ -25,8 +26,11 @@ __all__ = [
     "Aliases",
     "ArmedFault",
     "CallName",
+    "ControlError",
+    "ControlRefused",
     "Duration",
     "EffectName",
+    "EmulatorUnreachable",
     "Explanation",
     "Filters",
     "Headers",

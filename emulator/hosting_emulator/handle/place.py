@@ -58,6 +58,23 @@ class Place:
             return self._homes[self.project]
         return _showcase(self.organizations, "acme", f"world {self.name} has no organization")
 
+    def url(self, path: str, /, *, project: str | None = None) -> str:
+        """Return the whole URL of a path of this world, such as `/v1/projects/{project}/domains`.
+
+        In the path `{project}` stands for a project's id and `{organization}` for that of its
+        organization: `project`, by alias, or else the ones of the attributes of these names. Raises
+        ValueError for a path that does not begin with `/`, NoSuchName for an unknown project.
+        """
+        if not path.startswith("/"):
+            raise ValueError(f"a path begins with /, as in /v1/projects: not {path[:80]!r}")
+        if "{project}" in path:
+            wanted = self.project if project is None else self.projects[project]
+            path = path.replace("{project}", wanted)
+        if "{organization}" in path:
+            home = self.organization if project is None else self._homes[self.projects[project]]
+            path = path.replace("{organization}", home)
+        return self.base_url + path
+
     def token(
         self,
         who: str = "owner",

@@ -95,21 +95,24 @@ class Requests(Sequence[MadeRequest]):
         expected, what was made and what is nearest. When the log has dropped requests, a count that
         they could change fails too, and says so.
         """
+        __tracebackhide__ = True  # pytest then shows the test's own line
         return self._assert(call, filters, _count(times, at_least, at_most))
 
     def assert_not_made(self, call: CallName | None = None, **filters: Unpack[Filters]) -> None:
         """Assert that no such request was made. Errors as for `assert_made`."""
+        __tracebackhide__ = True
         self._assert(call, filters, _NONE)
 
     def assert_none_failed(self) -> None:
         """Assert that every request held was answered below 400, and that its answer arrived."""
+        __tracebackhide__ = True
         log = self._read()
         failed = [made for made in log.held if made.failed]
         if failed:
             raise AssertionError(telling.not_all_well(failed, log))
 
     def _assert(self, call: str | None, filters: Filters, count: Count) -> list[MadeRequest]:
-        __tracebackhide__ = True  # pytest then shows the test's own line
+        __tracebackhide__ = True
         wanted = Wanted(call, filters, self._aliased)
         log = self._read()
         matching = [made for made in log.held if wanted.fits(made)]

@@ -34,7 +34,7 @@ class Library:
             if path.is_file():
                 return path.read_text(encoding="utf-8")
         hint = nearest(name, self.names()) or "; `scenario list` shows them"
-        raise ScenarioError(name[:80], 1, 1, f"the library has no scenario of this name{hint}")
+        raise ScenarioError(name[:80], 0, 0, f"the library has no scenario of this name{hint}")
 
     def read(self, name: str) -> Scenario:
         """Read a scenario of the library. Raises ScenarioError."""
@@ -53,9 +53,9 @@ def read_file(path: Path) -> Scenario:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ScenarioError(str(path), 1, 1, "the file is not UTF-8 text") from None
+        raise ScenarioError(str(path), 0, 0, "the file is not UTF-8 text") from None
     except OSError as error:
-        raise ScenarioError(str(path), 1, 1, f"it cannot be read: {error.strerror}") from None
+        raise ScenarioError(str(path), 0, 0, f"it cannot be read: {error.strerror}") from None
     return _read(text, str(path))
 
 

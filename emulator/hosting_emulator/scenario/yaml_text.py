@@ -147,7 +147,7 @@ class _Reader:
                 number = int(plain, 0) if plain[:2] in ("0x", "0o") else int(plain)
         except ValueError:
             raise self._error(node, f"{text[:40]!r} is no number") from None
-        if not isfinite(number) or abs(number) > LARGEST:
+        if abs(number) > LARGEST or not isfinite(number):  # an int may be too large to be finite
             raise self._error(node, f"the number {text[:40]!r} is too large")
         return number
 

@@ -3,13 +3,14 @@
 .hosting-emulator/
   .gitignore   (so that nobody commits it)
   lock
-  worlds/<world>/snapshot.json, journal.ndjson
+  worlds/<world>/world.json, snapshot.json, journal.ndjson
   tls/         (the local certificate authority)
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,20 +18,37 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.commits import Keeper, Memory
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, bury, read_world
+from hosting_emulator.storage.errors import FormatRefused, StateRefused
+from hosting_emulator.storage.files import sync_directory, write_atomically
+from hosting_emulator.storage.journal import begin_journal
+from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, bury
+from hosting_emulator.storage.marker import Marker, write_marker
+from hosting_emulator.storage.private import make_private, make_private_folder, refuse_link
+from hosting_emulator.storage.recovery import JOURNAL, SNAPSHOT, Found, recover, sweep
+from hosting_emulator.storage.snapshot import write_snapshot
 from hosting_emulator.world.value import World
 
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
+#: So long, in seconds of real time, worlds are folded at a stop; all others keep their journals.
+FOLDING_AT_STOP_S = 0.25
 
 
 class DataDirectory:
     """An open, locked data directory. Raises StateRefused from every way in."""
 
-    def __init__(self, path: Path, durability: Durability, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        durability: Durability,
+        complain: Callable[[str], None],
+        *,
+        salvage: bool = False,
+    ) -> None:
         self.path = path.absolute()
         self._durability = durability
         self._complain = complain
+        self._salvage = salvage
+        self._starts: dict[str, int] = {}
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
         self._lock = FileLock(self.path / "lock", mode=0o600)
@@ -38,7 +56,11 @@ class DataDirectory:
 
     def _open(self) -> None:
         try:
-            (self.path / "worlds").mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not self.path.exists():  # one that is there may be shared, and stays as it is
+                make_private_folder(self.path)
+            make_private_folder(self.path / "worlds")
+            for name in ("lock", ".gitignore"):
+                make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n")
@@ -58,6 +80,7 @@ class DataDirectory:
     def _finish_deletions(self) -> None:
         for grave in (self.path / "worlds").glob(f".*{DELETED}"):
             try:
+                refuse_link(grave)
                 bury(grave)
             except OSError as error:
                 self._complain(f"{grave} could not be deleted: {error.strerror}")
@@ -68,33 +91,98 @@ class DataDirectory:
         return sorted(f.name for f in folders if f.is_dir() and WORLD_NAME.fullmatch(f.name))
 
     def load(self, name: str) -> World | None:
-        """Read a world; None when there is none. Says what was dropped. Raises StateRefused."""
+        """Read a world; None when there is none. Says what was dropped. Raises StateRefused.
+
+        With `salvage`, a damaged world is mended first, as far as it can be.
+        """
+        folder = self._folder(name)
         try:
-            world, notices = read_world(self._folder(name))
+            make_private(folder)
+            found = self._recovered(name, folder)
+            if found is not None:
+                self._check_name(name, folder, found.world)
+                self._settle(folder, found)
+            sweep(folder)
         except OSError as error:
-            raise StateRefused(f"{self._folder(name)} cannot be read: {error.strerror}") from None
-        for notice in notices:
-            self._complain(f"world {name}: {notice}")
-        if world is not None and world.name != name:
+            raise StateRefused(f"{folder} cannot be read: {error.strerror}") from None
+        if found is None:
+            return None
+        self._starts[name] = found.starts + 1
+        return found.world
+
+    def _check_name(self, name: str, folder: Path, world: World) -> None:
+        if world.name != name:
             raise StateRefused(
-                f"{self._folder(name)} holds the world {world.name!r}: a world is copied by `world "
-                "fork`, or by export and import, not by copying its folder"
+                f"{folder} holds the world {world.name!r}: a world is copied by `world fork`, or by "
+                "export and import, not by copying its folder"
             )
-        return world
+
+    def _recovered(self, name: str, folder: Path) -> Found | None:
+        try:
+            found = recover(folder)
+        except FormatRefused:
+            raise
+        except StateRefused:
+            if not self._salvage:
+                raise
+            from hosting_emulator.storage.salvage import salvage
+
+            if salvage(folder, lambda said: self._complain(f"world {name}: {said}")) is None:
+                return None
+            found = recover(folder)
+        if found is not None:
+            for notice in found.notices:
+                self._complain(f"world {name}: {notice}")
+        return found
+
+    def _settle(self, folder: Path, found: Found) -> None:
+        """Make the files such that more can follow, whatever the last process left. Raises OSError."""
+        if found.older:
+            # The old files are their own backup: each goes only when what replaces it is durable.
+            write_snapshot(folder / SNAPSHOT, found.world)
+            begin_journal(folder / JOURNAL, sync=True).close()
+            for lines in found.journals[:-1]:
+                lines.path.unlink()
+            self._complain(f"{folder}: brought up to the format of this version")
+            return
+        for lines in found.journals:
+            lines.mend()
+            if self._durability == "disk":
+                self._write_anew(lines.path)
+
+    def _write_anew(self, path: Path) -> None:
+        """Write a journal again: if a sync of it failed, it may be in the system's memory only."""
+        try:
+            write_atomically(path, path.read_bytes())
+        except OSError as error:
+            self._complain(f"{path} could not be written anew: {error.strerror}")
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
         """Return the keeper of a world; a fresh one is written at once. Raises OSError."""
         folder = self._folder(world.name)
-        folder.mkdir(exist_ok=True, mode=0o700)
-        keeper = DiskKeeper(folder, world, self._durability, self._executor, self._complain)
-        if fresh:
-            try:
+        make_private_folder(folder)
+        starts = 0 if fresh else self._starts.pop(world.name, 0)
+        keeper = DiskKeeper(
+            folder, world, self._durability, self._executor, self._complain, starts=starts
+        )
+        try:
+            if fresh:
                 keeper.replace(world)
-            except BaseException:
-                keeper.abandon()
-                raise
+            self._mark(folder, starts)
+        except BaseException:
+            keeper.abandon()
+            raise
         self._keepers[world.name] = keeper
         return keeper
+
+    def _mark(self, folder: Path, starts: int) -> None:
+        sync = self._durability == "disk"
+        try:
+            write_marker(folder, Marker(starts), sync=sync)
+        except OSError as error:  # such as a full disk: what is kept can be used all the same
+            self._complain(f"{folder}: its marker could not be written: {error.strerror}")
+        if sync:
+            sync_directory(folder.parent)
 
     def forget(self, name: str) -> None:
         """Delete a world's files. Raises OSError; the world is then still kept."""
@@ -104,11 +192,12 @@ class DataDirectory:
             del self._keepers[name]
 
     def close(self) -> None:
-        """Write last snapshots and let go of the directory."""
+        """Write last snapshots, as many as are quick, and let go of the directory."""
+        enough_at = time.monotonic() + FOLDING_AT_STOP_S
         try:
             for keeper in self._keepers.values():
                 try:
-                    keeper.close()
+                    keeper.close(fold=time.monotonic() < enough_at)
                 except OSError as error:
                     self._complain(
                         f"no last snapshot could be written ({error}); the journal has it all"

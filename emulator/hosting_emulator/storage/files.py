@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from hosting_emulator.storage.private import open_private
 
-def write_atomically(path: Path, data: bytes, *, mode: int = 0o600) -> None:
-    """Write to a temporary file beside `path`, fsync it and rename it into place. Raises OSError."""
+
+def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:
+    """Write to a temporary file beside `path` and rename it into place. Raises OSError.
+
+    `data` may come in pieces; whatever stops them leaves the old file. Without `sync` the new one
+    survives the death of the process, but not that of the machine.
+    """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        temporary.unlink(missing_ok=True)  # left by one of our number, or laid there
+        descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            for piece in [data] if isinstance(data, bytes) else data:
+                file.write(piece)
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    if sync:
+        sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

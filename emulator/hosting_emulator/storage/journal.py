@@ -1,8 +1,8 @@
-"""The journal: one line for each commit, appended before its answer leaves.
+"""The journal: one checked line for each commit, appended before its answer leaves.
 
-A line is `{"crc32":"…","commit":{…}}`, so the file is plain NDJSON and a damaged line is known. A
-line that was cut off at the end of the file was never acknowledged: it is dropped, and said.
-Anything else wrong is an error, because guessing would lose what was promised.
+A journal begins with a line that gives its format (a file without one is of format 1). A line that
+was cut off at the end of the file was never acknowledged: it is dropped, and said. Anything else
+wrong is an error, because guessing would lose what was promised.
 """
 
 from __future__ import annotations
@@ -13,16 +13,21 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import msgspec
 
+from hosting_emulator import __version__
 from hosting_emulator.engine.commits import Commit
 from hosting_emulator.storage.documents import read_row
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.errors import FormatRefused, StateRefused
+from hosting_emulator.storage.files import write_atomically
+from hosting_emulator.storage.lines import checked_line, payload_of
+from hosting_emulator.storage.migrations import FORMAT, check_format, migrate_commit
+from hosting_emulator.storage.private import open_private
 
-_START, _MIDDLE, _END = b'{"crc32":"', b'","commit":', b"}"
-_PAYLOAD = len(_START) + 8 + len(_MIDDLE)
+_HEAD, _COMMIT = b"journal", b"commit"
+#: The first line of each journal that we write. Its own form must never change.
+FIRST_LINE = checked_line(_HEAD, msgspec.json.encode({"format": FORMAT, "written_by": __version__}))
 _encode = msgspec.json.Encoder().encode
 
 
@@ -31,6 +36,9 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     at_ms: int
     title: str
     writes: dict[str, dict[str, Any]]
+
+
+_decode_line = msgspec.json.Decoder(_Line).decode
 
 
 def encode_line(commit: Commit) -> bytes:
@@ -43,21 +51,54 @@ def encode_line(commit: Commit) -> bytes:
             "writes": commit.writes,
         }
     )
-    return b'{"crc32":"%08x","commit":%b}\n' % (crc32(payload), payload)
+    return checked_line(_COMMIT, payload)
+
+
+def decode_line(line: bytes, found: int = FORMAT) -> Commit | None:
+    """Return the commit of a line without its newline; None when its checksum does not fit.
+
+    `found` is the format that it was written in. Raises MsgspecError or StateRefused for a whole
+    line that is none of ours.
+    """
+    payload = payload_of(line, _COMMIT)
+    if payload is None:
+        return None
+    said = _decode_line(payload)
+    writes = {
+        table: {
+            key: None if document is None else read_row(table, key, document)
+            for key, document in rows.items()
+        }
+        for table, rows in migrate_commit(said.writes, found).items()
+    }
+    return Commit(said.number, said.at_ms, said.title, writes)
 
 
 class Journal:
     """An open journal file. `size` is its length in bytes up to the last whole line.
 
-    `broken` says why it takes no more lines, once it does not: its end is then unknown.
+    `broken` says why it takes no more lines, once it does not: its end is then unknown. `unsynced`
+    says that a sync failed: what was appended before may be lost, and nobody can tell.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
         self._open = threading.Lock()  # held while a thread syncs, so that nobody closes it then
         self.size = os.fstat(self._descriptor).st_size
         self.broken: str | None = None
+        self.unsynced: str | None = None
+        if self.size == 0:
+            try:
+                self.append(FIRST_LINE)
+            except OSError:
+                self.close()
+                raise
+
+    @property
+    def empty(self) -> bool:
+        """True when it holds no commit."""
+        return self.size <= len(FIRST_LINE)
 
     def append(self, line: bytes) -> None:
         """Append a line in one write. Raises OSError; the file is then as it was."""
@@ -91,7 +132,8 @@ class Journal:
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
-                self.broken = f"the journal {self.path} could not be synced: {error.strerror}"
+                self.unsynced = f"the journal {self.path} could not be synced: {error.strerror}"
+                self.broken = self.unsynced
                 raise
 
     def close(self) -> None:
@@ -104,71 +146,92 @@ class Journal:
                 os.close(descriptor)
 
 
-def read_journal(path: Path, *, last: bool) -> tuple[Iterator[Commit], str | None]:
-    """Read a journal's commits, and what is to be said of it (None: nothing).
-
-    `last` allows a torn line at the end, which is cut off the file. Raises StateRefused.
-    """
-    data = path.read_bytes()
-    notice = None
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
-        tail = data[end:]
-        if _payload(tail) is not None:
-            with path.open("ab") as file:  # only its newline was lost: the commit is whole
-                file.write(b"\n")
-            data += b"\n"
-        elif _payload(tail[:-1]) is not None:
-            raise StateRefused(f"{path}: the last byte was changed or damaged; restore the file")
-        elif last:
-            notice = f"{path.name}: its last line was cut off and never acknowledged; dropped"
-            os.truncate(path, end)
-            data = data[:end]
-        else:
-            raise StateRefused(f"{path}: its last line is cut off, but later journals follow it")
-    return (_commits(path, data), notice)
+def begin_journal(path: Path, *, sync: bool) -> Journal:
+    """Put an empty journal in the place of whatever is there, in one step. Raises OSError."""
+    write_atomically(path, FIRST_LINE, sync=sync)
+    return Journal(path)
 
 
-def _commits(path: Path, data: bytes) -> Iterator[Commit]:
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        try:
-            commit = decode_line(line)
-        except (msgspec.MsgspecError, StateRefused) as error:
-            raise StateRefused(f"{path}, line {number}: {error}") from None
-        if commit is None:
+class Lines:
+    """A journal as read from its file: its format, its lines, and what is to be said of it."""
+
+    def __init__(self, path: Path, *, last: bool) -> None:
+        """Read a file; `last` allows a torn line at its end. Raises StateRefused, OSError."""
+        self.path = path
+        self.notice: str | None = None
+        data = path.read_bytes()
+        self.end = len(data)  # where the file should end; not there when something was torn
+        self.ends_whole = True
+        lines = data.split(b"\n")
+        tail = lines.pop()
+        if tail:
+            self._read_tail(tail, len(data), lines, last=last)
+        self.format = format_of(path, lines)
+        self._lines = lines
+
+    def _read_tail(self, tail: bytes, size: int, lines: list[bytes], *, last: bool) -> None:
+        kind = _COMMIT if lines or payload_of(tail, _HEAD) is None else _HEAD
+        if payload_of(tail, kind) is not None:
+            lines.append(tail)  # only its newline was lost: the line is whole
+            self.ends_whole = False
+        elif payload_of(tail[:-1], kind) is not None:
+            raise StateRefused(f"{self.path}: the last byte was changed or damaged; {_ADVICE}")
+        elif not last:
             raise StateRefused(
-                f"{path}, line {number}: the checksum does not fit, so the line was changed or "
-                "damaged; restore the file from a copy, or move the folder away to start afresh"
+                f"{self.path}: its last line is cut off, but later journals follow it; {_ADVICE}"
             )
-        yield commit
+        else:
+            name = self.path.name
+            self.notice = f"{name}: its last line was cut off and never acknowledged; dropped"
+            self.end = size - len(tail)
+
+    def mend(self) -> None:
+        """Make the file end after its last whole line, so that more can follow. Raises OSError."""
+        if not self.ends_whole:
+            with self.path.open("ab") as file:
+                file.write(b"\n")
+        elif self.notice is not None:
+            os.truncate(self.path, self.end)
+
+    def commits(self) -> Iterator[Commit]:
+        """Walk the commits. Raises StateRefused at the first line that is damaged."""
+        for number, line in enumerate(self._lines, 1):
+            if number == 1 and is_first_line(line):
+                continue
+            try:
+                commit = decode_line(line, self.format)
+            except (msgspec.MsgspecError, StateRefused) as error:
+                raise StateRefused(f"{self.path}, line {number}: {error}; {_ADVICE}") from None
+            if commit is None:
+                raise StateRefused(
+                    f"{self.path}, line {number}: the checksum does not fit, so the line was "
+                    f"changed or damaged; {_ADVICE}"
+                )
+            yield commit
+
+    def __len__(self) -> int:
+        """How many lines hold commits, or should."""
+        return len(self._lines) - any(map(is_first_line, self._lines[:1]))
 
 
-def decode_line(line: bytes) -> Commit | None:
-    """Return the commit of a line without its newline; None when its checksum does not fit.
-
-    Raises MsgspecError or StateRefused for a whole line that is none of ours.
-    """
-    payload = _payload(line)
-    return None if payload is None else _decode(payload)
+def is_first_line(line: bytes) -> bool:
+    """Tell whether a whole line, without its newline, is what a journal begins with."""
+    return payload_of(line, _HEAD) is not None
 
 
-def _payload(line: bytes) -> bytes | None:
-    if not (line.startswith(_START) and line.endswith(_END)):
-        return None
-    payload = line[_PAYLOAD : -len(_END)]
-    checksum = line[len(_START) : len(_START) + 8]
-    if line[len(_START) + 8 : _PAYLOAD] != _MIDDLE or checksum != b"%08x" % crc32(payload):
-        return None
-    return payload
+def format_of(path: Path, lines: list[bytes]) -> int:
+    """Return the format of a journal of these lines. Raises FormatRefused."""
+    first = payload_of(lines[0], _HEAD) if lines else None
+    if first is None:
+        return 1 if lines else FORMAT
+    found = msgspec.json.decode(first, type=dict[str, Any])
+    try:
+        return check_format(found.get("format"), found.get("written_by"))
+    except FormatRefused as refused:
+        raise FormatRefused(f"{path}: {refused}") from None
 
 
-def _decode(payload: bytes) -> Commit:
-    found = msgspec.json.decode(payload, type=_Line)
-    writes = {
-        table: {
-            key: None if document is None else read_row(table, key, document)
-            for key, document in rows.items()
-        }
-        for table, rows in found.writes.items()
-    }
-    return Commit(found.number, found.at_ms, found.title, writes)
+_ADVICE = (
+    "restore the file from a copy, start with --salvage to go on with what is whole, or move the "
+    "folder away to start afresh"
+)

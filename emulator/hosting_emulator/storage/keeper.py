@@ -1,4 +1,4 @@
-"""One world's folder: a snapshot, and the journal of what came after it.
+"""One world's folder under way: a snapshot, and the journal of what came after it.
 
 When the journal has grown long, a new one is begun and a snapshot is written in a thread; the old
 journal goes only when the snapshot is safely there.
@@ -15,61 +15,31 @@ from secrets import token_hex
 from typing import Literal
 
 from hosting_emulator.engine.commits import Commit
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.documents import count_rows
 from hosting_emulator.storage.files import sync_directory
-from hosting_emulator.storage.journal import Journal, encode_line, read_journal
-from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
+from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
+from hosting_emulator.storage.marker import MARKER
+from hosting_emulator.storage.recovery import JOURNAL, SNAPSHOT
+from hosting_emulator.storage.snapshot import GivenUp, write_snapshot
 from hosting_emulator.storage.syncer import Syncer
-from hosting_emulator.world.value import World, apply
+from hosting_emulator.world.value import World
 
 Durability = Literal["process", "disk"]
 #: What the folder of a deleted world ends with, until it is gone.
 DELETED = ".deleted"
-SNAPSHOT = "snapshot.json"
-JOURNAL = "journal.ndjson"
 #: The journal is folded into a snapshot when it is longer than this and than the snapshot itself.
 COMPACT_BYTES = 128 * 1024 * 1024
-
-
-def read_world(folder: Path) -> tuple[World | None, list[str]]:
-    """Read a world from its folder, and what is to be said of it. Raises StateRefused, OSError."""
-    world = read_snapshot(folder / SNAPSHOT)
-    journals = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
-    journals = [path for path in journals if path.exists()]
-    for unfinished in folder.glob(f"{SNAPSHOT}.*.tmp"):
-        unfinished.unlink()
-    if world is None:
-        if any(path.stat().st_size for path in journals):
-            raise StateRefused(
-                f"{folder}: there is a journal but no {SNAPSHOT}; restore it from a copy"
-            )
-        return None, []
-    notices: list[str] = []
-    for path in journals:
-        commits, notice = read_journal(path, last=path is journals[-1])
-        for commit in commits:
-            world = _followed(world, commit, path)
-        if notice:
-            notices.append(notice)
-    return world, notices
+#: A world of more rows keeps its journal at a stop: writing it out would take over 0.1 s, and a
+#: start reads a journal about as fast as a snapshot.
+ROWS_FOLDED_AT_STOP = 10_000
 
 
 def bury(grave: Path) -> None:
     """Delete a deleted world's files, as far as they are ours, and its folder. Raises OSError."""
-    for pattern in (f"{SNAPSHOT}*", "journal*.ndjson"):
+    for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*"):
         for path in grave.glob(pattern):
             path.unlink()
     grave.rmdir()
-
-
-def _followed(world: World, commit: Commit, path: Path) -> World:
-    if commit.number <= world.commit:
-        return world
-    if commit.number != world.commit + 1:
-        raise StateRefused(
-            f"{path}: commit {commit.number} follows {world.commit}; what lay between is missing"
-        )
-    return apply(world, commit.writes, commit=commit.number, at_ms=max(world.at_ms, commit.at_ms))
 
 
 class DiskKeeper:
@@ -83,7 +53,9 @@ class DiskKeeper:
         executor: ThreadPoolExecutor,
         complain: Callable[[str], None],
         compact_bytes: int = COMPACT_BYTES,
+        starts: int = 0,
     ) -> None:
+        self.starts = starts
         self._folder = folder
         self._world = world
         self._durability = durability
@@ -94,15 +66,15 @@ class DiskKeeper:
         self._snapshot_commit = -1
         self._snapshot_lock = threading.Lock()
         self._compaction: Future[None] | None = None
+        self._closing = threading.Event()
         self._journal = Journal(folder / JOURNAL)
         self._deleted = False
         self._appended = 0
-        self._syncer = Syncer(self._sync)
+        self._syncer = Syncer(self._sync, self._say_unsynced)
 
     def append(self, commit: Commit, world: World) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
-        if self._deleted:  # by one request while the body of another was still on its way
-            raise OSError(errno.ENOENT, "this world was deleted")
+        self._check_writable()
         if self._journal.broken is not None:
             self._write_snapshot(self._world)
             self._restart_journal()
@@ -114,24 +86,52 @@ class DiskKeeper:
 
     def replace(self, world: World) -> None:
         """Write a whole world; its commit must be later than every one before. Raises OSError."""
-        if self._deleted:
-            raise OSError(errno.ENOENT, "this world was deleted")
+        self._check_writable()
         self._write_snapshot(world)
         self._world = world
         self._restart_journal()
+
+    def _check_writable(self) -> None:
+        if self._deleted:  # by one request while the body of another was still on its way
+            raise OSError(errno.ENOENT, "this world was deleted")
+        if self._journal.unsynced is not None:
+            # The system may have dropped what it could not write, and says so only once: from now
+            # on nothing can be promised, not even what a new snapshot says.
+            raise OSError(
+                errno.EIO, f"{self._journal.unsynced}; this world takes no changes until a restart"
+            )
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await until all appended so far survives as `durability` says."""
         return None if self._durability == "process" else self._syncer.wait_for(self._appended)
 
-    def close(self) -> None:
-        """Fold the journal into a last snapshot and close it. Raises OSError; nothing is then lost."""
+    def _sync(self) -> int:
+        count = self._appended
+        self._journal.sync()
+        return count
+
+    def _say_unsynced(self, error: OSError) -> None:
+        self._complain(
+            f"{self._folder}: a sync failed ({error.strerror}): what was written last may be lost; "
+            "this world takes no changes until a restart, and can be read until then"
+        )
+
+    def close(self, *, fold: bool = True) -> None:
+        """Close the journal, folded into a last snapshot if that is quick and `fold` allows.
+
+        Raises OSError; nothing is then lost.
+        """
+        self._closing.set()
         if self._compaction is not None:
             self._compaction.result()
-        if self._journal.size or not (self._folder / SNAPSHOT).exists():
-            self._write_snapshot(self._world)
-            self._restart_journal()
-        self._journal.close()
+        quick = fold and count_rows(self._world) <= ROWS_FOLDED_AT_STOP
+        needed = self._journal.unsynced is not None or not (self._folder / SNAPSHOT).exists()
+        try:
+            if needed or (quick and not self._journal.empty):
+                self._write_snapshot(self._world)
+                self._restart_journal()
+        finally:
+            self._journal.close()
 
     def abandon(self) -> None:
         """Close the journal and leave everything as it is: what was begun could not be written."""
@@ -154,16 +154,11 @@ class DiskKeeper:
         except OSError as error:
             self._complain(f"{grave} could not be deleted: {error.strerror}")
 
-    def _sync(self) -> int:
-        count = self._appended
-        self._journal.sync()
-        return count
-
-    def _write_snapshot(self, world: World) -> None:
+    def _write_snapshot(self, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
         with self._snapshot_lock:
             if world.commit < self._snapshot_commit:
                 return  # a later one has overtaken this one
-            write_snapshot(self._folder / SNAPSHOT, world)
+            write_snapshot(self._folder / SNAPSHOT, world, stopped)
             self._snapshot_commit = world.commit
             self._snapshot_size = _size(self._folder / SNAPSHOT)
 
@@ -175,10 +170,10 @@ class DiskKeeper:
         """
         self._journal.close()
         try:
-            for path in self._folder.glob("journal*.ndjson"):
+            # In one step, so that a crash leaves no snapshot without a journal beside it.
+            self._journal = begin_journal(self._folder / JOURNAL, sync=self._durability == "disk")
+            for path in self._folder.glob("journal-*.ndjson"):
                 path.unlink()
-            sync_directory(self._folder)
-            self._journal = Journal(self._folder / JOURNAL)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be begun again: {error}")
 
@@ -192,6 +187,8 @@ class DiskKeeper:
                 self._journal.sync()
             current.rename(old)
             fresh = self._opened(current, old)
+            if self._durability == "disk":
+                sync_directory(self._folder)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be folded: {error}")
             return
@@ -208,8 +205,10 @@ class DiskKeeper:
 
     def _fold(self, world: World, old: Path) -> None:
         try:
-            self._write_snapshot(world)
+            self._write_snapshot(world, self._closing.is_set)
             old.unlink(missing_ok=True)
+        except GivenUp:
+            pass  # the old journal stays and is read again at the next start
         except OSError as error:
             # Nothing is lost: the old journal stays and is read again at the next start.
             self._complain(f"{self._folder}: no snapshot could be written: {error}")

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.storage.documents import check_format, heading, read_row, rows_of, world_of
+from hosting_emulator.storage.documents import heading, read_row, stored_rows, world_of
 from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.migrations import check_format, migrate_state
 from hosting_emulator.storage.soundness import check_soundness
 from hosting_emulator.world.tables import TABLES
 from hosting_emulator.world.value import World
@@ -18,7 +19,7 @@ KIND = "hosting-emulator state"
 def export_state(world: World) -> dict[str, Any]:
     """Return the document of a world. Secrets are in it only as digests."""
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
-    for name, key, document in rows_of(world):
+    for name, key, document in stored_rows(world):
         tables[name][key] = document
     return {"kind": KIND, **heading(world), "tables": tables}
 
@@ -33,16 +34,16 @@ def import_state(document: Any, name: str, after_commit: int) -> World:
     tables = document.get("tables")
     if not isinstance(tables, Mapping):
         raise StateRefused('"tables" is missing or no object')
-    check_format(document)
-    rows: dict[str, dict[str, Any]] = {}
     for table, found in tables.items():
         if not isinstance(found, Mapping):
             raise StateRefused(f"table {table}: it must be an object of rows by key")
+    written_in = check_format(document.get("format"), document.get("written_by"))
+    rows: dict[str, dict[str, Any]] = {}
+    for table, found in migrate_state(tables, written_in).items():
         rows[table] = {str(key): read_row(table, str(key), row) for key, row in found.items()}
     check_soundness(rows)
     return world_of(
         {
-            "format": document["format"],
             "world": name,
             "seed": _seed(document),
             "commit": max(after_commit, _number(document, "commit", 2**53)) + 1,

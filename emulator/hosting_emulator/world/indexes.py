@@ -6,7 +6,7 @@ persistent map holds them all; its keys begin with the name of the index.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from rpds import HashTrieMap
@@ -170,6 +170,19 @@ def oldest_remembered(indexes: Indexes) -> str | None:
     place = first - tail_start if first >= tail_start else first % RUN
     found: str = run[place]
     return found
+
+
+def remembered_in_order(indexes: Indexes) -> Iterator[str]:
+    """Walk the storage keys of all remembered answers, the one remembered longest first."""
+    first, last, tail = indexes.get("remembered", _EMPTY_QUEUE)
+    tail_start = last - len(tail)
+    passed: dict[str, int] = {}
+    for number in range(first, last):
+        run = tail if number >= tail_start else indexes[f"remembered:{number // RUN}"]
+        key = run[number - tail_start if number >= tail_start else number % RUN]
+        passed[key] = passed.get(key, 0) + 1
+        if passed[key] > indexes.get(f"remembered_left:{key}", 0):
+            yield key
 
 
 _INDEXERS: dict[str, Callable[[Indexes, str, Any, Any], Indexes]] = {

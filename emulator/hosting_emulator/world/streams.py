@@ -55,8 +55,13 @@ def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
 
 
 def new_secret(change: Change, stream: str) -> str:
-    """Return 43 characters from A-Z a-z 0-9 _ - (256 bits)."""
-    return urlsafe_b64encode(draw(change, stream, 32)).rstrip(b"=").decode()
+    """Return 43 characters from A-Z a-z 0-9 _ - (256 bits).
+
+    Drawn with the world's name too, so that a secret of one world is none in another of its seed.
+    """
+    count, world = next_number(change, stream), change.world
+    secret = derive(world.seed, "secret", stream, world.name, str(count), size=32)
+    return urlsafe_b64encode(secret).rstrip(b"=").decode()
 
 
 def digest(secret: str) -> str:

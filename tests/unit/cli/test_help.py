@@ -47,7 +47,7 @@ def test_the_whole_tree_is_there():
     assert {" ".join(path) for path in ALL} == {
         "",
         *("start", "exec", "status", "env", "wait", "token", "clock", "world", "contract"),
-        *("fault", "intervene", "scenario"),
+        *("fault", "intervene", "scenario", "doctor"),
         *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
         *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
         *(f"contract {c}" for c in ("openapi", "problems", "assumptions")),

@@ -8,10 +8,11 @@ import pytest
 
 from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.keeper import read_world
+from hosting_emulator.storage.journal import FIRST_LINE
+from hosting_emulator.storage.recovery import sweep
 from hosting_emulator.storage.snapshot import write_snapshot
 from tests.in_process import InProcess, fresh_world
-from tests.unit.storage.worlds_on_disk import Folder, busy, content, folder
+from tests.unit.storage.worlds_on_disk import Folder, busy, content, folder, read_world
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_a_clean_close_folds_all_into_the_snapshot(kept):
     kept.keeper.close()
 
     assert content(kept.read()) == content(kept.api.world)
-    assert kept.journal.stat().st_size == 0
+    assert kept.journal.read_bytes() == FIRST_LINE
 
 
 def test_a_close_without_changes_writes_nothing(kept):
@@ -48,6 +49,41 @@ def test_a_close_without_changes_writes_nothing(kept):
     kept.keeper.close()
 
     assert kept.snapshot.stat().st_mtime_ns == before
+
+
+def test_a_large_world_keeps_its_journal_at_a_close(kept, monkeypatch):
+    monkeypatch.setattr(keepers, "ROWS_FOLDED_AT_STOP", 10)
+    busy(kept.api)
+    before = kept.journal.read_bytes()
+
+    kept.keeper.close()
+
+    assert kept.journal.read_bytes() == before
+    assert content(kept.read()) == content(kept.api.world)
+
+
+def test_a_close_does_not_wait_for_a_fold(tmp_path, monkeypatch):
+    with folder(tmp_path / "default", compact_bytes=1) as kept:
+        began, write = threading.Event(), write_snapshot
+
+        def endless(path, world, stopped):
+            began.set()
+            while not stopped():
+                pass
+            write(path, world, stopped)
+
+        before = kept.snapshot.read_bytes()
+        monkeypatch.setattr(keepers, "write_snapshot", endless)
+        monkeypatch.setattr(keepers, "ROWS_FOLDED_AT_STOP", 10)
+        while not kept.keeper._compaction:
+            kept.api.set_flag(True)
+        assert began.wait(10)
+
+        kept.keeper.close()
+
+        assert kept.snapshot.read_bytes() == before
+        assert list(kept.path.glob("*.tmp")) == []
+        assert content(kept.read()) == content(kept.api.world)
 
 
 # --- folding ------------------------------------------------------------------------------------
@@ -71,9 +107,9 @@ def test_changes_during_a_slow_snapshot_are_all_there(tmp_path, monkeypatch):
         go_on = threading.Event()
         write = write_snapshot
 
-        def slow(path, world):
+        def slow(path, world, stopped):
             go_on.wait(10)
-            write(path, world)
+            write(path, world, stopped)
 
         monkeypatch.setattr(keepers, "write_snapshot", slow)
         while len(list(kept.path.glob("journal*"))) < 2:  # until a fold has begun
@@ -92,11 +128,11 @@ def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
         write, began, go_on = write_snapshot, threading.Event(), threading.Event()
 
-        def slow(path, world):
+        def slow(path, world, stopped):
             if threading.current_thread() is not threading.main_thread():
                 began.set()
                 go_on.wait(10)
-            write(path, world)
+            write(path, world, stopped)
 
         monkeypatch.setattr(keepers, "write_snapshot", slow)
         while not began.is_set():
@@ -206,11 +242,11 @@ def test_a_reset_that_cannot_be_written_changes_nothing(kept, monkeypatch):
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_a_reset_whose_old_journal_cannot_be_deleted_still_counts(kept, monkeypatch):
+def test_a_reset_whose_journal_cannot_be_begun_still_counts(kept, monkeypatch):
     kept.api.set_flag(False)
     later = fresh_world(seed="another")
     later = later.__class__(**{**fields(later), "commit": kept.api.world.commit + 1})
-    monkeypatch.setattr(type(kept.path), "unlink", failing(5, "Input/output error"))
+    monkeypatch.setattr(keepers, "begin_journal", failing(5, "Input/output error"))
 
     kept.api.engine.replace_world(later)
     again = InProcess(later, kept.keeper)
@@ -231,6 +267,7 @@ def test_an_unfinished_snapshot_is_swept_away(kept):
     (kept.path / "snapshot.json.4242.tmp").write_text("{half")
 
     assert content(kept.read()) == content(kept.api.world)
+    sweep(kept.path)
     assert list(kept.path.glob("*.tmp")) == []
 
 
@@ -254,14 +291,29 @@ def test_a_journal_without_its_snapshot_is_refused(kept):
     busy(kept.api)
     kept.snapshot.unlink()
 
-    with pytest.raises(StateRefused, match=r"a journal but no snapshot\.json; restore it"):
+    with pytest.raises(StateRefused, match=r"snapshot\.json is missing; restore it"):
         read_world(kept.path)
 
 
-def test_a_folder_that_was_never_finished_is_no_world(tmp_path):
-    (tmp_path / "journal.ndjson").touch()
+@pytest.mark.parametrize("journal", [b"", FIRST_LINE[:9], FIRST_LINE])
+def test_a_folder_that_was_never_finished_is_no_world(tmp_path, journal):
+    (tmp_path / "journal.ndjson").write_bytes(journal)
 
     assert read_world(tmp_path) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_file_that_went_missing_is_refused_with_advice(kept, name, clean):
+    busy(kept.api)
+    if clean:
+        kept.keeper.close()
+    (kept.path / name).unlink()
+
+    with pytest.raises(
+        StateRefused, match=f"{name} is missing; restore .*--salvage .*start afresh"
+    ):
+        read_world(kept.path)
 
 
 # --- deleting -----------------------------------------------------------------------------------
@@ -350,7 +402,7 @@ async def test_no_answer_leaves_before_its_sync(on_disk, monkeypatch):
         assert disk.syncs > before
 
 
-async def test_a_failed_sync_is_told_to_all_who_waited_and_not_forgotten(on_disk, monkeypatch):
+async def test_a_failed_sync_ends_all_changes_until_a_restart(on_disk, monkeypatch):
     disk = Disk(monkeypatch)
     disk.fails = True
 
@@ -359,14 +411,51 @@ async def test_a_failed_sync_is_told_to_all_who_waited_and_not_forgotten(on_disk
         await durable(on_disk)
 
     told = await asyncio.gather(*(change() for _ in range(8)), return_exceptions=True)
-    disk.fails = False
+    disk.fails = False  # it works again, but what it lost nobody knows
+    refused, read = on_disk.api.set_flag(False), on_disk.api.dns()
+    await durable(on_disk)
 
     assert all(isinstance(error, OSError) for error in told)
-    with pytest.raises(OSError, match="could not be synced"):
-        await durable(on_disk)
+    assert (refused.status, refused.json["code"]) == (503, "service_unavailable")
+    assert "takes no changes until a restart" in refused.json["detail"]
+    assert read.status == 200
+    assert [said.count("a sync failed (Input/output error)") for said in on_disk.complaints] == [1]
+    with pytest.raises(OSError, match="until a restart"):
+        on_disk.keeper.replace(on_disk.api.world)
 
-    assert on_disk.api.set_flag(False).status == 200
-    await durable(on_disk)
+
+async def test_who_made_a_change_while_a_sync_failed_is_told(on_disk, monkeypatch):
+    entered, go_on, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
+
+    def fail(_):
+        loop.call_soon_threadsafe(entered.set)
+        go_on.wait(10)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    on_disk.api.set_flag(True)
+    first = asyncio.ensure_future(durable(on_disk))
+    await entered.wait()
+    on_disk.api.set_flag(False)
+    second = asyncio.ensure_future(durable(on_disk))
+    await asyncio.sleep(0)
+    go_on.set()
+
+    told = await asyncio.gather(first, second, return_exceptions=True)
+    assert all(isinstance(error, OSError) for error in told)
+
+
+async def test_a_stop_after_a_failed_sync_writes_all_anew(on_disk, monkeypatch):
+    disk = Disk(monkeypatch)
+    disk.fails = True
+    on_disk.api.set_flag(True)
+    with pytest.raises(OSError, match="Input/output"):
+        await durable(on_disk)
+    disk.fails = False
+
+    on_disk.keeper.close(fold=False)
+
+    assert on_disk.journal.read_bytes() == FIRST_LINE
     assert content(on_disk.read()) == content(on_disk.api.world)
 
 

@@ -70,7 +70,10 @@ def test_what_is_no_export_is_refused(garbage):
 @pytest.mark.parametrize(
     ("path_and_value", "why"),
     [
-        (("format", 2), "its format is 2, not 1; a newer"),
+        (
+            ("format", 3),
+            "its format is 3, and .* reads up to 2; use hosting-emulator 0.1.0 or newer",
+        ),
         (("format", "1"), "its format is '1'"),
         (("seed", None), "seed"),
         (("seed", 5), "seed"),

@@ -1,8 +1,4 @@
-"""The cost of each call in a large world next to a small one, in the core, without sockets.
-
-HTTP costs the same for both and would only hide a difference. Both worlds take turns in small
-blocks, within one process; a block's cost is the time of its requests divided by their number.
-"""
+"""The core without sockets: one world of a given size in this process, and the calls asked of it."""
 
 from __future__ import annotations
 
@@ -11,22 +7,18 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from statistics import median
+from typing import Any
 
 from msgspec.structs import replace
 
-from hosting_emulator.contract.ids import make_ulid
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.world.default_world import default_world
-from hosting_emulator.world.records import Deployment, Operation, Origin
+from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
-from hosting_emulator.world.value import Change, World
-from tests.benchmarks.report import Figure
+from hosting_emulator.world.value import World, rebuild
 
-BAR = 1.2
-SMALL, LARGE = 100, 100_000
 _BLOCK = 200
 _NOW_MS = 1_767_225_600_000
 
@@ -47,8 +39,8 @@ class Case:
         self.costs_us.append((time.perf_counter_ns() - began) / 1000 / _BLOCK)
 
 
-class Bench:
-    """One world of a given size, and the requests that are asked of it."""
+class Core:
+    """One world whose project `shop` has most of `size` deployments and operations."""
 
     def __init__(self, size: int) -> None:
         self._start = grown(size)
@@ -85,10 +77,8 @@ class Bench:
         keys = f"/v1/organizations/{indexes['organization:acme']}/user-api-keys"
         flag, source = b'{"enabled":true}', b'{"expected_source_generation":1}'
         yield "set_project_powered_by_flag", self._case("PUT", f"{project}/powered-by-flag", flag)
-        yield (
-            "initialize_managed_source",
-            self._case("POST", f"{project}/source:initialize", source),
-        )
+        initialize = self._case("POST", f"{project}/source:initialize", source)
+        yield "initialize_managed_source", initialize
         yield "create_user_api_key", self._case("POST", keys, b'{"name":"ci"}')
         yield "apply_project_domains", self._case("PUT", f"{project}/domains")
         yield "get_dns_authorization", self._case("GET", f"{project}/edge-dns")
@@ -96,7 +86,7 @@ class Bench:
         yield "create_dev_access_ticket", self._case("POST", f"{project}/dev-access-tickets")
         path = f"{project}/database/compute"
         yield "read_database_compute", self._case("GET", path, query="environment=dev")
-        yield "get_operation (any of them)", Case(self._poll_any)
+        yield "get_operation", Case(self._poll_any)
 
     def _case(self, method: str, path: str, body: bytes = b"", query: str = "") -> Case:
         headers = dict(self._headers)
@@ -137,62 +127,30 @@ class Bench:
 
 
 def grown(size: int) -> World:
-    """Return a default world whose project `shop` has `size` deployments and operations in all."""
+    """Return a default world with `size` deployments and as many operations in all.
+
+    What is added belongs to `shop` and shares its digests. A million take about 1.2 GB.
+    """
     world = default_world("default", "hosting-emulator", Origin(mode="frozen"), _NOW_MS)
-    project_id = world.indexes["project:shop"]
-    operation = next(row for _, row in world.rows(OPERATIONS) if row.project_id == project_id)
-    deployment = world.get(DEPLOYMENTS, operation.deployment_id or "")
-    assert deployment is not None
-    change = Change(world, _NOW_MS)
-    for number in range(size - world.count(DEPLOYMENTS)):
-        _add_pair(change, deployment, operation, number)
-    grown = change.applied()
+    gc.disable()  # nothing of it becomes garbage, and looking for some takes longer than building
+    try:
+        pairs = _pairs(world, size - world.count(DEPLOYMENTS))
+        grown = rebuild(world, pairs, commit=1, at_ms=_NOW_MS)
+    finally:
+        gc.enable()
     assert grown.count(DEPLOYMENTS) == grown.count(OPERATIONS) == size
     return grown
 
 
-def _add_pair(change: Change, deployment: Deployment, operation: Operation, number: int) -> None:
-    randomness = random.Random(number)
-    deployment_id = make_ulid(_NOW_MS - number, randomness.randbytes(10))
-    operation_id = make_ulid(_NOW_MS - number, randomness.randbytes(10))
-    change.put(
-        DEPLOYMENTS, deployment_id, replace(deployment, id=deployment_id, operation_id=operation_id)
-    )
-    change.put(
-        OPERATIONS, operation_id, replace(operation, id=operation_id, deployment_id=deployment_id)
-    )
-
-
-def measure(rounds: int, only: str = "") -> list[Figure]:
-    """Return a figure for each call (those whose name holds `only`)."""
-    small, large = Bench(SMALL), Bench(LARGE)
-    gc.collect()
-    gc.freeze()  # as the emulator does once it is ready
-    pairs = zip(small.cases(), large.cases(), strict=True)
-    figures = []
-    for (call, few), (_, many) in pairs:
-        if only not in call:
-            continue
-        few.block()
-        many.block()
-        del few.costs_us[:], many.costs_us[:]
-        for number in range(rounds):
-            for case in (few, many) if number % 2 else (many, few):
-                case.block()
-        figures.append(_figure(call, few, many))
-        small.reset()
-        large.reset()
-    gc.unfreeze()
-    return figures
-
-
-def _figure(call: str, few: Case, many: Case) -> Figure:
-    ours, theirs = median(many.costs_us), median(few.costs_us)
-    return Figure(
-        what=f"{call} among {LARGE:,}",
-        ours=f"{ours:.1f} us",
-        theirs=f"{theirs:.1f} us among {SMALL}",
-        ratio=ours / theirs,
-        bar=BAR,
-        at_most=True,
-    )
+def _pairs(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
+    project_id = world.indexes["project:shop"]
+    operation = next(row for _, row in world.rows(OPERATIONS) if row.project_id == project_id)
+    deployment = world.get(DEPLOYMENTS, operation.deployment_id or "")
+    assert deployment is not None
+    drawn = random.Random(1)
+    moment = deployment.id[:10]
+    for _ in range(count):
+        # Hexadecimal digits are among those of a ULID.
+        own, other = (f"{moment}{drawn.getrandbits(64):016X}" for _ in range(2))
+        yield DEPLOYMENTS.name, own, replace(deployment, id=own, operation_id=other)
+        yield OPERATIONS.name, other, replace(operation, id=other, deployment_id=own)

@@ -1,0 +1,108 @@
+"""Inspecting: what is in a data directory, for a look from outside. It changes no file.
+
+A directory in use is not read: its files move under whoever looks.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hosting_emulator.storage.directory import WORLD_NAME
+from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.recovery import recover
+
+LOCK = "lock"
+
+
+@dataclass(slots=True)
+class Inspected:
+    """What was found. `refused` are worlds that `start` would not read, with why and what to do.
+
+    `held`: an emulator has the directory, so its worlds were not read. `exposed` are files with
+    secrets that others on this machine can read; `size_bytes` is that of all files.
+    """
+
+    worlds: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    exposed: list[Path] = field(default_factory=list)
+    held: bool = False
+    size_bytes: int = 0
+
+
+def inspect(path: Path) -> Inspected:
+    """Look at a data directory that exists. Raises OSError where it cannot be read."""
+    found = Inspected(held=is_held(path))
+    found.exposed = list(_exposed(path))
+    found.size_bytes = sum(
+        _size(Path(at, name)) for at, _, names in os.walk(path) for name in names
+    )
+    worlds = path / "worlds"
+    folders = sorted(worlds.iterdir()) if worlds.is_dir() else []
+    for folder in folders:
+        if folder.is_dir() and WORLD_NAME.fullmatch(folder.name):
+            found.worlds.append(folder.name)
+            if not found.held:
+                _read(folder, found)
+    return found
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether a process has the directory. Raises OSError where locks do not work."""
+    try:
+        descriptor = os.open(path / LOCK, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        # Shared, and let go at once: nobody who starts meanwhile should find it taken.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _read(folder: Path, found: Inspected) -> None:
+    try:
+        world = recover(folder)
+    except StateRefused as refused:
+        found.refused[folder.name] = str(refused)
+        return
+    except OSError as error:
+        found.refused[folder.name] = f"{folder} cannot be read: {error.strerror}"
+        return
+    if world is not None:
+        found.notices += [f"world {folder.name}: {notice}" for notice in world.notices]
+
+
+def _exposed(directory: Path) -> Iterator[Path]:
+    """Walk the worlds' files that others can read, below folders that others can enter."""
+    if not _others_may(directory, 0o011):
+        return
+    for at, folders, names in os.walk(directory / "worlds"):
+        if not _others_may(Path(at), 0o011):
+            folders.clear()
+            continue
+        yield from (Path(at, name) for name in names if _others_may(Path(at, name), 0o044))
+
+
+def _others_may(path: Path, bits: int) -> bool:
+    try:
+        return bool(path.lstat().st_mode & bits)
+    except FileNotFoundError:  # files come and go while an emulator runs
+        return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except FileNotFoundError:
+        return 0

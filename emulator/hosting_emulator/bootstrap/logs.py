@@ -1,0 +1,171 @@
+"""Logs: what a running emulator says on stderr, as text for people or as one JSON object a line.
+
+Times are the machine's, never a world's. What is written here holds no secret: exchanges come in
+the form that the request log shows.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from hosting_emulator.engine.request_log import Entry, entry_view
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.settings import Settings
+from hosting_emulator.world.value import World
+
+#: Its records are exchanges; they carry their `fields` beside a message.
+REQUESTS = "hosting_emulator.requests"
+_FIELDS = (
+    *("n", "method", "path", "query", "call", "who", "status", "code"),
+    *("idempotency_key", "replayed", "lost", "duration_us", "why"),
+)
+#: Wide enough for the longest name of a call.
+_CALL_WIDTH = 27
+_RESET, _DIM, _RED, _GREEN, _YELLOW = (f"\x1b[{n}m" for n in (0, 2, 31, 32, 33))
+
+
+def log_to_stderr(settings: Settings) -> None:
+    """Send warnings, and with `log_requests` every exchange, to stderr in the wanted format."""
+    handler = logging.StreamHandler(sys.stderr)
+    if settings.log_format == "json":
+        handler.setFormatter(JsonLines())
+        _catch_what_is_not_logged()
+    else:
+        handler.setFormatter(TextLines(color=_takes_color(sys.stderr)))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    if settings.log_requests:
+        logging.getLogger(REQUESTS).setLevel(logging.INFO)
+
+
+def log_requests(settings: Settings, worlds: Worlds) -> None:
+    """Log each exchange of these worlds from now on, if the settings ask for it."""
+    if settings.log_requests:
+        worlds.tally.listener = _log_exchange
+
+
+def _log_exchange(world: World, entry: Entry) -> None:
+    view = entry_view(world, entry)
+    fields = {"world": world.name, **{name: view[name] for name in _FIELDS}}
+    message = f"{view['method']} {view['path']}"
+    logging.getLogger(REQUESTS).info("%s", message, extra={"fields": fields})
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time (RFC 3339), level, logger, message, and the record's fields.
+
+    An exception is one field, `exception`, with its whole traceback. It is plain ASCII, so that no
+    reader takes a character within for the end of a line.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line."""
+        line: dict[str, Any] = {
+            "time": _moment(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = record.stack_info
+        return json.dumps(line, default=str)
+
+
+class TextLines(logging.Formatter):
+    """One short line for people: warnings as they are, exchanges in columns."""
+
+    def __init__(self, *, color: bool) -> None:
+        super().__init__("hosting-emulator: %(message)s")
+        self._color = color
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as people read it; only a traceback takes more than its line."""
+        fields = getattr(record, "fields", None)
+        if fields is None:
+            return super().format(record)
+        line = _columns(_moment(record), fields)
+        return _one_line(line) if not self._color else _colored(_one_line(line), fields)
+
+
+def _columns(moment: datetime, exchange: Mapping[str, Any]) -> str:
+    """Lay an exchange out: what has a width of its own first, then what is long."""
+    time = moment.astimezone().strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}"
+    columns = [
+        time,
+        f"{exchange['world']:<10}",
+        f"#{exchange['n']:<5}",
+        f"{exchange['status'] or '---'} {exchange['method']:<4}",
+        f"{exchange['duration_us'] / 1000:>7.2f} ms",
+        f"{exchange['who'] or '-':<9}",
+        f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
+        exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
+    ]
+    return "  ".join([*columns, *_remarks(exchange)])
+
+
+def _remarks(exchange: Mapping[str, Any]) -> list[str]:
+    key, lost = exchange["idempotency_key"], exchange["lost"]
+    said = [
+        f"key={key}" if key else "",
+        exchange["code"] or "",
+        "replayed" if exchange["replayed"] else "",
+        f"lost={lost}" if lost else "",
+        "; ".join(exchange["why"]),
+    ]
+    return [remark for remark in said if remark]
+
+
+def _one_line(text: str) -> str:
+    """Write what a client sent such that it can neither begin a line nor steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _colored(line: str, exchange: Mapping[str, Any]) -> str:
+    status = exchange["status"]
+    color = _YELLOW if status >= 400 else _GREEN
+    if exchange["lost"] or not status or status >= 500:
+        color = _RED
+    shown = str(status or "---")
+    head, _, rest = line.partition(f"  {shown} ")
+    return f"{_DIM}{head}{_RESET}  {color}{shown}{_RESET} {rest}"
+
+
+def _moment(record: logging.LogRecord) -> datetime:
+    return datetime.fromtimestamp(record.created, UTC)
+
+
+def _takes_color(stream: TextIO) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _catch_what_is_not_logged() -> None:
+    """Log warnings and what nobody caught, which Python would write to stderr in its own way."""
+    logging.captureWarnings(True)
+    log = logging.getLogger("hosting_emulator")
+
+    def crashed(*raised: Any) -> None:
+        log.critical("the emulator crashed", exc_info=raised)
+
+    def thread_crashed(args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            raised = (args.exc_type, args.exc_value, args.exc_traceback)
+            log.error("a thread crashed", exc_info=raised)
+
+    def unraisable(args: sys.UnraisableHookArgs) -> None:
+        raised = (args.exc_type, args.exc_value, args.exc_traceback)
+        log.error(args.err_msg or "an error nobody could catch", exc_info=raised)  # type: ignore[arg-type]
+
+    sys.excepthook = crashed
+    threading.excepthook = thread_crashed
+    sys.unraisablehook = unraisable

@@ -1,0 +1,89 @@
+"""What `--durability disk` costs at 64 connections, next to one fsync a request on the same disk.
+
+A disk in a data centre may answer an fsync sooner than any Python server answers a request; grouping
+them then gains nothing. So the same is measured with an fsync made slower, as many laptops have it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from hosting_emulator.client import ControlClient
+from tests.benchmarks.asked import FLAG, requests
+from tests.benchmarks.load import load
+from tests.benchmarks.report import Figure
+from tests.benchmarks.servers import cores, emulator, port_of
+
+PART = "durability"
+BAR = 5.0
+CONNECTIONS = 64
+SLOW_MS = 2.0
+_LINE = b"x" * 600 + b"\n"  # about as long as the journal's line of a flag switch
+_SYNCS = 200
+
+
+def measure(rounds: int, seconds: float) -> list[Figure]:
+    """Return the figures: this disk, a slower one, and no fsync at all."""
+    disks, slows, processes, syncs_ms = [], [], [], []
+    for _ in range(rounds):
+        syncs_ms.append(_sync_ms())
+        disks.append(_rate(seconds, "disk"))
+        processes.append(_rate(seconds, "process"))
+        slows.append(_rate(seconds, "disk", slow=True))
+    sync_ms = median(syncs_ms)
+    return [
+        _against(f"disk, 64 connections, fsync {sync_ms:.2f} ms", median(disks), sync_ms),
+        _against(f"the same, fsync made {SLOW_MS:g} ms slower", median(slows), sync_ms + SLOW_MS),
+        Figure(
+            what="disk next to process, 64 connections",
+            ours=f"{median(disks):,.0f}/s",
+            theirs=f"{median(processes):,.0f}/s without fsync",
+            ratio=median(disks) / median(processes),
+            part=PART,
+        ),
+    ]
+
+
+def _against(what: str, rate: float, sync_ms: float) -> Figure:
+    alone = 1000 / sync_ms
+    return Figure(
+        what=what,
+        ours=f"{rate:,.0f}/s",
+        theirs=f"{alone:,.0f} fsyncs/s, one after another",
+        ratio=rate / alone,
+        bar=BAR,
+        part=PART,
+    )
+
+
+def _rate(seconds: float, durability: str, *, slow: bool = False) -> float:
+    python = ("-m", "hosting_emulator_cli")
+    if slow:
+        python = (str(Path(__file__).with_name("slow_disk.py")), str(SLOW_MS))
+    server, client = cores()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        emulator(Path(folder), server, "--durability", durability, python=python) as ready,
+        ControlClient(ready["control_url"]) as control,
+    ):
+        request = dict(requests(ready))[FLAG]
+        # The first load warms up, as in a server that has run for a while.
+        load(port_of(ready), [replace(request, fresh="warm-")], 1, client, CONNECTIONS)
+        control.reset("default")
+        return load(port_of(ready), [request], seconds, client, CONNECTIONS).rate
+
+
+def _sync_ms() -> float:
+    """Return what an append and its fsync take, where the emulator above keeps its state."""
+    with tempfile.NamedTemporaryFile() as file:
+        descriptor = file.fileno()
+        began = time.perf_counter()
+        for _ in range(_SYNCS):
+            os.write(descriptor, _LINE)
+            os.fsync(descriptor)
+        return (time.perf_counter() - began) * 1000 / _SYNCS

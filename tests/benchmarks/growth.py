@@ -1,0 +1,70 @@
+"""The cost of each call in a large world next to small ones, in the core, without sockets.
+
+HTTP costs the same for all and would only hide a difference. The worlds take turns in small blocks,
+within one process; a block's cost is the time of its requests divided by their number, and the least
+of many blocks is what the call costs when nothing else on the machine interferes.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+from tests.benchmarks.core import Case, Core
+from tests.benchmarks.report import Figure
+from tests.benchmarks.servers import resident_mb
+
+PART = "growth"
+BAR = 1.2
+SIZES = (100, 10_000, 1_000_000)
+QUICK_SIZES = (100, 10_000)
+
+
+def measure(rounds: int, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
+    """Return a figure for each call, the last one's ratio being that of the largest world."""
+    before_mb = resident_mb(os.getpid())
+    cores = [Core(size) for size in sizes]
+    held_mb = resident_mb(os.getpid()) - before_mb
+    gc.collect()
+    gc.freeze()  # as the emulator does once it is ready
+    figures = [
+        _figure(call, sizes, [case, *(other for _, other in others)], rounds, cores)
+        for (call, case), *others in zip(*(core.cases() for core in cores), strict=True)
+    ]
+    gc.unfreeze()
+    return [*figures, _memory(sizes[-1], held_mb)]
+
+
+def _figure(
+    call: str, sizes: tuple[int, ...], cases: list[Case], rounds: int, cores: list[Core]
+) -> Figure:
+    for case in cases:
+        case.block()
+        case.costs_us.clear()
+    for number in range(rounds):
+        for case in cases if number % 2 else cases[::-1]:
+            case.block()
+    for core in cores:
+        core.reset()
+    *few, many = [min(case.costs_us) for case in cases]
+    smaller = zip(few, sizes[:-1], strict=True)
+    return Figure(
+        what=f"{call} among {sizes[-1]:,}",
+        ours=f"{many:.1f} µs",
+        theirs=", ".join(f"{cost:.1f} µs among {size:,}" for cost, size in smaller),
+        ratio=many / few[0],
+        bar=BAR,
+        at_most=True,
+        part=PART,
+        short=call == "set_project_powered_by_flag",
+    )
+
+
+def _memory(size: int, held_mb: float) -> Figure:
+    return Figure(
+        what=f"memory for {size:,} deployments and as many operations",
+        ours=f"{held_mb:,.0f} MB",
+        theirs="1 kB for each of both",
+        ratio=held_mb * 1e6 / (2 * size) / 1000,
+        part=PART,
+    )

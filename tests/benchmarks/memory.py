@@ -1,0 +1,78 @@
+"""Memory of the emulator: when it is ready, and while it answers a million requests.
+
+Four reads to one write with a fresh Idempotency-Key; world time moves on by 25 hours between the
+loads, so that remembered answers expire as they would in weeks of use. The state stays as large as
+it was, so whatever grows is ours. Everything is kept on disk as by default.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hosting_emulator.client import ControlClient
+from tests.benchmarks.asked import FLAG, requests
+from tests.benchmarks.load import Request, load
+from tests.benchmarks.report import Figure
+from tests.benchmarks.servers import cores, emulator, port_of, resident_mb
+
+PART = "memory"
+COUNT = 1_000_000
+QUICK_COUNT = 200_000
+SETTLED = 100_000
+#: How much more than after the first 100,000 requests counts as flat.
+BAR = 1.1
+_CALLS = (
+    "list_deployments",
+    "get_operation",
+    "get_dns_authorization",
+    FLAG,
+    "read_database_compute",
+)
+_LIFETIME_S = 10 * 365 * 86_400
+
+
+def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
+    """Return the figures; loads of so many seconds follow each other until `count` are answered."""
+    server, client = cores()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        emulator(Path(folder), server, "--clock", "frozen") as ready,
+        ControlClient(ready["control_url"]) as control,
+    ):
+        at_start = resident_mb(ready["pid"])
+        asked, answered, number = _requests(ready, control), 0, 0
+        settled = most = 0.0
+        while answered < count:
+            fresh = [_with_key(request, number) for request in asked]
+            answered += load(port_of(ready), fresh, seconds, client).answered
+            number += 1
+            control.advance(by="25h")
+            resident = resident_mb(ready["pid"])
+            if answered <= SETTLED or not settled:
+                settled = resident
+            most = max(most, resident)
+    return [
+        Figure(
+            what=f"memory after {answered:,} requests",
+            ours=f"at most {most:.0f} MB",
+            theirs=f"{settled:.0f} MB after the first {SETTLED:,}, {at_start:.0f} MB at start",
+            ratio=most / settled,
+            bar=BAR,
+            at_most=True,
+            part=PART,
+            short=True,
+        )
+    ]
+
+
+def _requests(ready: dict[str, Any], control: ControlClient) -> list[Request]:
+    token = control.token(expires_in_seconds=_LIFETIME_S)["access_token"]
+    known = dict(requests({**ready, "token": token}))
+    return [known[call] for call in _CALLS]
+
+
+def _with_key(request: Request, number: int) -> Request:
+    return replace(request, fresh=f"{request.fresh}{number}-") if request.fresh else request

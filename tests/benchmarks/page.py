@@ -1,0 +1,44 @@
+"""Writing figures into the documents: between two comments, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.benchmarks import growth, throughput
+from tests.benchmarks.plot import draw
+from tests.benchmarks.report import Figure, markdown
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "speed.md"
+PICTURE = REPOSITORY / "docs" / "speed.svg"
+README = REPOSITORY / "README.md"
+_PLACE = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.DOTALL)
+_PANELS = {
+    throughput.PART: "Requests per second: share of a bare aiohttp handler (the line is the bar)",
+    growth.PART: "Cost of a call in the largest world, next to 100 deployments",
+}
+
+
+def filled(document: str, text: str) -> str:
+    """Return a document with `text` in its one place for it. Raises ValueError if there is none."""
+    changed, count = _PLACE.subn(lambda place: f"{place[1]}{text}\n{place[2]}", document)
+    if count != 1:
+        raise ValueError(f"a document has one place for figures, not {count}")
+    return changed
+
+
+def write(figures: Sequence[Figure], heading: str) -> None:
+    """Write the page's table, its picture, and the README's few lines."""
+    _fill(PAGE, f"{heading}\n\n{markdown(figures)}")
+    _fill(README, f"{heading}\n\n{markdown(figure for figure in figures if figure.short)}")
+    panels = {
+        title: [figure for figure in figures if figure.part == part and figure.bar is not None]
+        for part, title in _PANELS.items()
+    }
+    PICTURE.write_text(draw(panels), encoding="utf-8")
+
+
+def _fill(path: Path, text: str) -> None:
+    path.write_text(filled(path.read_text(encoding="utf-8"), text), encoding="utf-8")

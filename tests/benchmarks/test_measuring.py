@@ -1,0 +1,76 @@
+"""The benchmark's parts run: each measures something small against a real server, or in the core."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.tables import DEPLOYMENTS
+from tests.benchmarks import growth, slowest
+from tests.benchmarks.asked import requests
+from tests.benchmarks.core import Core, grown
+from tests.benchmarks.load import load
+from tests.benchmarks.servers import emulator, port_of, resident_mb
+
+NAMES = {spec.call_id for spec in CALLS}
+
+
+def test_the_core_is_asked_every_call():
+    assert {call for call, _ in Core(100).cases()} == NAMES
+
+
+def test_a_grown_world_lists_its_deployments():
+    world = grown(1000)
+    shop = world.indexes["project:shop"]
+
+    count = deployment_count(world.indexes, shop)
+    listed = in_runs(deployment_runs(world.indexes, shop, 0, count), 0, count)
+
+    assert world.count(DEPLOYMENTS) == 1000
+    assert count > 900
+    assert len({deployment.id for deployment in listed}) == count
+
+
+def test_growth_measures_every_call():
+    figures = growth.measure(1, (100, 200))
+
+    assert [figure.what.split()[0] for figure in figures[:-1]] == [
+        call for call, _ in Core(100).cases()
+    ]
+    assert all(figure.ratio > 0 for figure in figures)
+
+
+def test_the_core_is_profiled():
+    profile = slowest.of_core("list_deployments")
+
+    assert "exchange" in {function for _, _, function in profile.stats}  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrk", [True, False])
+def test_every_call_is_asked_of_a_server(
+    wrk: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    if wrk and not shutil.which("wrk"):
+        pytest.skip("wrk is not installed")
+    if not wrk:
+        monkeypatch.setattr("tests.benchmarks.load.shutil.which", lambda _: None)
+    with emulator(tmp_path, None) as ready:
+        asked = dict(requests(ready))
+        measured = load(port_of(ready), list(asked.values()), 1, None)
+        assert resident_mb(ready["pid"]) > 10
+
+    assert set(asked) == NAMES
+    assert measured.answered > 0
+    assert 0 < measured.p50_ms <= measured.p99_ms
+
+
+@pytest.mark.slow
+def test_the_server_is_profiled():
+    profile = slowest.of_server("list_deployments", 1)
+
+    assert "exchange" in {function for _, _, function in profile.stats}  # type: ignore[attr-defined]

@@ -1,0 +1,147 @@
+"""Worlds: what making, forking, resetting, restoring and deleting one costs, and what they hold.
+
+Over the control API with the client that the CLI and the pytest plugin use, and in this process
+without any socket.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any, ParamSpec, TypeVar
+
+from hosting_emulator.client import ControlClient
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.storage.directory import NoDirectory
+from hosting_emulator.world.records import Origin
+from tests.benchmarks.report import Figure
+from tests.benchmarks.servers import cores, emulator, resident_mb
+
+PART = "worlds"
+MANY = 1000
+MOST_MB = 100.0
+_FROZEN = Origin(mode="frozen")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Watch:
+    """Times steps by name, in milliseconds of real time."""
+
+    def __init__(self) -> None:
+        self._took_ms: dict[str, list[float]] = {}
+
+    def time(self, name: str, step: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """Take a step once and return what it returns."""
+        began = time.perf_counter()
+        made = step(*args, **named)
+        self._took_ms.setdefault(name, []).append((time.perf_counter() - began) * 1000)
+        return made
+
+    def medians_ms(self) -> dict[str, float]:
+        """Return what each step takes."""
+        return {name: median(took) for name, took in self._took_ms.items()}
+
+
+def measure(rounds: int) -> list[Figure]:
+    """Return the figures of single steps and of a thousand worlds."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        emulator(Path(folder), cores()[0]) as ready,
+        ControlClient(ready["control_url"]) as control,
+    ):
+        outside = _over_http(control, rounds)
+    inside = _in_process(rounds)
+    nothing = outside.pop("health")
+    return [
+        *(_step(name, took, nothing, inside.get(name)) for name, took in outside.items()),
+        _thousand("in memory", ephemeral=True),
+        _thousand("on disk", ephemeral=False),
+    ]
+
+
+def _step(name: str, took: float, nothing: float, inside: float | None) -> Figure:
+    within = "" if inside is None else f", {inside * 1000:,.0f} µs in process"
+    return Figure(
+        what=f"{name} (control API{' and in process' if within else ''})",
+        ours=f"{took:.2f} ms{within}",
+        theirs=f"{nothing:.2f} ms for asking whether it is up",
+        ratio=took / nothing,
+        part=PART,
+        short=name == "create, in memory",
+    )
+
+
+def _over_http(control: ControlClient, rounds: int) -> dict[str, float]:
+    watch = Watch()
+    for number in range(rounds):
+        own, copy = f"own-{number}", f"copy-{number}"
+        watch.time("health", control.health)
+        made = watch.time("create, in memory", control.create_world, clock={"mode": "frozen"})
+        watch.time("create, on disk", control.create_world, own, clock={"mode": "frozen"})
+        watch.time("fork", control.fork, own, copy, ephemeral=True)
+        watch.time("reset", control.reset, copy)
+        taken = watch.time("snapshot", control.snapshot, copy)
+        watch.time("restore", control.restore_snapshot, taken["id"], copy)
+        watch.time("delete", control.delete_world, copy)
+        control.delete_world(own)
+        control.delete_world(made["name"])
+    return watch.medians_ms()
+
+
+def _in_process(rounds: int) -> dict[str, float]:
+    watch = Watch()
+    worlds = Worlds(NoDirectory())
+    for number in range(rounds):
+        own, copy = f"own-{number}", f"copy-{number}"
+        made = watch.time("create, in memory", worlds.create, own, "seed", _FROZEN, ephemeral=True)
+        engine = watch.time("fork", worlds.fork, made, copy, ephemeral=True)
+        watch.time("reset", worlds.reset, engine)
+        watch.time("snapshot", engine.snapshots.take, engine.world, engine.now_ms())
+        _, taken = next(iter(engine.snapshots))
+        watch.time("restore", engine.restore, taken)
+        watch.time("delete", worlds.delete, copy)
+        worlds.delete(own)
+    return watch.medians_ms()
+
+
+def _thousand(where: str, *, ephemeral: bool) -> Figure:
+    """Return what a thousand worlds hold, each with a token made and an organization changed."""
+    with tempfile.TemporaryDirectory() as folder, emulator(Path(folder), cores()[0]) as ready:
+        pid: int = ready["pid"]
+        with ControlClient(ready["control_url"]) as control:
+            _use(control, "first", ephemeral)  # what is loaded when first used is not theirs
+            before = resident_mb(pid)
+            for number in range(MANY):
+                control.create_world(f"many-{number}", clock=_clock(), ephemeral=ephemeral)
+            fresh = resident_mb(pid) - before
+            for number in range(MANY):
+                _touch(control, f"many-{number}")
+            touched = resident_mb(pid) - before
+    return Figure(
+        what=f"{MANY:,} worlds {where}, fresh; each with a token and a change",
+        ours=f"{fresh:.1f} MB; {touched:.1f} MB",
+        theirs=f"{MOST_MB:.0f} MB",
+        ratio=max(fresh, touched) / MOST_MB,
+        bar=1,
+        at_most=True,
+        part=PART,
+        short=ephemeral,
+    )
+
+
+def _clock() -> Any:
+    return {"mode": "frozen"}
+
+
+def _use(control: ControlClient, name: str, ephemeral: bool) -> None:
+    control.create_world(name, clock=_clock(), ephemeral=ephemeral)
+    _touch(control, name)
+
+
+def _touch(control: ControlClient, name: str) -> None:
+    control.token(world=name)
+    control.advance(name, by="1h")

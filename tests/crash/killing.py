@@ -1,0 +1,209 @@
+"""Kills an emulator at random moments under concurrent writes, and compares what it promised.
+
+Every kill is followed by a start, which must succeed, and by a look at everything: each answered
+change is there, what was not answered is there whole or not at all. A third of the emulators kill
+themselves at a random step of their work on files, which is how a kill falls into a fold, an import,
+a fork, a reset or a deletion.
+"""
+
+from __future__ import annotations
+
+import http.client
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from hosting_emulator.storage.keeper import COMPACT_BYTES
+from tests.crash.clients import PROJECTS, Builder, Hammer, Ledger, Writer
+from tests.crash.process import Client
+from tests.crash.warm import Warm, warm
+
+#: More answers than this are not waited for before a kill.
+MOST_ANSWERS = 60
+#: A kill falls up to this long after the last of them, in seconds of real time.
+MOST_DELAY_S = 0.004
+#: Up to this step of its work on files an emulator kills itself.
+MOST_STEPS = 80
+ARGUMENTS = ("--clock", "frozen", "--assume", "source_generation=ignored")
+
+
+@dataclass
+class Tally:
+    """What came of a round."""
+
+    kills: int = 0
+    at_a_step: int = 0
+    before_ready: int = 0
+    answered: int = 0
+    unanswered: int = 0
+    torn: int = 0
+
+
+def kill_often(folder: Path, seed: str, kills: int) -> Tally:
+    """Kill an emulator so many times in a directory of its own; raises AssertionError for any loss."""
+    random, ledger, tally = Random(seed), Ledger(), Tally()
+    tokens: dict[str, str] = {}
+    data = ("--data-dir", str(folder / "data"), *ARGUMENTS)
+    with warm(folder) as host:
+        while tally.kills < kills:
+            step = random.randrange(1, MOST_STEPS) if tokens and random.random() < 1 / 3 else None
+            life = Life(host, data, ledger, tokens, random)
+            said = life.until_a_step(step, tally) if step else life.until_a_moment(tally)
+            tally.torn += said.count("was cut off")
+            assert said.count("\n") == said.count("was cut off"), said
+        Life(host, data, ledger, tokens, random).until_a_stop()
+    tally.answered = sum(request.answer is not None for request in ledger.requests)
+    return tally
+
+
+@dataclass
+class Life:
+    """One emulator's life, from its start to its death."""
+
+    host: Warm
+    data: tuple[str, ...]
+    ledger: Ledger
+    tokens: dict[str, str]
+    random: Random
+
+    def until_a_moment(self, tally: Tally) -> str:
+        """Look at everything, write from all sides, and kill; return what it said."""
+        fold_bytes = self.random.choice((1, 30_000, None))
+        ready = self.host.start(*self.data, fold_bytes=fold_bytes or COMPACT_BYTES)
+        assert ready is not None, self.host.ended()
+        self.look(ready["base_url"], every=False)
+        hammers = start(ready["base_url"], self.ledger, self.tokens, f"{tally.kills}")
+        for _ in range(self.random.randrange(MOST_ANSWERS)):
+            assert self.ledger.answered.acquire(timeout=30)
+        self.ledger.answered.acquire(timeout=self.random.random() * MOST_DELAY_S)
+        tally.kills += 1
+        return self.killed(hammers, tally)
+
+    def until_a_step(self, step: int, tally: Tally) -> str:
+        """Write from all sides until it kills itself, or has had its time."""
+        tally.kills += 1
+        tally.at_a_step += 1
+        ready = self.host.start(*self.data, fold_bytes=1, die_at=step)
+        if ready is None:
+            tally.before_ready += 1
+            code, said = self.host.ended()
+            assert code == -signal.SIGKILL, said
+            return said
+        hammers = start(ready["base_url"], self.ledger, self.tokens, f"{tally.kills}")
+        for _ in range(MOST_ANSWERS):
+            if not self.ledger.answered.acquire(timeout=0.2):
+                break
+        return self.killed(hammers, tally)
+
+    def killed(self, hammers: list[Hammer], tally: Tally) -> str:
+        _, said = self.host.end(signal.SIGKILL)
+        for hammer in hammers:
+            hammer.join(30)
+            assert hammer.failure is None, hammer.failure
+        tally.unanswered += sum(request.answer is None for request in self.ledger.requests)
+        return said
+
+    def until_a_stop(self) -> None:
+        ready = self.host.start(*self.data)
+        assert ready is not None, self.host.ended()
+        self.look(ready["base_url"], every=True)
+        assert self.host.end(signal.SIGTERM) == (0, "")
+
+    def look(self, base_url: str, *, every: bool) -> None:
+        """Compare all that was promised with what is there."""
+        client = self.host.client(base_url)
+        if not self.tokens:
+            people = sorted(set(PROJECTS.values()))
+            self.tokens.update({who: client.token(who) for who in people})
+            for project_id, row in client.state()["tables"]["projects"].items():
+                self.ledger.flags[project_id] = [row.get("flag_enabled", False)]
+        check(client, self.ledger, self.random, every=every)
+
+
+def start(base_url: str, ledger: Ledger, tokens: dict[str, str], seed: str) -> list[Hammer]:
+    client = Client(base_url)
+    try:
+        projects = {p["alias"]: p for p in client.control("GET", "worlds/default")["projects"]}
+    except (OSError, http.client.HTTPException):
+        return []  # it is dead already
+    finally:
+        client.close()
+    hammers: list[Hammer] = [
+        Writer(base_url, ledger, f"{seed}-{alias}", projects[alias], tokens[who])
+        for alias, who in PROJECTS.items()
+    ]
+    hammers.append(Builder(base_url, ledger, f"{seed}-worlds"))
+    for hammer in hammers:
+        hammer.start()
+    return hammers
+
+
+def check(client: Client, ledger: Ledger, random: Random, *, every: bool) -> None:
+    tables = client.state()["tables"]
+    check_whole(tables)
+    check_worlds(client, ledger, random, every=every)
+    for project_id, possible in ledger.flags.items():
+        assert tables["projects"][project_id].get("flag_enabled", False) in possible
+    answered = [request for request in ledger.requests if request.answer is not None]
+    for request in answered:
+        assert request.answer is not None
+        check_there(tables, request.answer.json)
+    # A few again and again: replaying all each time would take most of the run.
+    chosen = answered if every else random.sample(answered, min(10, len(answered)))
+    for request in chosen:
+        check_replay(request.answer, request.send(client))
+    for request in [request for request in ledger.requests if request.answer is None]:
+        # Whoever was not answered asks again, as clients should; it is answered once and for all.
+        request.answer = request.send(client)
+        assert request.answer.status in (200, 201, 202), request.answer
+        if "enabled" in (request.body or {}):
+            answer = request.answer.json
+            ledger.flags[answer["project_id"]] = [True, False]
+    if any(len(possible) > 1 for possible in ledger.flags.values()):
+        now = client.state()["tables"]["projects"]
+        for project_id in ledger.flags:
+            ledger.flags[project_id] = [now[project_id].get("flag_enabled", False)]
+
+
+def check_there(tables: Any, body: Any) -> None:
+    if "state" in body:
+        assert body["id"] in tables["operations"]
+        assert body.get("deployment_id") in {None, *tables["deployments"]}
+    if "key" in body:
+        assert body["key"]["id"] in tables["user_api_keys"]
+
+
+def check_replay(first: Any, again: Any) -> None:
+    if "key" not in first.json:
+        assert (again.status, again.body) == (first.status, first.body)
+        return
+    assert again.json["key"] == first.json["key"]
+    assert (again.json["value"], again.json["replayed"]) == (None, True)
+
+
+def check_whole(tables: Any) -> None:
+    """Every change writes its rows together with the answer that is remembered for it."""
+    remembered = [row["call_id"] for row in tables["remembered_answers"].values()]
+    keys = remembered.count("create_user_api_key")
+    assert len(tables["user_api_keys"]) == keys
+    begun = [row for row in tables["operations"].values() if row.get("state") in (None, "queued")]
+    assert len(begun) == sum(
+        remembered.count(call) for call in ("apply_project_domains", "initialize_managed_source")
+    )
+    waiting = {row["deployment_id"] for row in begun if "deployment_id" in row}
+    assert waiting <= set(tables["deployments"])
+
+
+def check_worlds(client: Client, ledger: Ledger, random: Random, *, every: bool) -> None:
+    there = {world["name"] for world in client.control("GET", "worlds")["items"]}
+    for name, possible in ledger.worlds.items():
+        found = "there" if name in there else "gone"
+        assert found in possible, (name, found, possible)
+        ledger.worlds[name] = {found}
+    kept = sorted(name for name, found in ledger.worlds.items() if found == {"there"})
+    for name in kept if every else random.sample(kept, min(1, len(kept))):
+        # Importing checks that everything in it fits together.
+        client.control("PUT", "worlds/copy/state", client.state(name))
+    assert there - set(ledger.worlds) <= {"default", "copy"}

@@ -1,0 +1,61 @@
+"""The page of figures is whole: every call is in it, and the README says nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from hosting_emulator.contract.calls import CALLS
+from tests.benchmarks.bench import PARTS
+from tests.docs.markdown import blocks, links
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "speed.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def measured(text: str) -> list[str]:
+    return (
+        text.partition("<!-- measured -->\n")[2]
+        .partition("<!-- end of measured -->")[0]
+        .split("\n")
+    )
+
+
+def cells(text: str) -> list[list[str]]:
+    rows = [line for line in measured(text) if line.startswith("|")][2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+@pytest.mark.parametrize("call", [spec.call_id for spec in CALLS])
+def test_every_call_has_its_rate_and_its_growth(call: str):
+    assert sum(row[1].split()[0] == call for row in cells(TEXT)) == 2
+
+
+def test_every_part_is_measured_and_explained():
+    assert [row[0] for row in cells(TEXT) if row[0]] == list(PARTS)
+    assert [part for part in PARTS if f"**{part}.**" not in TEXT] == []
+
+
+def test_the_readme_says_what_the_page_says():
+    page = {tuple(row[1:]) for row in cells(TEXT)}
+
+    assert cells(README)
+    assert {tuple(row[1:]) for row in cells(README)} <= page
+    assert measured(README)[0] == measured(TEXT)[0]
+
+
+def test_the_picture_can_be_read():
+    ElementTree.parse(PAGE.with_suffix(".svg"))
+
+
+@pytest.mark.parametrize("target", [link for link in links(TEXT) if "://" not in link])
+def test_links_lead_somewhere(target: str):
+    assert (PAGE.parent / target).exists()
+
+
+def test_commands_say_why_they_are_not_run_here():
+    assert [block.line for block in blocks(TEXT) if block.skipped is None] == []

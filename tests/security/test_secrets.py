@@ -1,0 +1,152 @@
+"""Every kind of secret goes in through every door; none of them may come out by another."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from tests.crash.process import Client, Process, emulator
+
+CONTROL_TOKEN = "control-token-4f0d2a7c9b"
+PASSWORD = "password-8c1e5b7d3f"
+
+
+def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
+    environment = {**os.environ, "HOSTING_EMULATOR_CONTROL_TOKEN": CONTROL_TOKEN}
+    data = tmp_path / "data"
+    with emulator("--data-dir", str(data), env=environment) as process:
+        client = process.client()
+        secrets = _plant(process, client)
+        told = _all_that_is_told(process, client)
+        told["the command line"] = Path(f"/proc/{process.popen.pid}/cmdline").read_bytes()
+        told |= _files(data, "while it runs")
+        code, errors = process.stop()
+    told |= _files(data, "after it has ended")
+    told["stderr"] = errors.encode()
+
+    assert code == 0
+    assert len(secrets) == 6
+    leaks = [
+        f"{what} in {where}"
+        for what, s in secrets.items()
+        for where, text in told.items()
+        if s in text
+    ]
+    assert leaks == []
+    assert told["/_emulator/worlds/default/requests?limit=1000"].count(b"<redacted>") > 10
+
+
+def test_the_search_would_find_one(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"x" + PASSWORD.encode())
+
+    assert PASSWORD.encode() in next(iter(_files(tmp_path, "").values()))
+
+
+def _plant(process: Process, client: Client) -> dict[str, bytes]:
+    """Use one secret of each kind rightly, and then everywhere it does not belong."""
+    project = process.ready["project_id"]
+    jwt = client.token("owner")
+    owner = {"Authorization": f"Bearer {jwt}"}
+    path = f"/v1/organizations/{process.ready['organization_id']}/user-api-keys"
+    made = client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
+    key = str(made.json["value"])
+    client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
+    ticket, session = _redeemed(client, project, owner)
+    secrets = {
+        "an access token": jwt,
+        "an API key": key,
+        "a ticket": ticket,
+        "a session": session,
+        "the control token": CONTROL_TOKEN,
+        "a password": PASSWORD,
+    }
+    client.send("GET", "/_emulator/info", None, {"X-Control-Token": CONTROL_TOKEN})
+    client.send("GET", f"/v1/projects/{project}/edge-dns", None, {"X-Control-Token": CONTROL_TOKEN})
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    client.connection.request(
+        "POST",
+        "/_emulator/idp/token",
+        f"grant_type=password&username=owner&password={PASSWORD}",
+        form,
+    )
+    client.connection.getresponse().read()
+    for secret in (jwt, key, ticket, session):
+        _misplace(client, project, secret, owner)
+    return {what: secret.encode() for what, secret in secrets.items()}
+
+
+def _redeemed(client: Client, project: str, owner: dict[str, str]) -> tuple[str, str]:
+    """Return the secrets of a ticket that was used and of the session it opened."""
+    made = client.send("POST", f"/v1/projects/{project}/dev-access-tickets", None, owner).json
+    url = urlsplit(made["redeem_url"])
+    host = {"Host": url.netloc}
+    answer = client.send("GET", f"{url.path}?{url.query}", None, host)
+    cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    assert client.send("GET", "/", None, {**host, "Cookie": cookie}).status == 200
+    client.send("GET", f"{url.path}?{url.query}", None, host)  # used already
+    return parse_qs(url.query)["ticket"][0], cookie.partition("=")[2].rpartition(".")[2]
+
+
+def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) -> None:
+    dns = f"/v1/projects/{project}/edge-dns"
+    for headers in (
+        {"Authorization": f"Bearer {secret}"},
+        {"Authorization": f"Bearer {secret}x"},
+        {"Authorization": secret},
+        {"Authorization": f"Basic {secret}"},
+        {"Proxy-Authorization": f"Bearer {secret}"},
+        {"Cookie": f"dev_access={secret}"},
+        {"X-Request-Id": secret[:128]},
+        {"X-Request-Id": f"{secret} " * 9},
+        {"Referer": f"http://localhost/?ticket={secret}"},
+        {"X-Api-Key": secret},
+    ):
+        client.send("GET", dns, None, headers)
+    for path in (
+        f"{dns}?access_token={secret}",
+        f"{dns}?ticket={secret}&a=1",
+        f"/v1/projects/{project}/deployments?cursor={secret}",
+        f"/v1/projects/{secret}/edge-dns",
+        f"/v1/operations/{secret}",
+        f"/v1/{secret}",
+        f"/{secret}",
+        f"/_emulator/{secret}",
+        f"/_emulator/worlds/{secret}",
+    ):
+        client.send("GET", path, None, owner)
+    put = f"/v1/projects/{project}/powered-by-flag"
+    client.send("PUT", put, {"enabled": secret}, {**owner, "Idempotency-Key": secret[:128]})
+    client.send("PUT", put, {secret: True}, {**owner, "Idempotency-Key": "other"})
+    # (An Idempotency-Key is the client's own name for a request, and is kept as it came once one
+    # is accepted under it.)
+    for path in ("worlds", "worlds/default/tokens", "worlds/default/faults", "scenarios/run"):
+        client.send("POST", f"/_emulator/{path}", {"name": secret, "as": secret, "kind": secret})
+    client.connection.close()
+
+
+def _all_that_is_told(process: Process, client: Client) -> dict[str, bytes]:
+    """Return every document of the control API that tells what happened."""
+    world = "/_emulator/worlds/default"
+    paths = [
+        "/_emulator",
+        "/_emulator/info",
+        "/_emulator/worlds",
+        f"{world}/requests?limit=1000",
+        f"{world}/report?requests=1000",
+        f"{world}/state",
+        f"{world}/openapi.json",
+        f"{world}/operations",
+        f"{world}/faults",
+        "/_emulator/metrics",
+    ]
+    found = {path: client.send("GET", path).body for path in paths}
+    total = client.send("GET", f"{world}/requests?limit=1").json["total"]
+    for n in range(1, total + 1):
+        path = f"{world}/requests/{n}"
+        found[path] = client.send("GET", path).body
+    return found
+
+
+def _files(folder: Path, when: str) -> dict[str, bytes]:
+    return {f"{p} {when}": p.read_bytes() for p in folder.rglob("*") if p.is_file()}

@@ -1,0 +1,294 @@
+"""`doctor` sees what is broken and says what to do. What can be broken for real is broken for real."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator import __version__
+from hosting_emulator_cli.doctor import examining, machine, network, versions
+from hosting_emulator_cli.doctor.finding import Finding
+from hosting_emulator_cli.doctor.processes import owner_of_file, owner_of_port
+from tests.unit.cli.doctoring import findings_of
+from tests.unit.client.fake_control import FakeControl, Says
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.fixture
+def port():
+    """A port on which another program listens, and says nothing that an emulator would."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        found: int = server.getsockname()[1]
+    return found
+
+
+# --- The whole command ---------------------------------------------------------------------------
+
+
+def test_where_nothing_is_amiss_it_exits_0(run, tmp_path: Path, free_port: int):
+    result = run("doctor", "--data-dir", str(tmp_path / "none"), "--port", str(free_port))
+
+    assert result.exit_code == 0, result.stdout
+    assert "problem" not in result.stdout
+    assert f"{free_port} is free." in result.stdout
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_problem_is_exit_code_1_and_says_what_to_do(run, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://user:hush@proxy:3128")
+
+    result = run("doctor", "--data-dir", str(tmp_path), "--port", "0")
+
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("problem  proxies"))
+    assert "-> `export NO_PROXY=localhost,127.0.0.1,::1" in lines[at + 1]
+    assert lines[-1].startswith("1 problem")
+    assert "hush" not in result.stdout
+
+
+def test_json_has_every_finding(run, tmp_path: Path):
+    result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
+
+    found = json.loads(result.stdout)
+    assert found["ok"] is True
+    assert {each["check"] for each in found["findings"]} >= {
+        *("python", "dependencies", "emulator", "port", "data", "disk", "certificates"),
+        *("localhost", "dev origins", "IPv6", "open files", "clock", "proxies"),
+    }
+    assert all(set(each) == {"check", "verdict", "seen", "advice"} for each in found["findings"])
+    assert all(each["advice"] for each in found["findings"] if each["verdict"] == "problem")
+
+
+def test_no_address_is_one_line(run):
+    result = run("doctor", "--url", "nonsense")
+
+    assert result.exit_code == 2
+    assert "is not an address" in result.stderr
+
+
+def test_a_check_that_fails_itself_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
+    def broken(error: object) -> Finding:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(machine, "check_ipv6", broken)
+
+    result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
+
+    (said,) = findings_of(result, "machine")
+    assert said["seen"] == "This could not be checked: no such luck."
+    assert findings_of(result, "localhost")
+
+
+# --- Versions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "verdict"),
+    [("3.10.14", "problem"), ("3.11.0", "ok"), ("3.14.0rc1", "ok"), ("4.0", "ok")],
+)
+def test_python_is_held_against_the_least(version: str, verdict: str):
+    assert versions.check_python(version, ">=3.11").verdict == verdict
+
+
+def test_dependencies_that_are_missing_or_old_are_named():
+    wanted = ["aiohttp>=3.11", "pyjwt[crypto]>=2.9", "click>=8.2", "pytest>=8; extra == 'pytest'"]
+    installed = {"aiohttp": "3.9.5", "click": "8.10"}
+
+    old, missing = versions.check_dependencies(wanted, installed.get)
+
+    assert old.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
+    assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
+
+
+def test_this_installation_is_fine():
+    assert {finding.verdict for finding in examining._versions()} == {"ok"}
+
+
+# --- The emulator and its port -------------------------------------------------------------------
+
+
+def test_the_running_emulator_is_found(run, control: FakeControl, tmp_path: Path):
+    control.on("GET /health", {"status": "ok", "version": __version__})
+    control.on("GET /info", INFO)
+
+    result = run("doctor", "--json", "--url", control.url, "--data-dir", str(tmp_path / "none"))
+
+    (emulator,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    assert emulator["seen"] == f"Version {__version__} runs at {control.url} (process 7)."
+    assert (taken["verdict"], result.exit_code) == ("ok", 0)
+    assert "is an emulator's" in taken["seen"]
+
+
+def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
+    control.on("GET /health", {"status": "ok", "version": "0.0.1"})
+    control.on("GET /info", INFO | {"version": "0.0.1", "data_dir": "/elsewhere"})
+
+    result = run("doctor", "--json", "--url", control.url)
+
+    (emulator,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    assert (result.exit_code, emulator["verdict"]) == (1, "problem")
+    assert emulator["seen"].startswith("Version 0.0.1 runs at ")
+    assert taken["seen"].endswith("version 0.0.1 runs there and keeps its state in /elsewhere.")
+
+
+def test_an_emulator_that_wants_a_token_is_a_note(run, control: FakeControl):
+    control.on("GET /health", {"status": "ok", "version": __version__})
+    control.on("GET /info", Says({"title": "Control token required"}, 401))
+
+    (said,) = findings_of(run("doctor", "--json", "--url", control.url), "emulator")
+
+    assert said["verdict"] == "note"
+    assert "HOSTING_EMULATOR_CONTROL_TOKEN" in said["advice"]
+
+
+def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
+    control.on("GET /health", Says(text="<html>", content_type="text/html"))
+
+    result = run("doctor", "--json", "--url", control.url)
+
+    (said,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    assert said["verdict"] == taken["verdict"] == "problem"
+    assert said["seen"].startswith(f"What answers at {control.url}/_emulator is not a hosting emul")
+    assert "which is no emulator" in taken["seen"]
+
+
+def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
+    nobody = network.Answered(None, None, "connection refused", silent=True)
+
+    chosen = network.check_emulator("http://here", nobody, "1", named=True)
+    default = network.check_emulator("http://here", nobody, "1", named=False)
+
+    assert chosen.verdict == "problem"
+    assert chosen.seen == "Nothing answers at http://here: connection refused."
+    assert default.verdict == "note"
+
+
+def test_a_port_that_another_program_has_is_named_with_it(port: int):
+    error = network.binding_error(port)
+    assert error is not None
+
+    found = network.check_port("tls port", port, error, None, lambda _: "nc (process 7)")
+
+    assert found.verdict == "problem"
+    assert found.seen == f"{port} is taken by nc (process 7), which is no emulator."
+    assert "`start --tls-port 0`" in str(found.advice)
+
+
+def test_a_port_one_may_not_have():
+    error = PermissionError(errno.EACCES, "Permission denied")
+
+    found = network.check_port("port", 80, error, None, lambda _: None)
+
+    assert found.seen == "80 cannot be listened on: permission denied."
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells")
+def test_who_listens_is_told(port: int, free_port: int):
+    assert f"(process {os.getpid()})" in str(owner_of_port(port))
+    assert owner_of_port(free_port) is None
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells")
+def test_who_has_a_file_is_told(tmp_path: Path):
+    path = tmp_path / "lock"
+    with path.open("w"):
+        assert f"(process {os.getpid()})" in str(owner_of_file(path))
+    assert owner_of_file(path) is None
+
+
+# --- The machine ---------------------------------------------------------------------------------
+
+
+def answering(*addresses: str) -> machine.Resolve:
+    return lambda name: addresses
+
+
+def failing(name: str) -> list[str]:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.mark.parametrize(
+    ("resolve", "verdict"),
+    [
+        (answering("127.0.0.1", "::1"), "ok"),
+        (answering("::1"), "note"),
+        (answering("10.0.0.1"), "problem"),
+        (failing, "problem"),
+    ],
+)
+def test_localhost_must_lead_here(resolve: machine.Resolve, verdict: str):
+    assert machine.check_localhost(resolve).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("resolve", "verdict", "advice"),
+    [
+        (answering("127.0.0.1"), "ok", "None"),
+        (answering("203.0.113.9"), "problem", "RFC 6761"),
+        (failing, "note", "/etc/hosts"),
+    ],
+)
+def test_dev_origins_should_lead_here(resolve: machine.Resolve, verdict: str, advice: str):
+    found = machine.check_dev_names(resolve)
+
+    assert found.verdict == verdict
+    assert advice in str(found.advice)
+
+
+@pytest.mark.parametrize(
+    ("most", "verdict"), [(None, "ok"), (65536, "ok"), (1024, "note"), (64, "problem")]
+)
+def test_the_limit_of_open_files(most: int | None, verdict: str):
+    assert machine.check_open_files(most).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("year", "verdict"), [(1970, "problem"), (2024, "problem"), (2025, "ok"), (2101, "problem")]
+)
+def test_the_clock_shows_a_time_that_can_be(year: int, verdict: str):
+    assert machine.check_clock(datetime(year, 6, 1, tzinfo=UTC)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("environ", "verdict"),
+    [
+        ({}, "ok"),
+        ({"HTTP_PROXY": ""}, "ok"),
+        ({"http_proxy": "http://p"}, "problem"),
+        ({"ALL_PROXY": "http://p", "NO_PROXY": "localhost"}, "problem"),
+        ({"HTTP_PROXY": "http://p", "NO_PROXY": "localhost, 127.0.0.1"}, "ok"),
+        ({"HTTP_PROXY": "http://p", "no_proxy": ".localhost,127.0.0.0/8"}, "ok"),
+        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "*"}, "ok"),
+    ],
+)
+def test_proxies_leave_this_machine_out(environ: dict[str, str], verdict: str):
+    assert machine.check_proxies(environ).verdict == verdict
+
+
+def test_no_ipv6_is_a_note():
+    error = OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
+
+    assert machine.check_ipv6(error).verdict == "note"
+    assert machine.check_ipv6(None).verdict == "ok"
