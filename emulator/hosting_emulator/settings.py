@@ -26,7 +26,8 @@ class Settings:
     default world becomes at the start, and with `watch` again whenever the file changes; `clock` and
     `assumptions` are laid over the scenario's own. `state` is the file of an exported world, which
     the default world becomes instead; scenario, clock and assumptions have no place beside it, and
-    a world that is kept already is only replaced with `replace`.
+    a world that is kept already is only replaced with `replace`. `salvage` goes on with what can be
+    read of damaged state, and keeps the damaged files.
     `log_format` is how stderr is written; `log_requests` writes a line for each exchange.
     """
 
@@ -47,6 +48,7 @@ class Settings:
     watch: bool = False
     state: Path | None = None
     replace: bool = False
+    salvage: bool = False
     log_format: Literal["text", "json"] = "text"
     log_requests: bool = False
 

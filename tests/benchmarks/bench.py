@@ -50,7 +50,7 @@ def measure(*, quick: bool = False, only: str = "") -> list[Figure]:
 def main() -> int:
     """Measure, print the table, and return the exit code."""
     parser = argparse.ArgumentParser(description="Measure the emulator's speed against its bars.")
-    parser.add_argument("--quick", action="store_true", help="about a minute; writes nothing")
+    parser.add_argument("--quick", action="store_true", help="a minute or two; writes nothing")
     parser.add_argument("--only", choices=PARTS, default="", help="one part; writes nothing")
     options = parser.parse_args()
     day, before = datetime.now(UTC).date(), busy()

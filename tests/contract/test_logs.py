@@ -159,7 +159,7 @@ def test_what_a_client_sends_neither_breaks_a_line_nor_steers_a_terminal(nasty: 
 
 
 @pytest.mark.parametrize(
-    ("changes", "color"),
+    ("changes", "code"),
     [
         ({"status": 200}, 32),
         ({"status": 409}, 33),
@@ -168,12 +168,12 @@ def test_what_a_client_sends_neither_breaks_a_line_nor_steers_a_terminal(nasty: 
         ({"status": 0, "lost": "timeout"}, 31),
     ],
 )
-def test_on_a_terminal_the_status_has_a_color(changes: dict[str, Any], color: int):
-    plain = TextLines(color=False).format(record(**changes))
-    colored = TextLines(color=True).format(record(**changes))
+def test_on_a_terminal_the_status_has_a_color(changes: dict[str, Any], code: int):
+    made = record(**changes)
+    plain, colored = (TextLines(color=color).format(made) for color in (False, True))
 
     shown = str(changes["status"] or "---")
-    assert f"\x1b[{color}m{shown}\x1b[0m GET " in colored
+    assert f"\x1b[{code}m{shown}\x1b[0m GET " in colored
     assert re.sub(r"\x1b\[\d+m", "", colored) == plain
 
 

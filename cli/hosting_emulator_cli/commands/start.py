@@ -60,6 +60,11 @@ if TYPE_CHECKING:
     help="Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
 )
 @click.option(
+    "--salvage",
+    is_flag=True,
+    help="Go on with what can be read of damaged state; say what is left out, and keep the files.",
+)
+@click.option(
     "--replace",
     is_flag=True,
     help="Let --from take the place of a world that is kept; without it that is refused.",

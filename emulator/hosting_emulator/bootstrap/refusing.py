@@ -25,7 +25,9 @@ def open_directory(settings: Settings) -> DataDirectory | NoDirectory:
     if settings.data_dir is None:
         return NoDirectory()
     try:
-        return DataDirectory(settings.data_dir, settings.durability, _log.warning)
+        return DataDirectory(
+            settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
+        )
     except StateRefused as error:
         raise StartError(str(error)) from None
 

@@ -228,7 +228,7 @@ def test_an_authority_that_is_no_use(kept: Path, broken: Callable[[Path], None],
 
 
 def test_what_a_running_emulator_presents_is_verified(tmp_path: Path, run, kept: Path):
-    async def look() -> tuple[Ready, dict]:
+    async def look() -> dict:
         emulator = Emulator(Settings(port=0, tls_port=0, data_dir=tmp_path / "own"))
         await emulator.start()
         try:
@@ -240,9 +240,9 @@ def test_what_a_running_emulator_presents_is_verified(tmp_path: Path, run, kept:
                 await asyncio.to_thread(certificates.shake_hands, other, port, "localhost")
         finally:
             await emulator.stop()
-        return ready, findings_of(result, "certificates")[1]
+        return findings_of(result, "certificates")[1]
 
-    _, served = asyncio.run(look())
+    served = asyncio.run(look())
 
     assert served["verdict"] == "ok"
     assert served["seen"].endswith("presents good ones for localhost and x.dev.localhost.")
