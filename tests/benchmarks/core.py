@@ -28,11 +28,13 @@ class Case:
     """A call in one world: how to ask it once more, and what the blocks have cost so far."""
 
     ask: Callable[[], Outgoing]
+    reset: Callable[[], None]
     costs_us: list[float] = field(default_factory=list)
 
     def block(self) -> None:
-        """Ask a block of times and note the cost of one, in microseconds."""
+        """Ask a block of times, from the world's start, and note the cost of one in microseconds."""
         ask = self.ask
+        self.reset()
         began = time.perf_counter_ns()
         for _ in range(_BLOCK):
             ask()
@@ -52,8 +54,7 @@ class Core:
         ids = sorted(key for key, row in rows if row.project_id == shop)
         self._operations = random.Random(1).choices(ids, k=1000)
 
-    def reset(self) -> None:
-        """Put the world back to its start: what one call left must not weigh on the next."""
+    def _reset(self) -> None:
         self._engine.world = self._start
 
     def _token(self) -> str:
@@ -86,7 +87,7 @@ class Core:
         yield "create_dev_access_ticket", self._case("POST", f"{project}/dev-access-tickets")
         path = f"{project}/database/compute"
         yield "read_database_compute", self._case("GET", path, query="environment=dev")
-        yield "get_operation", Case(self._poll_any)
+        yield "get_operation", Case(self._poll_any, self._reset)
 
     def _case(self, method: str, path: str, body: bytes = b"", query: str = "") -> Case:
         headers = dict(self._headers)
@@ -98,7 +99,7 @@ class Core:
                 headers["Idempotency-Key"] = [f"key-{next(self._numbers)}"]
             return self._exchange(method, path, headers, body, query)
 
-        return Case(ask)
+        return Case(ask, self._reset)
 
     def _poll_any(self) -> Outgoing:
         operation = self._operations[next(self._numbers) % len(self._operations)]

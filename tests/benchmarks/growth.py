@@ -28,24 +28,20 @@ def measure(rounds: int, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
     gc.collect()
     gc.freeze()  # as the emulator does once it is ready
     figures = [
-        _figure(call, sizes, [case, *(other for _, other in others)], rounds, cores)
+        _figure(call, sizes, [case, *(other for _, other in others)], rounds)
         for (call, case), *others in zip(*(core.cases() for core in cores), strict=True)
     ]
     gc.unfreeze()
     return [*figures, _memory(sizes[-1], held_mb)]
 
 
-def _figure(
-    call: str, sizes: tuple[int, ...], cases: list[Case], rounds: int, cores: list[Core]
-) -> Figure:
+def _figure(call: str, sizes: tuple[int, ...], cases: list[Case], rounds: int) -> Figure:
     for case in cases:
         case.block()
         case.costs_us.clear()
     for number in range(rounds):
         for case in cases if number % 2 else cases[::-1]:
             case.block()
-    for core in cores:
-        core.reset()
     *few, many = [min(case.costs_us) for case in cases]
     smaller = zip(few, sizes[:-1], strict=True)
     return Figure(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.faults.kinds import EXAMPLES, describe_kinds
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.handle import EffectName, HostingEmulator, Phase
 from tests.conftest import Api, Response
 from tests.contract.holding import hold_problem
 from tests.contract.seeing import Client, Seen
@@ -123,7 +123,7 @@ LET_THROUGH = ("latency", "slow_response")
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize(("effect", "options", "look"), EFFECTS, ids=[e[0] for e in EFFECTS])
 def test_effect_is_seen_by_the_client(
-    client: Client, effect: str, options: dict[str, Any], look: Look, phase: str
+    client: Client, effect: EffectName, options: dict[str, Any], look: Look, phase: Phase
 ):
     with client.api.emulator.fault(effect, phase=phase, times=1, **options) as fault:
         seen = client.flag(False)
@@ -139,7 +139,7 @@ def test_all_effects_are_looked_at():
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
-def test_example_of_the_kinds_works(client: Client, kind: str):
+def test_example_of_the_kinds_works(client: Client, kind: EffectName):
     look_alike = {
         "latency": "silent",  # for longer than this client waits
         "timeout": "silent",
@@ -194,7 +194,9 @@ def test_truncate_cuts_where_it_says(client: Client, size: int):
         ("slow_response", {"bytes_per_second": 9_000}),
     ],
 )
-def test_problem_is_broken_like_any_answer(client: Client, effect: str, options: dict[str, Any]):
+def test_problem_is_broken_like_any_answer(
+    client: Client, effect: EffectName, options: dict[str, Any]
+):
     client.api.emulator.fault(effect, **options)
     body = b'{"enabled": "yes"}'
 
@@ -221,7 +223,7 @@ def test_slow_answer_leaves_the_connection_usable(client: Client):
 
 
 @pytest.mark.parametrize("effect", ["truncate", "malformed_response", "empty_response"])
-def test_broken_answer_ends_the_connection(client: Client, effect: str):
+def test_broken_answer_ends_the_connection(client: Client, effect: EffectName):
     client.api.emulator.fault(effect)
 
     with wire(client.api.emulator.base_url) as connection:

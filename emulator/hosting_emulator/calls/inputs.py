@@ -236,7 +236,9 @@ def _environment(query: Mapping[str, list[str]], assumptions: Assumptions) -> di
 _QUERY_READERS = {"list_deployments": _page, "read_database_compute": _environment}
 
 
-def _refuse_unknown_query(query: Mapping[str, list[str]], ask: Ask, assumptions: Assumptions) -> None:
+def _refuse_unknown_query(
+    query: Mapping[str, list[str]], ask: Ask, assumptions: Assumptions
+) -> None:
     known = {
         "list_deployments": {assumptions.cursor_parameter, assumptions.limit_parameter},
         "read_database_compute": {assumptions.environment_parameter},

@@ -67,7 +67,18 @@ def test_each_is_described_in_one_sentence_with_its_fields():
 
 def test_words_say_what_is_done():
     assert {word.split("_")[0] for word in INTERVENTIONS} == {
-        *("stick", "release", "step", "fail", "cancel", "require", "run", "complete", "exhaust", "hold"),
+        *(
+            "stick",
+            "release",
+            "step",
+            "fail",
+            "cancel",
+            "require",
+            "run",
+            "complete",
+            "exhaust",
+            "hold",
+        ),
         *("add", "expire", "revoke", "leave", "set", "remove", "transfer", "move", "recover"),
         *("connect", "disconnect"),
     }
