@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 TimestampForm = Literal["milliseconds", "microseconds", "offset"]
@@ -56,15 +57,7 @@ def parse_timestamp(text: str) -> int:
     return at_ms
 
 
-_last_second: tuple[int, str] = (-1, "")
-
-
+@lru_cache(maxsize=256)  # most timestamps of a run fall in a few seconds: now, and an expiry
 def _second(seconds: int) -> str:
-    # Most timestamps of a run fall in the second last written: formatting one costs a microsecond.
-    global _last_second
-    known, text = _last_second
-    if known != seconds:
-        moment = datetime.fromtimestamp(seconds, UTC)
-        text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
-        _last_second = (seconds, text)
-    return text
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
