@@ -61,9 +61,10 @@ def build_scenario(scenario: Scenario, seed: str, settings: Settings) -> World:
         raise StartError(str(error)) from None
 
 
-def become(engine: Engine, world: World) -> None:
+def become(engine: Engine, world: World, title: str) -> None:
     """Put a world in place of an engine's, later than all that was. Raises StoreFailed."""
-    engine.replace_world(replace(world, commit=max(world.commit, engine.world.commit + 1)))
+    commit = max(world.commit, engine.world.commit + 1)
+    engine.replace_world(replace(world, commit=commit), title)
 
 
 def rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:

@@ -97,10 +97,11 @@ class Emulator:
                     "--ephemeral to look at the file only, --data-dir for another place, or "
                     "--replace to put the file's world in its place"
                 )
-            become(self._default, state)
+            become(self._default, state, f"begun from {settings.state}")
         elif settings.scenario is not None:
             scenario = self._library.find(settings.scenario)
-            become(self._default, build_scenario(scenario, self._default.world.seed, settings))
+            built = build_scenario(scenario, self._default.world.seed, settings)
+            become(self._default, built, f"scenario {scenario.name}")
             self._fresh = True
         self._fresh = self._fresh or state is not None
 
@@ -132,7 +133,9 @@ class Emulator:
         """Take in a changed scenario; a broken one is said and changes nothing."""
         engine = self._default
         try:
-            become(engine, build_scenario(read_file(path), engine.world.seed, self._settings))
+            scenario = read_file(path)
+            built = build_scenario(scenario, engine.world.seed, self._settings)
+            become(engine, built, f"scenario {scenario.name}")
             _log.warning("%s changed: loaded again", path)
         except (ScenarioError, StoreFailed, StartError) as error:
             _log.warning("%s; the world stays as it was", error)

@@ -87,22 +87,22 @@ class Engine(LiveWorld):
         # Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self._starts = keeper.starts
 
-    def replace_world(self, world: World) -> None:
+    def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world in place of this one, and forget the old one's requests."""
-        self._put_in_place(world)
+        self._put_in_place(world, title)
         self.log.clear()
         self._starts = 0
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Snapshot, title: str = "restored") -> None:
         """Put an earlier state of this world back, as one more commit; its request log goes on.
 
         Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
-        self._put_in_place(replace(world, commit=self.world.commit + 1))
+        self._put_in_place(replace(world, commit=self.world.commit + 1), title)
 
-    def _put_in_place(self, world: World) -> None:
-        super().replace_world(world)
+    def _put_in_place(self, world: World, title: str) -> None:
+        super().replace_world(world, title)
         self.identity = Identity(world.seed, world.name)
         self._limiter = RateLimiter()
         self._in_flight.clear()

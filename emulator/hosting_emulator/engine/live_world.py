@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from hosting_emulator.engine.commits import Commit, Keeper
+from hosting_emulator.engine.history import History
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.timeline import carry_out
 from hosting_emulator.world import clock as clocks
@@ -40,6 +41,8 @@ class LiveWorld:
     ) -> None:
         self.world = world
         self.keeper = keeper
+        self.history = History()
+        self.history.add("began", world)
         self._machine = machine
         self._shown_ms = 0
 
@@ -72,14 +75,16 @@ class LiveWorld:
         except OSError as error:
             raise StoreFailed(f"the change could not be kept: {error.strerror or error}") from error
         self.world = world
+        self.history.add(title, world)
 
-    def replace_world(self, world: World) -> None:
+    def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world (a reset or an import) in place of this one. Raises StoreFailed."""
         try:
             self.keeper.replace(world)
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
         self.world = world
+        self.history.add(title, world)
         self._shown_ms = 0
 
     def durable(self) -> Awaitable[None] | None:

@@ -131,10 +131,18 @@ class Worlds:
             self._ephemeral.add(world.name)
         return engine
 
-    def fork(self, source: Engine, name: str, *, ephemeral: bool) -> Engine:
-        """Make another world that is now exactly like `source`, and from now on alone."""
-        source.settle()
-        return self.add(replace(source.world, name=name), ephemeral=ephemeral)
+    def fork(
+        self, source: Engine, name: str, *, ephemeral: bool, of: World | None = None
+    ) -> Engine:
+        """Make another world that is now exactly like `source`, and from now on alone.
+
+        `of` is an earlier state of `source` to begin from. Raises StoreFailed.
+        """
+        if of is None:
+            source.settle()
+            of = source.world
+        world = anchored(of, of.at_ms, self._machine()) if of is not source.world else of
+        return self.add(replace(world, name=name), ephemeral=ephemeral)
 
     def reset(self, engine: Engine) -> None:
         """Begin a world again: as its scenario has it, or its seed, clock and assumptions."""
@@ -144,7 +152,7 @@ class Worlds:
             world = self._rebuild(old, origin, self._machine())
         else:
             world = self.default(old.name, old.seed, origin)
-        engine.replace_world(replace(world, commit=old.commit + 1))
+        engine.replace_world(replace(world, commit=old.commit + 1), "reset")
 
     def delete(self, name: str) -> None:
         """Delete a world and what is kept of it. Raises StoreFailed; it is then still there."""

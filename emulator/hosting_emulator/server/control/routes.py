@@ -14,6 +14,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control import (
     clock,
     documents,
+    history,
     idp,
     operations,
     people,
@@ -67,6 +68,8 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "/worlds/{world}/requests", requests.list_requests),
     ("GET", "/worlds/{world}/requests/{n}", requests.show_request),
     ("GET", "/worlds/{world}/report", _later("report", "report")),
+    ("GET", "/worlds/{world}/history", history.list_history),
+    ("POST", "/worlds/{world}/rewind", history.rewind),
     ("GET", "/worlds/{world}/snapshots", snapshots.list_snapshots),
     ("POST", "/worlds/{world}/snapshots", snapshots.take_snapshot),
     ("POST", "/worlds/{world}/snapshots/{snapshot}/restore", snapshots.restore_snapshot),

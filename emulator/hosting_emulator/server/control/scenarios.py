@@ -70,7 +70,8 @@ async def run_scenario(context: Context) -> web.Response:
 def load(engine: Engine, scenario: Scenario) -> None:
     """Put a scenario's world in the place of an engine's. Raises ControlRefused, changing nothing."""
     built = _build(scenario, engine.world.name, engine.world.seed)
-    engine.replace_world(replace(built, commit=engine.world.commit + 1))
+    world = replace(built, commit=engine.world.commit + 1)
+    engine.replace_world(world, f"scenario {scenario.name}")
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:

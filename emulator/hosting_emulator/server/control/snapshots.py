@@ -34,7 +34,7 @@ async def take_snapshot(context: Context, world: str) -> web.Response:
 async def restore_snapshot(context: Context, world: str, snapshot: str) -> web.Response:
     """POST …/snapshots/{snapshot}/restore: state, clock, faults and assumptions are as they were."""
     engine = context.engine(world)
-    engine.restore(_find(engine, snapshot))
+    engine.restore(_find(engine, snapshot), f"{snapshot} restored")
     return answers.json(world_summary(context, engine))
 
 

@@ -21,6 +21,7 @@ from hosting_emulator.server.control.context import (
     parse,
     parse_as,
 )
+from hosting_emulator.server.control.history import find_moment
 from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.errors import StateRefused
@@ -54,10 +55,11 @@ class NewWorld(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewFork(msgspec.Struct, forbid_unknown_fields=True):
-    """Body of `POST /worlds/{world}/fork`."""
+    """Body of `POST /worlds/{world}/fork`. `commit` is the one to fork at, the last unless given."""
 
     name: str | None = None
     ephemeral: bool | None = None
+    commit: int | None = None
 
 
 async def list_worlds(context: Context) -> web.Response:
@@ -178,7 +180,9 @@ async def fork_world(context: Context, world: str) -> web.Response:
     asked = await context.read(NewFork)
     name = _free_name(context, asked.name)
     ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
-    engine = context.worlds.fork(context.engine(world), name, ephemeral=ephemeral)
+    source = context.engine(world)
+    of = None if asked.commit is None else find_moment(source, asked.commit).world
+    engine = context.worlds.fork(source, name, ephemeral=ephemeral, of=of)
     return answers.json(world_summary(context, engine), 201)
 
 
@@ -202,7 +206,7 @@ async def put_state(context: Context, world: str) -> web.Response:
         _free_name(context, world)
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
     else:
-        engine.replace_world(imported)
+        engine.replace_world(imported, "state imported")
     return answers.json(world_summary(context, engine))
 
 

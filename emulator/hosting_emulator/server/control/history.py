@@ -1,0 +1,55 @@
+"""Control of a world's history: its last commits, and the way back to any of them."""
+
+from __future__ import annotations
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import Moment
+from hosting_emulator.engine.snapshots import Snapshot
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.requests import read_limit
+from hosting_emulator.server.control.views import world_summary
+
+
+class Rewind(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of `POST …/rewind`."""
+
+    commit: int
+
+
+async def list_history(context: Context, world: str) -> web.Response:
+    """GET …/history?limit=100, newest first; `first` is the oldest that is kept."""
+    engine = context.engine(world)
+    limit = read_limit(context, "limit", 100)
+    engine.settle()
+    items = [
+        {"commit": state.commit, "at": format_timestamp(state.at_ms), "title": title}
+        for title, state in engine.history.newest(limit)
+    ]
+    return answers.json({"first": engine.history.first, "items": items})
+
+
+async def rewind(context: Context, world: str) -> web.Response:
+    """POST …/rewind: the state after a commit is put back, as one more commit."""
+    engine = context.engine(world)
+    asked = await context.read(Rewind)
+    state = find_moment(engine, asked.commit).world
+    engine.restore(Snapshot(state, state.at_ms), f"rewound to {asked.commit}")
+    return answers.json(world_summary(context, engine))
+
+
+def find_moment(engine: Engine, commit: int) -> Moment:
+    """Return a commit that is kept. Raises ControlRefused 404."""
+    found = engine.history.find(commit)
+    if found is None:
+        raise ControlRefused(
+            404,
+            "No such commit",
+            f"commit {commit} is not kept; the history goes from {engine.history.first} to "
+            f"{engine.world.commit}",
+        )
+    return found

@@ -1,0 +1,98 @@
+"""A world's history over the control API: what happened, and the way back to any of it."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.client import ControlRefused
+from hosting_emulator.engine.history import CAPACITY
+from tests.conftest import Api
+
+
+def path(api: Api, rest: str) -> str:
+    return f"worlds/{api.emulator.name}/{rest}"
+
+
+def history(api: Api, limit: int = 100) -> Any:
+    return api.emulator.control.get(path(api, f"history?limit={limit}"))
+
+
+def state(api: Api) -> Any:
+    found = api.emulator.control.export_state(api.emulator.name)
+    del found["commit"]
+    return found
+
+
+def test_each_commit_has_its_number_moment_and_title(api: Api):
+    api.set_flag(False)
+    api.emulator.clock.advance("1h")
+    api.dns()
+
+    found = history(api)["items"]
+
+    assert [item["title"] for item in found[:2]] == ["clock", "set_project_powered_by_flag"]
+    assert [item["at"] for item in found[:2]] == [
+        "2026-01-01T01:00:00.000Z",
+        "2026-01-01T00:00:00.000Z",
+    ]
+    assert found[-1]["title"] == "began"
+    assert [item["commit"] for item in found] == sorted(
+        (item["commit"] for item in found), reverse=True
+    )
+
+
+def test_rewinding_puts_any_of_them_back(api: Api):
+    states = {}
+    for enabled in (False, True, False):
+        api.set_flag(enabled)
+        api.emulator.clock.advance("1d")
+        states[history(api, 1)["items"][0]["commit"]] = state(api)
+
+    for commit, before in reversed(states.items()):
+        shown = api.emulator.control.post(path(api, "rewind"), {"commit": commit})
+        assert state(api) == before
+        assert shown["commit"] > commit
+        assert history(api, 1)["items"][0]["title"] == f"rewound to {commit}"
+    assert api.dns().status == 200
+
+
+def test_a_fork_may_begin_at_any_of_them(api: Api):
+    control = api.emulator.control
+    before = state(api)
+    commit = history(api, 1)["items"][0]["commit"]
+    api.set_flag(False)
+
+    forked = control.post(path(api, "fork"), {"commit": commit})
+
+    found = control.export_state(forked["name"])
+    control.delete_world(forked["name"])
+    assert found["tables"] == before["tables"]
+    assert state(api) != before
+
+
+@pytest.mark.parametrize("ask", ["rewind", "fork"])
+def test_a_commit_that_is_not_kept(api: Api, ask: str):
+    with pytest.raises(ControlRefused, match="commit 99 is not kept; the history goes from"):
+        api.emulator.control.post(path(api, ask), {"commit": 99})
+
+
+def test_only_the_last_are_kept(api: Api):
+    name, control = api.emulator.name, api.emulator.control
+    for _ in range(CAPACITY + 5):
+        control.set_clock(name, clock={"mode": "frozen"})
+
+    found = history(api, 1000)
+
+    assert len(found["items"]) == CAPACITY
+    assert found["first"] == found["items"][-1]["commit"]
+
+
+def test_what_replaces_a_world_is_in_its_history(api: Api):
+    control, name = api.emulator.control, api.emulator.name
+    control.load_scenario("stuck-operation", world=name)
+    control.reset(name)
+    control.import_state(control.export_state(name), name)
+
+    titles = [item["title"] for item in history(api, 3)["items"]]
+
+    assert titles == ["state imported", "reset", "scenario stuck-operation"]
