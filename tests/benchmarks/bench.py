@@ -27,7 +27,7 @@ from tests.benchmarks.report import Figure, render
 
 #: The parts of the table: the full form and the quick one.
 PARTS: dict[str, tuple[Callable[[], list[Figure]], Callable[[], list[Figure]]]] = {
-    throughput.PART: (lambda: throughput.measure(5, 2), lambda: throughput.measure(1, 1)),
+    throughput.PART: (lambda: throughput.measure(7, 2), lambda: throughput.measure(1, 1)),
     durability.PART: (lambda: durability.measure(3, 3), lambda: durability.measure(1, 1)),
     growth.PART: (lambda: growth.measure(60), lambda: growth.measure(10, growth.QUICK_SIZES)),
     worlds.PART: (lambda: worlds.measure(200), lambda: worlds.measure(30)),

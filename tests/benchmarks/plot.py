@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from tests.benchmarks.report import Figure
+from tests.benchmarks.report import Figure, ratio_text
 
-WIDTH = 860
-_LEFT, _RIGHT, _TOP, _ROW, _HEAD, _BAR = 330, 150, 16, 24, 52, 13
+WIDTH = 920
+_LEFT, _RIGHT, _TOP, _ROW, _HEAD, _BAR = 330, 200, 16, 24, 52, 13
 _MET, _MISSED, _PLAIN, _INK = "#2f7d5b", "#b3402e", "#6d7f92", "#22303c"
 _STYLE = "font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif"
 
@@ -63,9 +63,9 @@ def _colour(figure: Figure) -> str:
 
 def _said(figure: Figure) -> str:
     if figure.bar is None:
-        return f"{figure.ratio:.2f}"
+        return ratio_text(figure)
     sign = "≤" if figure.at_most else "≥"
-    return f"{figure.ratio:.2f} (bar {sign} {figure.bar:g}){'' if figure.holds else ' missed'}"
+    return f"{ratio_text(figure)} (bar {sign} {figure.bar:g}){'' if figure.holds else ' missed'}"
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", weight: str = "400") -> str:

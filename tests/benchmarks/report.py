@@ -61,10 +61,13 @@ def _row(figure: Figure) -> tuple[str, ...]:
     if figure.bar is not None:
         bar = f"{'<=' if figure.at_most else '>='} {figure.bar:g}"
         verdict = "pass" if figure.holds else "FAIL"
-    ratio = f"{figure.ratio:.2f}"
-    if figure.bar is not None and (round(figure.ratio, 2) == figure.bar) and not figure.holds:
-        ratio = f"{figure.ratio:.3f}"  # what misses its bar must not look as if it met it
-    return (figure.what, figure.ours, figure.theirs, ratio, bar, verdict)
+    return (figure.what, figure.ours, figure.theirs, ratio_text(figure), bar, verdict)
+
+
+def ratio_text(figure: Figure) -> str:
+    """Return a ratio as it is shown: what misses its bar must not look as if it met it."""
+    barely = not figure.holds and round(figure.ratio, 2) == figure.bar
+    return f"{figure.ratio:.3f}" if barely else f"{figure.ratio:.2f}"
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

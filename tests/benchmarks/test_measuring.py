@@ -41,7 +41,7 @@ def test_growth_measures_every_call():
     assert [figure.what.split()[0] for figure in figures[:-1]] == [
         call for call, _ in Core(100).cases()
     ]
-    assert all(figure.ratio > 0 for figure in figures)
+    assert all(figure.ratio > 0 for figure in figures[:-1])
 
 
 def test_the_core_is_profiled():

@@ -69,7 +69,7 @@ def _middle(loads: list[Load]) -> str:
         median(values)
         for values in zip(*((one.rate, one.p50_ms, one.p99_ms) for one in loads), strict=True)
     )
-    return f"{rate:,.0f}/s; {p50:.2f}, {p99:.2f} ms"
+    return f"{rate:,.0f}/s (p50 {p50:.2f}, p99 {p99:.2f} ms)"
 
 
 def measure(rounds: int, seconds: float) -> list[Figure]:
