@@ -1,7 +1,7 @@
 """Indexes: ways to find records that are worked out from the tables and never stored.
 
-`index(indexes, table, old, new)` is told each change of a row and returns the new indexes. One
-persistent map holds them all; its keys begin with the name of the index.
+`indexer_of(table)` is told each change of a row and returns the new indexes. One persistent map
+holds them all; its keys begin with the name of the index.
 """
 
 from __future__ import annotations
@@ -29,38 +29,86 @@ RUN = 32
 Run: TypeAlias = tuple[r.Deployment, ...]
 
 
-def index(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes:
-    """Return the indexes after row `key` of `table` went from `old` to `new` (None: no row)."""
-    indexer = _INDEXERS.get(table)
-    return indexer(indexes, key, old, new) if indexer else indexes
+Indexer: TypeAlias = Callable[[Indexes, str, Any, Any], Indexes]
+
+
+def indexer_of(table: str) -> Indexer | None:
+    """Return what keeps a table's indexes: given (indexes, key, old row, new row; None: no row).
+
+    None for a table without any.
+    """
+    return _INDEXERS.get(table)
+
+
+class Listed(NamedTuple):
+    """A project's deployments: how many, and the newest of them; full runs are put away before it.
+
+    They lie under `deployments:<project>:<number of the run>`. That a new deployment touches this
+    one entry is what keeps it as cheap in a large world as in a small one.
+    """
+
+    count: int = 0
+    tail: Run = ()
+
+
+_NONE_LISTED = Listed()
 
 
 def _deployment(indexes: Indexes, key: str, old: Any, new: r.Deployment | None) -> Indexes:
     if new is None:
         return indexes  # a deployment is never deleted: its place in the list is what cursors name
-    count_key = f"deployments:{new.project_id}"
+    name = f"deployments:{new.project_id}"
+    listed: Listed = indexes.get(name, _NONE_LISTED)
     if old is not None:
-        run_key, place = indexes[f"deployment:{key}"]
-        run = indexes[run_key]
-        return indexes.insert(run_key, (*run[:place], new, *run[place + 1 :]))
-    count = indexes.get(count_key, 0)
-    run_key = f"{count_key}:{count // RUN}"
-    return (
-        indexes.insert(run_key, (*indexes.get(run_key, ()), new))
-        .insert(count_key, count + 1)
-        .insert(f"deployment:{key}", (run_key, count % RUN))
-    )
+        return _in_its_place(indexes, name, listed, key, new)
+    count, tail = listed
+    if len(tail) == RUN:
+        indexes = indexes.insert(f"{name}:{count // RUN - 1}", tail)
+        tail = ()
+    return indexes.insert(name, Listed(count + 1, (*tail, new)))
+
+
+def _in_its_place(
+    indexes: Indexes, name: str, listed: Listed, key: str, new: r.Deployment
+) -> Indexes:
+    """Put a deployment that has changed where it was: nearly always among the newest."""
+    count, tail = listed
+    place = _place_in(tail, key)
+    if place is not None:
+        return indexes.insert(name, Listed(count, (*tail[:place], new, *tail[place + 1 :])))
+    older = range((count - len(tail)) // RUN - 1, -1, -1)
+    for look_at_all in (False, True):  # ids sort as they were made, unless time began before 2025
+        for number in older:
+            run: Run = indexes[f"{name}:{number}"]
+            if not (look_at_all or run[0].id <= key <= run[-1].id):
+                continue
+            place = _place_in(run, key)
+            if place is not None:
+                changed = (*run[:place], new, *run[place + 1 :])
+                return indexes.insert(f"{name}:{number}", changed)
+    raise LookupError(f"deployment {key} is in no list")
+
+
+def _place_in(run: Run, key: str) -> int | None:
+    for place in range(len(run) - 1, -1, -1):
+        if run[place].id == key:
+            return place
+    return None
 
 
 def deployment_count(indexes: Indexes, project_id: str) -> int:
     """Return how many deployments a project has had."""
-    return int(indexes.get(f"deployments:{project_id}", 0))
+    listed: Listed = indexes.get(f"deployments:{project_id}", _NONE_LISTED)
+    return listed.count
 
 
 def deployment_runs(indexes: Indexes, project_id: str, start: int, stop: int) -> list[Run]:
     """Return the runs that hold a project's deployments from number `start` up to `stop`."""
+    name = f"deployments:{project_id}"
+    count, tail = indexes.get(name, _NONE_LISTED)
+    newest = (count - len(tail)) // RUN
     return [
-        indexes.get(f"deployments:{project_id}:{run}", ())
+        tail if run == newest else indexes.get(f"{name}:{run}", ())
         for run in range(start // RUN, (stop + RUN - 1) // RUN)
     ]
 
@@ -185,7 +233,7 @@ def remembered_in_order(indexes: Indexes) -> Iterator[str]:
             yield key
 
 
-_INDEXERS: dict[str, Callable[[Indexes, str, Any, Any], Indexes]] = {
+_INDEXERS: dict[str, Indexer] = {
     DEPLOYMENTS.name: _deployment,
     API_KEYS.name: _api_key,
     TICKETS.name: _ticket,

@@ -15,7 +15,7 @@ from rpds import HashTrieMap
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import heap as heaps
-from hosting_emulator.world.indexes import NO_INDEXES, Indexes, index
+from hosting_emulator.world.indexes import NO_INDEXES, Indexes, indexer_of
 from hosting_emulator.world.records import ClockState, Origin
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -96,8 +96,10 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     schedule = world.schedule
     for name, rows in writes.items():
         table = tables[name]
+        indexer = indexer_of(name)
         for key, new in rows.items():
-            indexes = index(indexes, name, key, table.get(key), new)
+            if indexer is not None:
+                indexes = indexer(indexes, key, table.get(key), new)
             table = table.discard(key) if new is None else table.insert(key, new)
         tables[name] = table
         if name == SCHEDULE.name:
@@ -233,7 +235,9 @@ def rebuild(
     indexes = world.indexes
     fresh: dict[str, dict[str, Any]] = {}
     for name, key, record in rows:
-        indexes = index(indexes, name, key, None, record)
+        indexer = indexer_of(name)
+        if indexer is not None:
+            indexes = indexer(indexes, key, None, record)
         fresh.setdefault(name, {})[key] = record
     for name, found in fresh.items():
         tables[name] = tables[name].update(found)

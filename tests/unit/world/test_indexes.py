@@ -11,11 +11,16 @@ from hosting_emulator.world.indexes import (
     deployment_count,
     deployment_runs,
     in_runs,
-    index,
+    indexer_of,
     oldest_remembered,
 )
 from hosting_emulator.world.records import Deployment, Project, Remembered, Ticket
 from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, REMEMBERED, TICKETS
+
+
+def index(indexes, table, key, old, new):
+    indexer = indexer_of(table)
+    return indexer(indexes, key, old, new) if indexer else indexes
 
 
 def deployment(number: int, project: str, status: str = "queued") -> Deployment:
