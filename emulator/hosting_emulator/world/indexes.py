@@ -47,7 +47,7 @@ class Listed(NamedTuple):
     one entry is what keeps it as cheap in a large world as in a small one.
     """
 
-    count: int = 0
+    total: int = 0
     tail: Run = ()
 
 
@@ -99,7 +99,7 @@ def _place_in(run: Run, key: str) -> int | None:
 def deployment_count(indexes: Indexes, project_id: str) -> int:
     """Return how many deployments a project has had."""
     listed: Listed = indexes.get(f"deployments:{project_id}", _NONE_LISTED)
-    return listed.count
+    return listed.total
 
 
 def deployment_runs(indexes: Indexes, project_id: str, start: int, stop: int) -> list[Run]:
