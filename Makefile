@@ -18,7 +18,7 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors pytest schemathesis torture audit bench format clean
+.PHONY: help run install test style types floors pytest schemathesis torture audit bench pictures format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ torture: $(DEV_STAMP) ## the long tests that try to break it: a thousand kills a
 
 bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; ARGS=--quick for a minute
 	$(BIN)/python -m tests.benchmarks.bench $(ARGS)
+
+pictures: $(DEV_STAMP) ## draw docs/pictures from a running emulator; wants Chromium
+	$(BIN)/python -m tests.pictures
 
 format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 	$(BIN)/ruff check --fix .

@@ -37,6 +37,8 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
         "intervene": f"{_HERE}.intervene:intervene",
         "scenario": f"{_HERE}.scenario:scenario",
         "world": f"{_HERE}.world:world",
+        "requests": f"{_HERE}.requests:requests",
+        "why": f"{_HERE}.why:why",
         "contract": f"{_HERE}.contract:contract",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

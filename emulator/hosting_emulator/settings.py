@@ -28,6 +28,8 @@ class Settings:
     the default world becomes instead; scenario, clock and assumptions have no place beside it, and
     a world that is kept already is only replaced with `replace`. `salvage` goes on with what can be
     read of damaged state, and keeps the damaged files.
+    `allowed_origins` are origins of web apps that may use `/v1` and sign people in, beside all of
+    this machine's own.
     `log_format` is how stderr is written; `log_requests` writes a line for each exchange.
     """
 
@@ -42,6 +44,7 @@ class Settings:
     assumptions: Mapping[str, str] = field(default_factory=dict)
     public_url: str | None = None
     allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
     control_token: str | None = None
     library: Path | None = None
     scenario: str | None = None

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from urllib.parse import urlsplit
-
 import pytest
 
 from tests.browser.chromium import Chromium
@@ -18,24 +13,6 @@ PAGES = (
     "/_emulator/docs/errors",
     "/_emulator/docs/errors/idempotency-key-reused",
 )
-
-
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("CI must have chromium: .ci/run installs it")
-        pytest.skip("chromium is not installed")
-    with Chromium(program, tmp_path_factory.mktemp("chromium")) as browser:
-        yield browser
-
-
-@pytest.fixture
-def origin(api: Api) -> str:
-    """Where the emulator that `api` speaks to serves its pages."""
-    parts = urlsplit(api.emulator.base_url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

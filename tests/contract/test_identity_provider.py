@@ -62,7 +62,7 @@ def test_a_token_can_be_verified_with_the_published_keys(api: HeldApi) -> None:
 
 def test_the_published_keys_are_public(api: HeldApi) -> None:
     for key in get(discover(api)["jwks_uri"])["keys"]:
-        assert key.keys() <= {"kty", "crv", "x", "kid", "use", "alg"}
+        assert key.keys() <= {"kty", "crv", "x", "n", "e", "kid", "use", "alg"}
 
 
 def test_a_person_signs_in_with_a_session(api: HeldApi) -> None:

@@ -55,6 +55,15 @@ def test_wheel_holds_data_beside_code(wheel_files: set[str]):
     assert any(name.endswith("/style.css") for name in wheel_files)
 
 
+def test_wheel_holds_what_pages_load_with_its_licences(wheel_files: set[str]):
+    vendored = {
+        name.partition("/server/static/files/")[2] for name in wheel_files if "/static/" in name
+    }
+
+    assert {"docs.js", "sign-in.css", "swagger-ui/swagger-ui-bundle.js"} <= vendored
+    assert {"swagger-ui/LICENSE", "swagger-ui/NOTICE"} <= vendored
+
+
 def test_wheel_holds_no_tests(wheel_files: set[str]):
     assert not [name for name in wheel_files if "/tests/" in name or "/test_" in name]
 

@@ -58,15 +58,34 @@ def hostile_port() -> Iterator[int]:
         thread.join()
 
 
-def attack(chromium: Chromium, page: str, target: str, server: BackgroundEmulator) -> Any:
-    token = server.control.token("owner")["access_token"]
+def attack(
+    chromium: Chromium, page: str, target: str, server: BackgroundEmulator, token: str = ""
+) -> Any:
+    token = token or server.control.token("owner")["access_token"]
     given = {"target": target, "token": token, "project": server.ready.project_id}
     return chromium.run(page, f"{ATTACK}({json.dumps(given)})")
 
 
-@pytest.mark.parametrize("site", [EVIL, "localhost", "127.0.0.1"])
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", EVIL])
 def test_a_page_of_another_site_can_do_nothing(
+    chromium: Chromium,
+    server: BackgroundEmulator,
+    unchanged: Check,
+    hostile_port: int,
+    name: str,
+):
+    target = f"http://{name}:{host_of(server.base_url).partition(':')[2]}"
+
+    outcomes = attack(chromium, f"http://{EVIL}:{hostile_port}/", target, server)
+
+    assert len(outcomes) > 20
+    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    unchanged()
+
+
+@pytest.mark.parametrize("site", ["localhost", "127.0.0.1"])
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_a_page_of_another_port_can_do_what_a_web_app_may(
     chromium: Chromium,
     server: BackgroundEmulator,
     unchanged: Check,
@@ -74,11 +93,15 @@ def test_a_page_of_another_site_can_do_nothing(
     site: str,
     name: str,
 ):
+    """It reads the provider's public keys, and calls `/v1` with a token; it comes to no token."""
     target = f"http://{name}:{host_of(server.base_url).partition(':')[2]}"
 
-    outcomes = attack(chromium, f"http://{site}:{hostile_port}/", target, server)
+    outcomes = attack(chromium, f"http://{site}:{hostile_port}/", target, server, token="none")
 
-    assert len(outcomes) > 20
+    may = {"read the keys": 200, "sign in": 400}
+    may |= dict.fromkeys(("call with a token", "change with a token"), 401)
+    for what, status in may.items():
+        assert outcomes.pop(what)["status"] == status, what
     assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
     unchanged()
 

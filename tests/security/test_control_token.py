@@ -27,7 +27,9 @@ OPEN = (
     "/_emulator/docs",
     "/_emulator/docs/errors/forbidden",
     "/_emulator/contract/openapi.json",
+    "/_emulator/static/sign-in.css",
     "/_emulator/idp/jwks.json",
+    "/_emulator/idp/authorize",
     "/_emulator/worlds/ci-1/idp/token",
 )
 CLOSED = (

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator.background import BackgroundEmulator
 from tests.contract.wire import wire
 from tests.security.asking import Headers, ask, host_of
@@ -37,9 +39,13 @@ FOREIGN_ORIGINS = [
     "",
     "http://evil.example",
     "http://evil.example:{port}",
-    "http://localhost:3000",
-    "http://localhost",
-    "http://127.0.0.1",
+    "http://localhost.evil.example:3000",
+    "http://127.0.0.1.nip.io",
+    "http://evillocalhost",
+    "http://localhost@evil.example",
+    "http://localhost:3000/",
+    "http://localhost:3000 http://localhost:3000",
+    "http://192.168.1.7:3000",
     "http://{host}.evil.example",
     "http://evil.example#{host}",
     "http://evil.example/{host}",
@@ -50,6 +56,15 @@ FOREIGN_ORIGINS = [
     "{host}",
     "http://{host} http://{host}",
     "chrome-extension://abcdef",
+    "chrome-extension://localhost",
+]
+#: Origins of web apps under development: other ports of this machine.
+LOCAL_ORIGINS = [
+    "http://localhost:3000",
+    "http://localhost",
+    "https://app.localhost:5173",
+    "http://127.0.0.1",
+    "http://127.0.0.2:3000",
     "http://[::1]:{port}",
 ]
 #: What a browser says of a request without an Origin that a page of another site set off.
@@ -119,6 +134,106 @@ def test_a_foreign_origin_is_refused(server: BackgroundEmulator, unchanged: Chec
 
     for what in CONTROL:
         _refused(server, what, headers)
+
+
+@pytest.mark.parametrize("origin", LOCAL_ORIGINS)
+def test_a_local_web_app_gets_nothing_of_the_control_api(
+    server: BackgroundEmulator, unchanged: Check, origin: str
+):
+    headers = [("Host", host_of(server.base_url)), ("Origin", _filled(origin, server))]
+
+    for what, (_, path, _) in CONTROL.items():
+        if not path.startswith("/_emulator/idp/"):
+            _refused(server, what, headers)
+
+
+@pytest.mark.parametrize("origin", LOCAL_ORIGINS)
+def test_a_local_web_app_may_sign_people_in_but_not_take_a_token_by_name(
+    server: BackgroundEmulator, unchanged: Check, origin: str
+):
+    origin = _filled(origin, server)
+    headers = [("Host", host_of(server.base_url)), ("Origin", origin)]
+
+    keys = ask(server.base_url, "GET", "/_emulator/idp/jwks.json", headers)
+    for grant in ("password&username=owner", "client_credentials&client_id=owner"):
+        form = f"grant_type={grant}"
+        refused = ask(server.base_url, "POST", "/_emulator/idp/token", headers, form)
+        assert (refused.status, refused.json["error"]) == (400, "unauthorized_client")
+        assert refused.headers["Access-Control-Allow-Origin"] == origin
+
+    assert keys.status == 200
+    assert keys.headers["Access-Control-Allow-Origin"] == origin
+    assert keys.headers["Vary"] == "Origin"
+    # Nor is the page itself for it: neither to read, nor to press a button on.
+    for method in ("GET", "POST"):
+        page = ask(server.base_url, method, "/_emulator/idp/authorize", headers)
+        assert page.status == 403
+
+
+@pytest.mark.parametrize("origin", LOCAL_ORIGINS)
+def test_a_local_web_app_may_call_the_public_api(
+    server: BackgroundEmulator, unchanged: Check, origin: str
+):
+    origin = _filled(origin, server)
+    sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
+    bearer = ("Authorization", f"Bearer {server.control.token('reader')['access_token']}")
+    path = f"/v1/projects/{server.ready.project_id}/edge-dns"
+    question = ("Access-Control-Request-Method", "PUT")
+
+    asked = ask(server.base_url, "OPTIONS", path, [*sent, question])
+    answers = [ask(server.base_url, "GET", path, headers) for headers in (sent, [*sent, bearer])]
+
+    assert (asked.status, asked.body) == (204, b"")
+    for name in ("Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"):
+        assert name in asked.headers["Access-Control-Allow-Headers"]
+    assert "PUT" in asked.headers["Access-Control-Allow-Methods"]
+    assert [answer.status for answer in answers] == [401, 200]
+    for answer in (asked, *answers):
+        assert answer.headers["Access-Control-Allow-Origin"] == origin
+        assert answer.headers["Vary"] == "Origin"
+        assert answer.headers["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After"
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+@pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
+def test_a_foreign_page_cannot_read_the_public_api(
+    server: BackgroundEmulator, unchanged: Check, origin: str
+):
+    sent = [("Host", host_of(server.base_url)), ("Origin", _filled(origin, server))]
+
+    for method in ("GET", "OPTIONS"):
+        path = f"/v1/projects/{server.ready.project_id}/edge-dns"
+        question = [("Access-Control-Request-Method", "GET")] if method == "OPTIONS" else []
+        answer = ask(server.base_url, method, path, [*sent, *question])
+        assert answer.status >= 400
+        assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+
+
+def test_a_rebound_name_gives_a_local_origin_nothing(server: BackgroundEmulator, unchanged: Check):
+    sent = [("Host", "evil.example.com"), ("Origin", "http://localhost:3000")]
+
+    public = f"/v1/projects/{server.ready.project_id}/edge-dns"
+    for path in ("/_emulator/idp/jwks.json", public):
+        answer = ask(server.base_url, "GET", path, sent)
+        assert answer.status in (400, 403)
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_an_origin_that_was_allowed_is_let_in():
+    settings = Settings(
+        port=0, data_dir=None, clock="frozen", allowed_origins=("http://App.test:3000",)
+    )
+    with BackgroundEmulator(settings) as server:
+        for origin, status in (("http://app.test:3000", 200), ("http://app.test:3001", 403)):
+            sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
+            keys = ask(server.base_url, "GET", "/_emulator/idp/jwks.json", sent)
+            assert keys.status == status
+
+
+@pytest.mark.parametrize("origin", ["*", "null", "app.test", "http://app.test/", "ftp://app.test"])
+def test_what_is_no_origin_cannot_be_allowed(origin: str):
+    with pytest.raises(StartError, match="--allow-origin"):
+        Emulator(Settings(port=0, data_dir=None, allowed_origins=(origin,)))
 
 
 @pytest.mark.parametrize("fetch", FOREIGN_FETCHES, ids=lambda fetch: "-".join(fetch.values()))
@@ -274,6 +389,8 @@ def test_answers_cannot_be_taken_for_parts_of_another_page(server: BackgroundEmu
         headers = ask(server.base_url, "GET", path, own).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    policy = ask(server.base_url, "GET", "/_emulator", own).headers["Content-Security-Policy"]
-    assert "frame-ancestors 'none'" in policy
-    assert "default-src 'none'" in policy
+    for path, default in (("/_emulator", "'self'"), ("/_emulator/docs/errors", "'none'")):
+        policy = ask(server.base_url, "GET", path, own).headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert f"default-src {default}" in policy
+        assert "unsafe" not in policy

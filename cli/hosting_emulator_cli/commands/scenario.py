@@ -201,10 +201,12 @@ def _put_reports(
 ) -> None:
     """Make and show a report of each, and end with the exit code that they call for."""
     from hosting_emulator_cli import reports
+    from hosting_emulator_cli.looks.progress import working
 
     found = []
-    for name in named:
-        found.append(one(name))
+    for done, name in enumerate(named):
+        with working(f"{name}, {done + 1} of {len(named)}", done=done, of=len(named)):
+            found.append(one(name))
         if not as_json:
             put(reports.report_text(found[-1]))
     if as_json:

@@ -86,6 +86,16 @@ if TYPE_CHECKING:
     help="Also answer under this Host name; repeatable (in the variable, divided by spaces).",
 )
 @click.option(
+    "--allow-origin",
+    "allowed_origins",
+    multiple=True,
+    envvar="HOSTING_EMULATOR_ALLOW_ORIGIN",
+    show_envvar=True,
+    metavar="ORIGIN",
+    help="Also let web apps of this origin (http://app.test:3000) use /v1 and sign people in; those "
+    "of this machine may. Repeatable (in the variable, divided by spaces).",
+)
+@click.option(
     "--control-token",
     envvar="HOSTING_EMULATOR_CONTROL_TOKEN",
     show_envvar=True,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import examples, json_option, with_client
 from hosting_emulator_cli.output import fields, put, put_json
 from hosting_emulator_cli.worlds import world_table
@@ -28,7 +29,15 @@ def status(client: ControlClient, as_json: bool) -> None:
     if as_json:
         put_json({**info, "uptime_seconds": uptime_s, "worlds": worlds})
         return
-    put(_process(info, uptime_s))
+    facts = _process(info, uptime_s)
+    if is_terminal():
+        from hosting_emulator_cli.looks import panels
+
+        out = console()
+        out.print(panels.process_panel(facts))
+        out.print(panels.world_table(worlds))
+        return
+    put(fields(facts))
     put("")
     put(world_table(worlds))
 
@@ -39,19 +48,17 @@ def _uptime_s(started_at: str) -> int:
     return max(0, int(passed.total_seconds()))
 
 
-def _process(info: Info, uptime_s: int) -> str:
+def _process(info: Info, uptime_s: int) -> list[tuple[str, object]]:
     from hosting_emulator.contract.durations import format_duration
 
     kept = f"{info['data_dir']} (durability: {info['durability']})" if info["data_dir"] else None
-    return fields(
-        [
-            ("version", info["version"]),
-            ("process", f"{info['pid']}, up {format_duration(uptime_s * 1000)}"),
-            ("base URL", info["base_url"]),
-            ("development", info["dev_base_url"]),
-            ("control API", info["control_url"]),
-            ("docs", info["docs_url"]),
-            ("TLS port", info["tls_port"]),
-            ("state", kept or "in memory only"),
-        ]
-    )
+    return [
+        ("version", info["version"]),
+        ("process", f"{info['pid']}, up {format_duration(uptime_s * 1000)}"),
+        ("base URL", info["base_url"]),
+        ("development", info["dev_base_url"]),
+        ("control API", info["control_url"]),
+        ("docs", info["docs_url"]),
+        ("TLS port", info["tls_port"]),
+        ("state", kept or "in memory only"),
+    ]

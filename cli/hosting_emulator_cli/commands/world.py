@@ -159,9 +159,11 @@ def delete(client: ControlClient, name: str) -> None:
 def export(client: ControlClient, world: str, output: Path | None) -> None:
     """Write a world's whole state as one readable JSON document."""
     from hosting_emulator_cli.files import put_document
+    from hosting_emulator_cli.looks.progress import working
     from hosting_emulator_cli.output import as_json
 
-    text = as_json(client.export_state(world))
+    with working(f"Exporting world {world}"):
+        text = as_json(client.export_state(world))
     put_document(text, output, f"World {world} is written to")
 
 
@@ -175,11 +177,13 @@ def import_(client: ControlClient, world: str, file: str, as_json: bool) -> None
     FILE is what `world export` wrote; - reads stdin.
     """
     from hosting_emulator_cli.files import read_json
+    from hosting_emulator_cli.looks.progress import working
 
     state = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{file} is not an exported world: it must hold a JSON object")
-    summary = client.import_state(state, world)
+    with working(f"Importing into world {world}"):
+        summary = client.import_state(state, world)
     if as_json:
         put_json(summary)
     else:

@@ -19,6 +19,7 @@ from hosting_emulator.bootstrap.refusing import (
     no_socket,
     open_directory,
     origin_of,
+    origins,
     public_url,
 )
 from hosting_emulator.bootstrap.watching import Watcher
@@ -67,6 +68,7 @@ class Emulator:
         self._ca_file: str | None = None
         self._site = Site(url="", public_url=public_url(settings))
         self._token = control_token(settings)
+        self._origins = origins(settings)
         self._fresh = False
         # First of all: a file that cannot be read leaves no trace.
         state = None if settings.state is None else read_state(settings.state)
@@ -174,7 +176,9 @@ class Emulator:
         if self._site.public_url:
             allowed.add(host_name(urlsplit(self._site.public_url).netloc))
         behind_a_proxy = is_reached_from_outside(self._site.public_url)
-        return Guard(Hosts(frozenset(allowed)), self._token, everybody=behind_a_proxy)
+        return Guard(
+            Hosts(frozenset(allowed)), self._token, self._origins, everybody=behind_a_proxy
+        )
 
     def _facts(self) -> Facts:
         directory = self._directory.path
@@ -236,6 +240,8 @@ class Emulator:
             await self._watcher.stop()
         for server in self._servers:
             server.close()
+        for engine in self.worlds:
+            engine.feed.end()  # who listens would be waited for
         if self._servers:
             self._http.pre_shutdown()
             await self._http.shutdown(_GRACE_S)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.server.hosts import Hosts, is_loopback
+from hosting_emulator.server.origins import Origins, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory, NoDirectory
 from hosting_emulator.storage.errors import StateRefused
@@ -109,6 +110,14 @@ def public_url(settings: Settings) -> str | None:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise StartError(f"--public-url {settings.public_url!r} is not like http://host:port")
     return settings.public_url.rstrip("/")
+
+
+def origins(settings: Settings) -> Origins:
+    """Return whose pages are let in."""
+    for origin in settings.allowed_origins:
+        if not is_origin(origin):
+            raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
+    return Origins(frozenset(settings.allowed_origins))
 
 
 def no_socket(host: str, port: int, error: OSError) -> str:

@@ -5,9 +5,44 @@ They describe; nothing here checks a value at run time.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from hosting_emulator.client.answers import Clock, JsonObject
+
+
+class RequestFilters(TypedDict, total=False):
+    """Which exchanges are meant: all that is given must fit.
+
+    `call` is a call's name or `none`; `status` like `404` or `4xx`; `who` and `project` are aliases
+    or ids (`nobody`: no person); `since` and `until` are world time, until not included; `text` is
+    looked for in all that is shown; `after` leaves out the exchanges up to that number.
+    """
+
+    call: str | None
+    status: str | None
+    who: str | None
+    project: str | None
+    since: str | None
+    until: str | None
+    text: str | None
+    after: int | None
+
+
+class TrailStep(TypedDict):
+    """One decision on a request's way, as a sentence. `step` is one of a few words, in order."""
+
+    step: Literal[
+        "due",
+        "principal",
+        "fault",
+        "scope",
+        "role",
+        "idempotency",
+        "commit",
+        "assumption",
+        "refusal",
+    ]
+    says: str
 
 
 class Exchange(TypedDict):
@@ -15,7 +50,8 @@ class Exchange(TypedDict):
 
     `project` and `operation` are the ids in its path; `who` is the alias of the `principal`.
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `lost` is the
-    fault of the connection that ate the answer; `status` is 0 when there was none to eat.
+    fault of the connection that ate the answer; `status` is 0 when there was none to eat. `trail`
+    is there unless it was not asked for.
     """
 
     n: int
@@ -35,6 +71,7 @@ class Exchange(TypedDict):
     lost: str | None
     why: list[str]
     duration_us: float
+    trail: NotRequired[list[TrailStep]]
 
 
 class ExchangePage(TypedDict):
@@ -57,6 +94,16 @@ class WholeExchange(Exchange):
 
     request: Message
     answer: Message
+
+
+class WorldEvent(NamedTuple):
+    """Something that happened in a world: `request` (an Exchange), `commit`, `clock`, `fault`,
+    `world` (another took its place) or `gap` (some were missed). `id` goes up.
+    """
+
+    id: int
+    kind: str
+    data: JsonObject
 
 
 class UnfinishedOperation(TypedDict):

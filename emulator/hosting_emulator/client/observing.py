@@ -5,13 +5,16 @@ It must not read meaning into what it is told.
 
 from __future__ import annotations
 
-from typing import cast
-from urllib.parse import quote
+from collections.abc import Sequence
+from typing import Any, Unpack, cast
+from urllib.parse import quote, urlencode
 
 from hosting_emulator.client.answers import JsonObject, World
+from hosting_emulator.client.listening import Listening
 from hosting_emulator.client.observed import (
     Exchange,
     ExchangePage,
+    RequestFilters,
     SnapshotEntry,
     UnfinishedOperation,
     WholeExchange,
@@ -26,17 +29,69 @@ class Observing(Wire):
 
     # --- Requests ----------------------------------------------------------------------------
 
-    def requests(self, world: str = DEFAULT_WORLD, *, limit: int = 50) -> list[Exchange]:
+    def requests(
+        self,
+        world: str = DEFAULT_WORLD,
+        *,
+        limit: int = 50,
+        **filters: Unpack[RequestFilters],
+    ) -> list[Exchange]:
         """The last exchanges of a world, newest first, each with its explanation."""
-        return self.request_page(world, limit=limit)["items"]
+        return self.request_page(world, limit=limit, **filters)["items"]
 
-    def request_page(self, world: str = DEFAULT_WORLD, *, limit: int = 50) -> ExchangePage:
-        """The last exchanges, newest first, 1 to 1000 of them, and how many there were in all."""
-        return cast(ExchangePage, self.get(f"{world_path(world)}/requests?limit={limit}"))
+    def request_page(
+        self,
+        world: str = DEFAULT_WORLD,
+        *,
+        limit: int = 50,
+        trail: bool = True,
+        **filters: Unpack[RequestFilters],
+    ) -> ExchangePage:
+        """The last exchanges, newest first, 1 to 1000 of them, and how many there were in all.
+
+        Without `trail` the answer is shorter and sooner made.
+        """
+        more = {} if trail else {"trail": "false"}
+        query = _query({"limit": limit, **more, **filters})
+        return cast(ExchangePage, self.get(f"{world_path(world)}/requests{query}"))
 
     def request(self, n: int, world: str = DEFAULT_WORLD) -> WholeExchange:
         """One exchange with headers and bodies; 404 when newer ones have taken its place."""
         return cast(WholeExchange, self.get(f"{world_path(world)}/requests/{n}"))
+
+    def har(
+        self, world: str = DEFAULT_WORLD, *, limit: int = 1000, **filters: Unpack[RequestFilters]
+    ) -> JsonObject:
+        """The last exchanges, oldest first, as an HTTP Archive 1.2."""
+        query = _query({"limit": limit, **filters})
+        return cast(JsonObject, self.get(f"{world_path(world)}/requests.har{query}"))
+
+    def replay(
+        self, n: int, world: str = DEFAULT_WORLD, *, same_key: bool = False
+    ) -> WholeExchange:
+        """Send a request of the log again, as the same person, and return what it came to.
+
+        It gets a new Idempotency-Key, unless `same_key`. 409 if its body was not kept whole.
+        """
+        path = f"{world_path(world)}/requests/{n}/replay"
+        return cast(WholeExchange, self.post(path, {"same_key": same_key}))
+
+    def listen(
+        self,
+        world: str = DEFAULT_WORLD,
+        *,
+        only: Sequence[str] = (),
+        last_id: int | None = None,
+        **filters: Unpack[RequestFilters],
+    ) -> Listening:
+        """Listen to a world, over a connection of its own, from now on (or after `last_id`).
+
+        `only` names the kinds of events wanted; `filters` choose among requests. To miss nothing,
+        listen first and read then.
+        """
+        query = _query({"only": ",".join(only), **filters})
+        headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
+        return self.open_stream(f"{world_path(world)}/events{query}", headers)
 
     # --- Operations --------------------------------------------------------------------------
 
@@ -74,6 +129,11 @@ class Observing(Wire):
     def delete_snapshot(self, snapshot_id: str, world: str = DEFAULT_WORLD) -> None:
         """Forget a snapshot."""
         self.delete(_snapshot(snapshot_id, world))
+
+
+def _query(fields: dict[str, Any]) -> str:
+    given = {name: value for name, value in fields.items() if value not in (None, "")}
+    return f"?{urlencode(given)}" if given else ""
 
 
 def _operation(operation_id: str, world: str) -> str:

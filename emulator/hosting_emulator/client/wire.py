@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from hosting_emulator.client.answers import JsonObject
 from hosting_emulator.client.errors import ControlRefused, EmulatorUnreachable, UnexpectedAnswer
+from hosting_emulator.client.listening import Listening, open_stream
 from hosting_emulator.client.responses import Answer, NotHttp
 from hosting_emulator.client.transport import KeptConnection
 
@@ -36,6 +37,7 @@ class Wire:
         headers = {"Accept": "application/json"}
         if token:
             headers["X-Control-Token"] = token
+        self._headers = headers
         self._connection = KeptConnection(
             parts.hostname,
             parts.port,
@@ -85,6 +87,15 @@ class Wire:
         """DELETE a path and return the JSON answered, None if empty."""
         __tracebackhide__ = True
         return self._ask("DELETE", path, body)
+
+    def open_stream(self, path: str, headers: dict[str, str]) -> Listening:
+        """GET a stream of events below the control URL, over a connection of its own."""
+        target = f"{self._root}/{path.lstrip('/')}"
+        opened = open_stream(self.control_url, target, {**self._headers, **headers})
+        if isinstance(opened, Answer):
+            self._read(opened)
+            raise UnexpectedAnswer(self.control_url, "it answers no stream of events")
+        return opened
 
     # --- The wire ----------------------------------------------------------------------------
 

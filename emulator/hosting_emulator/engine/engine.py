@@ -23,6 +23,7 @@ from hosting_emulator.contract.ids import make_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.commits import Keeper
+from hosting_emulator.engine.events import Feed
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.engine.fault_answers import (
     fault_kind,
@@ -45,7 +46,7 @@ from hosting_emulator.engine.routes import routes_for
 from hosting_emulator.engine.snapshots import Snapshot, Snapshots
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import count_call
-from hosting_emulator.engine.trail import Trail
+from hosting_emulator.engine.trail import Committed, Trail
 from hosting_emulator.faults.deciding import Decision, Subject, decide
 from hosting_emulator.world.fault_records import (
     Abort,
@@ -81,6 +82,9 @@ class Engine(LiveWorld):
         self._tally = tally or Tally()
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
+        #: What happens here, told to whoever listens.
+        self.feed = Feed(machine() * 1000)
+        self._trail: Trail | None = None
         self.snapshots = Snapshots()
         self._limiter = RateLimiter()
         self._in_flight: set[str] = set()
@@ -106,11 +110,16 @@ class Engine(LiveWorld):
         self.identity = Identity(world.seed, world.name)
         self._limiter = RateLimiter()
         self._in_flight.clear()
+        if self.feed.awake:
+            self.feed.replaced(title, self.world)
 
     def exchange(self, incoming: Incoming) -> Outgoing:
         """Answer one request of the public API. Never raises for anything a client did."""
         began_ns = stopwatch_ns()
-        trail = Trail(self.log.next_number(), self.world.at_ms, docs_url=incoming.docs_url)
+        world = self.world
+        trail = Trail(self.log.next_number(), world.at_ms, world, docs_url=incoming.docs_url)
+        trail.commits = incoming.commits
+        self._trail = trail
         try:
             outgoing = self._answer(incoming, trail)
         except Refused as refused:
@@ -125,10 +134,15 @@ class Engine(LiveWorld):
             outgoing = self._refuse(lost, trail)
         if outgoing.resume:
             self.log.take_back()
+            incoming.commits = trail.commits
+            self._trail = None
             return outgoing
         outgoing.in_flight = trail.in_flight
         entry = recorded(incoming, outgoing, trail, stopwatch_ns() - began_ns)
         self.log.add(entry)
+        self._trail = None
+        if self.feed.awake:
+            self.feed.exchanged(entry)
         self._tally.add(entry)
         if self._tally.listener is not None:
             self._tally.listener(self.world, entry)
@@ -138,7 +152,16 @@ class Engine(LiveWorld):
         """Accept a change, and count it. Raises StoreFailed, changing nothing."""
         before = self.world.commit
         super().commit(change, title)
-        self._tally.commits += self.world.commit - before
+        after = self.world
+        if after.commit == before:
+            return
+        self._tally.commits += 1
+        if self._trail is not None:
+            if self._trail.commits is None:
+                self._trail.commits = []
+            self._trail.commits.append(Committed(title, change.writes, after))
+        if self.feed.awake:
+            self.feed.committed(title, change.writes, after)
 
     def release(self, outgoing: Outgoing) -> None:
         """Say that an answer has been sent (or given up): its Idempotency-Key is no longer in flight."""
@@ -160,7 +183,7 @@ class Engine(LiveWorld):
 
     def request_id(self) -> str:
         """Return a new request id, for an answer that is not an exchange of the public API."""
-        return self._new_request_id(Trail(self.log.next_number(), self.now_ms()))
+        return self._new_request_id(Trail(self.log.next_number(), self.now_ms(), self.world))
 
     def _new_request_id(self, trail: Trail) -> str:
         if trail.request_id is None:
@@ -178,7 +201,7 @@ class Engine(LiveWorld):
         principal, key = self.identity.authenticate(
             Change(self.world, trail.now_ms), bearer_token(incoming.headers("Authorization"))
         )
-        trail.principal = principal.person_id
+        trail.principal = principal
         subject: Subject | None = None
         if self.world.disturbed or incoming.decided is not None:
             subject = fault_subject(self.world, spec, subject_id, principal, incoming)
@@ -303,6 +326,7 @@ class Engine(LiveWorld):
         return spec, subject_id
 
     def _call(self, change: Change, ask: Ask, trail: Trail) -> tuple[Change, Reply]:
+        trail.judged = True
         found = authorize(change, ask)
         if ask.spec.call_id == "get_operation" and self._skip_ahead(change, found):
             # Time moved, and the world with it: the poll is answered in the new moment.
@@ -363,6 +387,7 @@ class Engine(LiveWorld):
 
 
 def _explain(decision: Decision, phase: Phase, trail: Trail) -> None:
+    trail.acted += decision.acted
     for fault in decision.acted:
         trail.say(f"{fault.id} ({fault_kind(fault)}, {phase}) acted, its hit {fault.hits}")
 

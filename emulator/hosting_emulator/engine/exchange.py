@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.trail import Committed
 from hosting_emulator.faults.deciding import Decision
 from hosting_emulator.world.fault_records import Effect
 
@@ -23,7 +24,8 @@ class Incoming:
     """A request of the public API. `headers` returns every value of a header.
 
     `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
-    it (an oversized or broken body); `decided` is what faults do to it, once that is known;
+    it (an oversized or broken body); `decided` is what faults do to it, once that is known, and
+    `commits` what was committed on the way to that;
     `docs_url` tells where problem types point; `dev_port` is the port of dev origins; `raw_headers`
     are all headers as they came, for the request log.
     """
@@ -37,6 +39,7 @@ class Incoming:
     dev_port: int | None = None
     refused: Refused | None = None
     decided: Decision | None = None
+    commits: list[Committed] | None = None
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
 
 

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from hosting_emulator.calls.asking import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine import id_tokens
+from hosting_emulator.engine.sign_in import SignIn, SignIns
 from hosting_emulator.world.records import ApiKey, Person
 from hosting_emulator.world.streams import derive, digest
 from hosting_emulator.world.tables import API_KEYS, MEMBERSHIPS, ORGANIZATIONS
@@ -52,6 +54,7 @@ class Identity:
         self._world_name = world_name
         self._key: Ed25519PrivateKey | None = None
         self._verified: dict[tuple[str, str], _Verified] = {}
+        self.sign_ins = SignIns(seed, world_name)
 
     @property
     def _private_key(self) -> Ed25519PrivateKey:
@@ -64,7 +67,10 @@ class Identity:
         return self._key
 
     def jwks(self) -> dict[str, Any]:
-        """Return the JSON Web Key Set (RFC 7517) with the world's public key."""
+        """Return the JSON Web Key Set (RFC 7517): the keys of access tokens and of ID tokens.
+
+        The first time, finding the latter takes up to a second of real time.
+        """
         public = self._private_key.public_key().public_bytes_raw()
         x = urlsafe_b64encode(public).rstrip(b"=").decode()
         return {
@@ -76,7 +82,8 @@ class Identity:
                     "kid": self.kid,
                     "use": "sig",
                     "alg": ALGORITHM,
-                }
+                },
+                id_tokens.jwk(self._seed),
             ]
         }
 
@@ -95,8 +102,12 @@ class Identity:
         now_ms: int,
         lifetime_s: int,
         interactive: bool,
+        sign_in: SignIn | None = None,
     ) -> str:
-        """Return a signed access JWT. Lifetime in seconds of world time, from the second of now."""
+        """Return a signed access JWT. Lifetime in seconds of world time, from the second of now.
+
+        That of a `sign_in` also says for which client and scope (RFC 9068, 2.2).
+        """
         import jwt
 
         issued = now_ms // 1000
@@ -112,7 +123,24 @@ class Identity:
         if interactive:
             claims["sid"] = derive(self._seed, "session", person.id, size=12).hex()
         claims |= {"name": person.name, "email": person.email}
+        if sign_in is not None:
+            claims |= {"client_id": sign_in.client_id, "scope": sign_in.scope}
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
+
+    def id_token(self, claims: dict[str, Any], access_token: str) -> str:
+        """Return an ID token that belongs to an access token. See `id_tokens.signing_key`."""
+        return id_tokens.sign(self._seed, claims, access_token)
+
+    def read_id_token(self, token: str, issuer: str) -> dict[str, Any] | None:
+        """Return the claims of an ID token of this issuer, expired or not; None if it is not one."""
+        return id_tokens.read(self._seed, token, issuer)
+
+    def scope_of(self, token: str) -> str | None:
+        """Return the scope of an access token that was authenticated; None if it names none."""
+        import jwt
+
+        scope = jwt.decode(token, options={"verify_signature": False}).get("scope")
+        return scope if isinstance(scope, str) else None
 
     def authenticate(self, change: Change, token: str) -> tuple[Principal, ApiKey | None]:
         """Return who a bearer token speaks for, and the API key it is, if it is one.

@@ -12,12 +12,13 @@ from typing import Any
 
 import msgspec
 
+from hosting_emulator.calls.asking import Principal
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.engine.fault_answers import effect_kind
 from hosting_emulator.engine.redacting import Redactor
-from hosting_emulator.engine.trail import Trail
-from hosting_emulator.world.fault_records import Effect, SlowResponse
+from hosting_emulator.engine.trail import Committed, Trail
+from hosting_emulator.world.fault_records import Effect, Fault, SlowResponse
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
@@ -29,10 +30,11 @@ BODY_KEPT = 16 * 1024
 
 @dataclass(slots=True)
 class Entry:
-    """One exchange. `why` is the trail of decisions, in order; `took_ns` is real time in the core.
+    """One exchange. `why` are the reasons that were noted, in order; `took_ns` is real time in the core.
 
     `project` and `operation` are ids named by the path; `lost` is the connection fault that ate the
-    answer. Bodies are kept up to BODY_KEPT bytes, their whole lengths beside them.
+    answer. Bodies are kept up to BODY_KEPT bytes, their whole lengths beside them. What follows
+    them are the facts that `trails` tells from (see `trail.Trail`).
     """
 
     n: int
@@ -43,7 +45,7 @@ class Entry:
     call: str | None
     project: str | None
     operation: str | None
-    principal: str | None
+    principal: Principal | None
     status: int
     code: str | None
     replayed: bool
@@ -57,6 +59,10 @@ class Entry:
     content_type: str
     answer: bytes
     answer_bytes: int
+    world: World
+    judged: bool
+    commits: Sequence[Committed]
+    acted: tuple[Fault, ...]
 
 
 def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int) -> Entry:
@@ -85,6 +91,10 @@ def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int)
         content_type=outgoing.content_type,
         answer=answer if len(answer) <= BODY_KEPT else answer[:BODY_KEPT],
         answer_bytes=len(answer),
+        world=trail.world,
+        judged=trail.judged,
+        commits=trail.commits or (),
+        acted=trail.acted,
     )
 
 
@@ -129,8 +139,9 @@ class RequestLog:
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
     redactor = Redactor(world.assumptions.key_prefix)
-    key = _header(entry, b"idempotency-key")
-    person: Person | None = world.get(PEOPLE, entry.principal) if entry.principal else None
+    key = sent_header(entry, b"idempotency-key")
+    person_id = entry.principal.person_id if entry.principal else None
+    person: Person | None = world.get(PEOPLE, person_id) if person_id else None
     return {
         "n": entry.n,
         "at": format_timestamp(entry.at_ms),
@@ -140,7 +151,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "call": entry.call,
         "project": None if entry.project is None else redactor.text(entry.project),
         "operation": None if entry.operation is None else redactor.text(entry.operation),
-        "principal": entry.principal,
+        "principal": person_id,
         "who": person.alias if person else None,
         "status": entry.status,
         "code": entry.code,
@@ -191,6 +202,7 @@ def _lost(breakage: Effect | None) -> str | None:
     return effect_kind(breakage)
 
 
-def _header(entry: Entry, name: bytes) -> str | None:
+def sent_header(entry: Entry, name: bytes) -> str | None:
+    """Return the first header of a name, which is to be in lower case; None: there is none."""
     found = [value for known, value in entry.headers if known.lower() == name]
     return found[0].decode("latin-1") if found else None

@@ -4,26 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from hosting_emulator.world.fault_records import Effect
+from hosting_emulator.calls.asking import Principal
+from hosting_emulator.world.fault_records import Effect, Fault
+from hosting_emulator.world.value import World, Writes
+
+
+class Committed(NamedTuple):
+    """A commit that an exchange made: its title, what it wrote, and the world it came to."""
+
+    title: str
+    writes: Writes
+    world: World
 
 
 @dataclass(slots=True)
 class Trail:
-    """One exchange so far: its number and moment, who asked what, and why it went as it did."""
+    """One exchange so far: its number and moment, who asked what, and why it went as it did.
+
+    Only references are taken here: a plain read must not pay for what nobody may ever look at.
+    `world` is as the request found it, before what was due ran; `trails` tells from it.
+    """
 
     number: int
     now_ms: int
+    world: World
     request_id: str | None = None
     call: str | None = None
     #: The ids that the path names.
     project: str | None = None
     operation: str | None = None
-    principal: str | None = None
+    principal: Principal | None = None
+    #: Access was judged: nothing refused the request before that.
+    judged: bool = False
     replayed: bool = False
     #: The problem code it was answered with.
     code: str | None = None
     why: list[str] | None = None
+    commits: list[Committed] | None = None
+    #: The faults that acted, as their hits counted then.
+    acted: tuple[Fault, ...] = ()
     in_flight: str | None = None
     docs_url: Callable[[], str] | None = None
     #: What a fault does at the socket to whatever the answer is.

@@ -165,4 +165,4 @@ class Worlds:
                 raise StoreFailed(
                     f"the world could not be deleted: {error.strerror or error}"
                 ) from error
-        del self._engines[name]
+        self._engines.pop(name).feed.end()

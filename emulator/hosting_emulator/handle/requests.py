@@ -123,7 +123,7 @@ class Requests(Sequence[MadeRequest]):
         return matching
 
     def _read(self) -> Log:
-        page = self._control.request_page(self._world, limit=CAPACITY)
+        page = self._control.request_page(self._world, limit=CAPACITY, trail=False)
         held = [
             made_request(told, self._fetch)
             for told in reversed(page["items"])

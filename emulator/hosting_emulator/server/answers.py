@@ -32,6 +32,12 @@ def json(document: Any, status: int = 200) -> web.Response:
     return raw(status, _encode(document), "application/json", Cache_Control="no-store")
 
 
+def stream(content_type: str) -> web.StreamResponse:
+    """Return the beginning of an answer that goes on as long as its handler writes."""
+    headers = {"Content-Type": content_type, "Cache-Control": "no-store", "Server": SERVER}
+    return web.StreamResponse(headers=headers | _KEPT_FROM_OTHER_SITES)
+
+
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
     """Answer a problem of the control API (the public API's come from the core)."""
     if len(detail) > LONGEST_DETAIL:
@@ -42,14 +48,33 @@ def problem(status: int, title: str, detail: str, **headers: str) -> web.Respons
     )
 
 
-def html(text: str, policy: str, status: int = 200, **headers: str) -> web.Response:
-    """Answer a page under a content security policy."""
+def redirect(location: str, **headers: str) -> web.Response:
+    """Send a browser elsewhere, with GET (RFC 9110, 15.4.4), and without saying where from."""
+    kept = {"Cache_Control": "no-store", "Referrer_Policy": "no-referrer", **headers}
+    response = raw(303, b"", "text/plain; charset=utf-8", Location=location, **kept)
+    return keep_opener(response)
+
+
+def keep_opener(response: web.Response) -> web.Response:
+    """Let the window that opened this answer's window keep hold of it: an app's sign-in popup."""
+    response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
+    return response
+
+
+def html(
+    text: str, policy: str, status: int = 200, referrer: str = "no-referrer", **headers: str
+) -> web.Response:
+    """Answer a page under a content security policy.
+
+    A page whose form is sent here needs the referrer policy `same-origin`: under `no-referrer` a
+    browser sends the Origin `null`, which the guard refuses.
+    """
     return raw(
         status,
         text.encode(),
         "text/html; charset=utf-8",
         Content_Security_Policy=policy,
-        Referrer_Policy="no-referrer",
+        Referrer_Policy=referrer,
         Cache_Control="no-cache",
         **headers,
     )

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.library import Library
-from hosting_emulator.server import origin, public
+from hosting_emulator.server import origin, origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
 from hosting_emulator.server.guard import Guard
@@ -57,7 +57,8 @@ class App:
         engine = self.worlds.get(name)
         if engine is None or engine.world.disturbed or not path.startswith("/v1/"):
             return None
-        if not self._guard.hosts.harmless(whole.message.headers.get("Host", "")):
+        headers = whole.message.headers
+        if "Origin" in headers or not self._guard.hosts.harmless(headers.get("Host", "")):
             return None
         return public.answer_promptly(whole, engine, path, query, self.site)
 
@@ -67,11 +68,25 @@ class App:
         engine = self.worlds.get(name)
         assert engine is not None
         refused = self._guard.refused_host(request)
-        return await public.answer(request, engine, path, query, self.site, refused)
+        app = None if refused else self._guard.origins.of_app(request)
+        if app is None:
+            return await public.answer(request, engine, path, query, self.site, refused)
+        if origins.is_preflight(request):  # the browser's question, not a call: it is not logged
+            return origins.preflight(request, app)
+        granted = origins.granted(app)
+        return await public.answer(request, engine, path, query, self.site, granted=granted)
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self._guard.refusal(request, path)
         if refusal is not None:
             return refusal
-        context = Context(request, self.worlds, self.site, self._facts, query, self._library)
-        return await routes.answer(context, path)
+        app = self._guard.app_of(request, path)
+        if app is not None and origins.is_preflight(request):
+            return origins.preflight(request, app)
+        context = Context(
+            request, self.worlds, self.site, self._facts, query, self._library, self._guard.origins
+        )
+        response = await routes.answer(context, path)
+        if app is not None:
+            response.headers.update(origins.granted(app))
+        return response

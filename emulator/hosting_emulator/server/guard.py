@@ -16,12 +16,18 @@ from aiohttp import web
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import Hosts, is_loopback
+from hosting_emulator.server.origins import Origins
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
 
 TOKEN_HEADER = "X-Control-Token"
 #: Open to other machines too: an application under test needs its identity provider, people read
 #: the documentation, and orchestrators ask for health.
-_OPEN = re.compile(r"/_emulator/(health|docs(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)")
+_OPEN = re.compile(r"/_emulator/(health|(docs|static)(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)")
+#: Open to web apps of other origins that are let in: what an OpenID client library fetches.
+_FOR_APPS = re.compile(
+    r"/_emulator/(worlds/[^/]+/)?idp/"
+    r"(\.well-known/openid-configuration|jwks\.json|token|userinfo)"
+)
 #: What proxies add: the request then comes from elsewhere, whatever its connection says.
 _HANDED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
 #: Makes a browser ask for a name and a password; the name may be anything.
@@ -42,8 +48,16 @@ class Guard:
     look like those.
     """
 
-    def __init__(self, hosts: Hosts, token: str | None, *, everybody: bool = False) -> None:
+    def __init__(
+        self,
+        hosts: Hosts,
+        token: str | None,
+        origins: Origins | None = None,
+        *,
+        everybody: bool = False,
+    ) -> None:
         self.hosts = hosts
+        self.origins = origins or Origins()
         self._token = None if token is None else _bytes(token)
         self._everybody = everybody
 
@@ -51,7 +65,7 @@ class Guard:
         """Return the answer to a request that may not pass; None lets it through."""
         hosts = request.headers.getall("Host", [])
         host = hosts[0] if hosts else ""
-        if len(hosts) > 1 or not _same_origin(request, host):
+        if len(hosts) > 1 or not (_same_origin(request, host) or self.app_of(request, path)):
             return _forbidden("a page of another site may not use the control API")
         if self._has_token(request):
             return None
@@ -66,6 +80,10 @@ class Guard:
         return _forbidden(
             f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
         )
+
+    def app_of(self, request: web.BaseRequest, path: str) -> str | None:
+        """Return the origin of the web app that asks, where such apps are let in; else None."""
+        return self.origins.of_app(request) if _FOR_APPS.fullmatch(path) else None
 
     def refused_host(self, request: web.BaseRequest) -> Refused | None:
         """Return why the public API does not answer under a request's Host; None: it does.

@@ -14,7 +14,7 @@ _HOST = re.compile(
     r"([A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?"
 )
 #: Nobody can own a name under these in the public DNS (RFC 6761, RFC 8375, ICANN's `internal`).
-_RESERVED = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
+RESERVED = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
 #: How many names are remembered; a client uses one or two.
 _REMEMBERED = 256
 
@@ -51,10 +51,7 @@ class Hosts:
         if not name:
             return False
         return (
-            "." not in name
-            or name in self._allowed
-            or name.endswith(_RESERVED)
-            or _is_address(name)
+            "." not in name or name in self._allowed or name.endswith(RESERVED) or _is_address(name)
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from aiohttp import web
 
@@ -26,8 +27,13 @@ async def answer(
     query: str,
     site: Site,
     refused: Refused | None = None,
+    *,
+    granted: Sequence[tuple[str, str]] = (),
 ) -> web.StreamResponse:
-    """Answer one request of a world's `/v1`, or refuse it. `path` is without the world's prefix."""
+    """Answer one request of a world's `/v1`, or refuse it. `path` is without the world's prefix.
+
+    `granted` are headers by which a page of another origin may read the answer, whatever it is.
+    """
     body = b""
     if refused is None and request.can_read_body:
         body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
@@ -54,9 +60,12 @@ async def answer(
                 await durable
             except OSError as error:
                 _log.error("a change could not be made durable: %s", error)
-                return _response(_not_durable(engine, incoming))
+                outgoing = _not_durable(engine, incoming)
+                outgoing.headers = (*outgoing.headers, *granted)
+                return _response(outgoing)
         if outgoing.delay_ms:  # what was asked is done: it is late for nobody but the client
             await client_lost(request, outgoing.delay_ms / 1000)
+        outgoing.headers = (*outgoing.headers, *granted)
         return _response(outgoing) if outgoing.breakage is None else Broken(outgoing)
     finally:
         engine.release(outgoing)

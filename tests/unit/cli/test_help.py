@@ -17,6 +17,7 @@ HEAVY = {
     "jwt",
     "msgspec",
     "pydantic",
+    "rich",
     "tinydb",
 }
 
@@ -47,12 +48,13 @@ def test_the_whole_tree_is_there():
     assert {" ".join(path) for path in ALL} == {
         "",
         *("start", "exec", "status", "env", "wait", "token", "clock", "world", "contract"),
-        *("fault", "intervene", "scenario", "doctor"),
+        *("fault", "intervene", "scenario", "doctor", "requests", "why"),
         *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
         *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
         *(f"contract {c}" for c in ("openapi", "problems", "assumptions")),
         *(f"fault {c}" for c in ("add", "list", "remove", "clear", "kinds")),
         *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
+        *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay")),
     }
 
 
@@ -96,10 +98,19 @@ def test_commands_that_give_data_can_give_json():
     without = {path for path in ALL if not any("--json" in p.opts for p in command_at(path).params)}
 
     assert without == {
-        *((), ("clock",), ("world",), ("contract",), ("fault",), ("scenario",)),  # groups
+        *(
+            (),
+            ("clock",),
+            ("world",),
+            ("contract",),
+            ("fault",),
+            ("scenario",),
+            ("requests",),
+        ),  # groups
         ("exec",),  # what it prints is the command's
         *(("wait",), ("world", "delete"), ("fault", "remove"), ("fault", "clear")),  # no data
         *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
+        ("requests", "har"),  # likewise
         ("scenario", "show"),  # always YAML
     }
 
@@ -109,7 +120,7 @@ def test_commands_that_give_data_can_give_json():
     [
         ["--help"],
         ["--version"],
-        *([word, "--help"] for word in ("start", "exec", "fault", "scenario")),
+        *([word, "--help"] for word in ("start", "exec", "fault", "scenario", "requests", "why")),
     ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str]):

@@ -73,6 +73,7 @@ def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
         *("--clock", "scaled:60", "--at", "2030-01-31T09:30:00Z"),
         *("--assume", "rate_limit=100/60s", "--assume", "accepted_status=200"),
         *("--public-url", "https://emulator.test", "--allow-host", "a", "--allow-host", "b"),
+        *("--allow-origin", "http://a:1", "--allow-origin", "http://b"),
         *("--control-token", "s3cret", "--scenario", "mine.yaml", "--watch"),
     )
 
@@ -89,6 +90,7 @@ def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
             assumptions={"rate_limit": "100/60s", "accepted_status": "200"},
             public_url="https://emulator.test",
             allowed_hosts=("a", "b"),
+            allowed_origins=("http://a:1", "http://b"),
             control_token="s3cret",
             library=FOLDER,
             scenario="mine.yaml",

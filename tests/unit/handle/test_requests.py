@@ -312,7 +312,7 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
         "duration_us": 1.5,
     }
     items = [{"n": n, **plain} for n in range(1234, 234, -1)]
-    control.on("GET /worlds/w/requests?limit=1000", {"items": items, "total": 1234})
+    control.on("GET /worlds/w/requests?limit=1000&trail=false", {"items": items, "total": 1234})
     control.on("GET /worlds/w/requests?limit=1", {"items": items[:1], "total": 1234})
     people = Aliased(Aliases("person", []), Aliases("project", []))
     return Requests(client, "w", "http://h/worlds/w", people)

@@ -10,7 +10,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.server.pages.start_page import start_page
+from hosting_emulator.server.pages.start_page import start_body
 from tests.conftest import Api
 
 
@@ -43,7 +43,7 @@ def test_the_first_request_can_be_copied(api: Api):
 
 
 def test_an_empty_world_has_no_first_request():
-    html = start_page("http://h", "in memory", [world()])
+    html = start_body("http://h", "in memory", [world()])
 
     assert "A first request" not in html
     assert "<h2>Worlds</h2>" in html
@@ -53,7 +53,7 @@ def test_names_are_escaped():
     evil = "<script>&"
     row = {"id": evil, "alias": evil, "name": evil, "plan": evil, "organization_id": evil}
 
-    html = start_page(
+    html = start_body(
         evil, evil, [world(people=[row], projects=[row], organizations=[row], base_url=evil)]
     )
 
@@ -63,4 +63,4 @@ def test_names_are_escaped():
 def test_a_scaled_clock_says_its_rate():
     clock = {"mode": "scaled", "now": "2026-01-01T00:00:00.000Z", "rate": 60.0}
 
-    assert "scaled, 60x" in start_page("http://h", "in memory", [world(clock=clock)])
+    assert "scaled, 60x" in start_body("http://h", "in memory", [world(clock=clock)])

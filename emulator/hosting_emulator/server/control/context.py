@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,6 +13,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.library import Library
 from hosting_emulator.server.bodies import read_body
+from hosting_emulator.server.origins import Origins
 from hosting_emulator.server.sites import Site
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ class Context:
     facts: Facts
     query: str
     library: Library
+    origins: Origins = field(default_factory=Origins)
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefused 404."""
@@ -73,6 +75,12 @@ class Context:
     def base_url(self) -> str:
         """Scheme, host and port under which the asker reaches this server."""
         return self.site.base_url(self.request)
+
+    @property
+    def from_another_origin(self) -> bool:
+        """Whether a page of another origin asks: a web app that the guard lets in."""
+        origin, host = self.request.headers.get("Origin"), self.request.headers.get("Host", "")
+        return origin is not None and origin.lower().partition("://")[2] != host.lower()
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body. Raises ControlRefused."""

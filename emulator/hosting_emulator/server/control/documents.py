@@ -12,7 +12,8 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.views import world_summary
-from hosting_emulator.server.pages import layout, problem_pages, start_page
+from hosting_emulator.server.dashboard import shell
+from hosting_emulator.server.pages import api_docs, layout, problem_pages, start_page
 from hosting_emulator.server.sites import world_prefix
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
@@ -75,13 +76,13 @@ async def start(context: Context) -> web.Response:
         state = f"{facts.data_dir} (durability: {facts.durability})"
     summaries = [world_summary(context, engine) for engine in context.worlds]
     summaries.sort(key=lambda summary: summary["name"] != DEFAULT_WORLD)
-    body = start_page.start_page(context.base_url, state, summaries)
-    return answers.html(body, layout.CONTENT_SECURITY_POLICY)
+    fallback = start_page.start_body(context.base_url, state, summaries)
+    return answers.html(shell.dashboard_page(fallback), shell.CONTENT_SECURITY_POLICY)
 
 
 async def docs(context: Context) -> web.Response:
-    """GET /docs."""
-    return answers.html(problem_pages.docs_index(), layout.CONTENT_SECURITY_POLICY)
+    """GET /docs: the calls to read and to try, and links to all other documents."""
+    return answers.html(api_docs.docs_page(), api_docs.POLICY)
 
 
 async def errors(context: Context) -> web.Response:

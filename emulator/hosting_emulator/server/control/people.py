@@ -12,14 +12,15 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import home_of, issuer_path
+from hosting_emulator.engine.sign_in import SignIn
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world import views
-from hosting_emulator.world.records import Organization, Person
+from hosting_emulator.world.records import Organization, Person, Project
 from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, Table
 from hosting_emulator.world.value import Change, World
 
-R = TypeVar("R", Person, Organization)
+R = TypeVar("R", Person, Organization, Project)
 LONGEST_LIFETIME_S = 10 * 365 * 86_400
 
 
@@ -71,8 +72,12 @@ def token_document(
     organization_id: str | None,
     interactive: bool,
     lifetime_s: int | None = None,
+    sign_in: SignIn | None = None,
 ) -> dict[str, Any]:
-    """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires)."""
+    """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
+
+    `sign_in` is the one that it follows, if somebody signed in by a browser.
+    """
     assumptions = engine.world.assumptions
     now_ms = engine.settle()
     if lifetime_s is None:
@@ -85,6 +90,7 @@ def token_document(
         now_ms=now_ms,
         lifetime_s=lifetime_s,
         interactive=interactive,
+        sign_in=sign_in,
     )
     return {
         "access_token": token,
@@ -120,7 +126,7 @@ async def create_api_key(context: Context, world: str) -> web.Response:
 
 
 def find(world: World, table: Table[R], name: str, index: str) -> R:
-    """Return the person or organization with this alias or id. Raises ControlRefused 404."""
+    """Return the person, organization or project of this alias or id. Raises ControlRefused 404."""
     found = world.get(table, world.indexes.get(f"{index}:{name}") or name)
     if found is None:
         aliases = ", ".join(sorted(record.alias for _, record in world.rows(table)))

@@ -1,27 +1,57 @@
-"""Control of the request log: the last exchanges, one of them whole, and a world's story in short."""
+"""Control of the request log: the last exchanges, those that are meant of them, and one whole."""
 
 from __future__ import annotations
 
+import difflib
+import re
+from functools import partial
 from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.engine.request_log import entry_view, exchange_view
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.request_log import Entry, entry_view
+from hosting_emulator.engine.trails import Trails
+from hosting_emulator.engine.wanted import NOBODY, NONE, Wanted
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.people import find
+from hosting_emulator.world.tables import PEOPLE, PROJECTS
+
+FILTERS = ("call", "status", "who", "project", "since", "until", "text", "after")
+_STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
+_CALLS = tuple(spec.call_id for spec in call_table(Assumptions()))
 
 
 async def list_requests(context: Context, world: str) -> web.Response:
-    """GET …/requests?limit=50, newest first, and how many there have been."""
+    """GET …/requests?limit=50, newest first, and how many there have been.
+
+    Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
+    `since` and `until` (world time, until not included), `text` and `after` (a number).
+    `trail=false` leaves the trails out.
+    """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 50)
-    items = [entry_view(engine.world, entry) for entry in engine.log.newest(limit)]
+    trail = _given(context).get("trail", "true")
+    if trail not in ("true", "false"):
+        raise ControlRefused(400, "Bad trail", "trail is true or false")
+    view = Trails(engine.log).item if trail == "true" else entry_view
+    found = find_entries(engine, read_wanted(context, engine), limit)
+    items = [view(engine.world, entry) for entry in found]
     return answers.json({"total": engine.log.count, "items": items})
 
 
 async def show_request(context: Context, world: str, n: str) -> web.Response:
-    """GET …/requests/{n}: one exchange with headers and bodies, secrets cut out."""
+    """GET …/requests/{n}: one exchange with headers, bodies and trail, secrets cut out."""
     engine = context.engine(world)
+    return answers.json(Trails(engine.log).whole(engine.world, find_entry(engine, n)))
+
+
+def find_entry(engine: Engine, n: str) -> Entry:
+    """Return the exchange of a number, as a path gives it. Raises ControlRefused 404."""
     entry = engine.log.find(int(n)) if n.isascii() and n.isdigit() and len(n) < 16 else None
     if entry is None:
         raise ControlRefused(
@@ -30,12 +60,70 @@ async def show_request(context: Context, world: str, n: str) -> web.Response:
             f"the log has no request {n[:40]!r}: it keeps the last {len(engine.log)} of "
             f"{engine.log.count}",
         )
-    return answers.json(exchange_view(engine.world, entry))
+    return entry
+
+
+def find_entries(engine: Engine, wanted: Wanted, limit: int) -> list[Entry]:
+    """Return the last `limit` exchanges that are meant, newest first."""
+    if wanted.everything:
+        return engine.log.newest(limit)
+    return [entry for entry in engine.log.newest(len(engine.log)) if wanted.fits(entry)][:limit]
+
+
+def read_wanted(context: Context, engine: Engine) -> Wanted:
+    """Return which exchanges the query means. Raises ControlRefused 400 or 404, naming the filter."""
+    given = {name: value for name, value in _given(context).items() if name in FILTERS and value}
+    world = engine.world
+    person, project = partial(find, world, PEOPLE), partial(find, world, PROJECTS)
+    who, about = given.get("who"), given.get("project")
+    status = given.get("status", "")
+    if status and not _STATUS.fullmatch(status):
+        raise ControlRefused(400, "Bad status", "status is a status like 404, or a class like 4xx")
+    whole_class = status.lower().endswith("xx")
+    return Wanted(
+        call=_known_call(given.get("call")),
+        status=int(status) if status and not whole_class else None,
+        status_class=int(status[0]) if whole_class else None,
+        who=who if who in (None, NOBODY) else person(who, "person").id,
+        project=None if about is None else project(about, "project").id,
+        since_ms=_moment("since", given.get("since")),
+        until_ms=_moment("until", given.get("until")),
+        text=given.get("text"),
+        after=_number("after", given.get("after")),
+    )
 
 
 def read_limit(context: Context, name: str, default: int) -> int:
     """Return a number from 1 to 1000 of the query. Raises ControlRefused 400."""
-    given = parse_qs(context.query, keep_blank_values=True).get(name, [str(default)])[-1]
+    given = _given(context).get(name, str(default))
     if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
         raise ControlRefused(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
     return int(given)
+
+
+def _given(context: Context) -> dict[str, str]:
+    query = parse_qs(context.query, keep_blank_values=True)
+    return {name: values[-1] for name, values in query.items()}
+
+
+def _known_call(call: str | None) -> str | None:
+    if call in (None, NONE, *_CALLS):
+        return call
+    near = difflib.get_close_matches(str(call), _CALLS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_CALLS)} and {NONE}"
+    raise ControlRefused(400, "Bad call", f"no call is named {str(call)[:80]!r}; {hint}")
+
+
+def _moment(name: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_timestamp(text)
+    except ValueError as error:
+        raise ControlRefused(400, f"Bad {name}", str(error)) from None
+
+
+def _number(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise ControlRefused(400, f"Bad {name}", f"{name} is the number of a request")
+    return int(text)

@@ -15,7 +15,6 @@ from hosting_emulator.server.control import (
     clock,
     documents,
     history,
-    idp,
     operations,
     people,
     requests,
@@ -26,20 +25,31 @@ from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
-ControlHandler = Callable[..., Awaitable[web.Response]]
+ControlHandler = Callable[..., Awaitable[web.StreamResponse]]
 
 
 def _later(module: str, name: str) -> ControlHandler:
     """Return a handler whose module is loaded when it is first asked: a start is not to wait for it."""
 
-    async def handler(context: Context, **named: str) -> web.Response:
+    async def handler(context: Context, **named: str) -> web.StreamResponse:
         found = import_module(f"hosting_emulator.server.control.{module}")
-        answer: web.Response = await getattr(found, name)(context, **named)
+        answer: web.StreamResponse = await getattr(found, name)(context, **named)
         return answer
 
     return handler
 
 
+#: The identity provider: of the default world, and the same below each world.
+_IDP = (
+    ("GET", "/idp/.well-known/openid-configuration", _later("idp.discovery", "discovery")),
+    ("GET", "/idp/jwks.json", _later("idp.discovery", "jwks")),
+    ("GET", "/idp/authorize", _later("idp.authorize", "authorize")),
+    ("POST", "/idp/authorize", _later("idp.authorize", "authorize")),
+    ("POST", "/idp/token", _later("idp.tokens", "token")),
+    ("GET", "/idp/userinfo", _later("idp.userinfo", "userinfo")),
+    ("POST", "/idp/userinfo", _later("idp.userinfo", "userinfo")),
+    ("GET", "/idp/end-session", _later("idp.leaving", "end_session")),
+)
 _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "", documents.start),
     ("GET", "/health", documents.health),
@@ -52,9 +62,12 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "/contract/openapi.json", documents.openapi),
     ("GET", "/contract/problems", documents.problems),
     ("GET", "/contract/assumptions", documents.assumptions),
-    ("GET", "/idp/.well-known/openid-configuration", idp.discovery),
-    ("GET", "/idp/jwks.json", idp.jwks),
-    ("POST", "/idp/token", idp.token),
+    ("GET", "/static/{file*}", _later("static_files", "static_file")),
+    *(
+        (method, below + path, handler)
+        for below in ("", "/worlds/{world}")
+        for method, path, handler in _IDP
+    ),
     ("GET", "/worlds", worlds.list_worlds),
     ("POST", "/worlds", worlds.create_world),
     ("GET", "/worlds/{world}", worlds.show_world),
@@ -67,6 +80,9 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("PATCH", "/worlds/{world}/assumptions", worlds.patch_assumptions),
     ("GET", "/worlds/{world}/requests", requests.list_requests),
     ("GET", "/worlds/{world}/requests/{n}", requests.show_request),
+    ("POST", "/worlds/{world}/requests/{n}/replay", _later("replay", "replay_request")),
+    ("GET", "/worlds/{world}/requests.har", _later("har", "export")),
+    ("GET", "/worlds/{world}/events", _later("events", "listen")),
     ("GET", "/worlds/{world}/report", _later("report", "report")),
     ("GET", "/worlds/{world}/history", history.list_history),
     ("POST", "/worlds/{world}/rewind", history.rewind),
@@ -78,6 +94,9 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "/worlds/{world}/clock", clock.get_clock),
     ("PUT", "/worlds/{world}/clock", clock.put_clock),
     ("POST", "/worlds/{world}/clock/advance", clock.advance_clock),
+    ("GET", "/worlds/{world}/projects", _later("projects", "list_projects")),
+    ("GET", "/worlds/{world}/keys", _later("projects", "list_keys")),
+    ("GET", "/worlds/{world}/timeline", _later("timeline", "show_timeline")),
     ("GET", "/worlds/{world}/operations", operations.list_operations),
     ("GET", "/worlds/{world}/operations/{operation}/why", operations.why_operation),
     ("POST", "/worlds/{world}/operations/{operation}/step", operations.step_operation),
@@ -96,22 +115,25 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("POST", "/worlds/{world}/scenario", _later("scenarios", "load_scenario")),
     ("POST", "/worlds/{world}/tokens", people.create_token),
     ("POST", "/worlds/{world}/api-keys", people.create_api_key),
-    ("GET", "/worlds/{world}/idp/.well-known/openid-configuration", idp.discovery),
-    ("GET", "/worlds/{world}/idp/jwks.json", idp.jwks),
-    ("POST", "/worlds/{world}/idp/token", idp.token),
 )
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", template)
-    named = (f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
-    return re.compile("".join(named))
+    """Make a pattern of a path: `{name}` is one segment of it, `{name*}` all the rest."""
+    parts = re.split(r"\{(\w+\*?)\}", template)
+    return re.compile(
+        "".join(_named(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
+    )
+
+
+def _named(part: str) -> str:
+    return f"(?P<{part[:-1]}>.+)" if part.endswith("*") else f"(?P<{part}>[^/]+)"
 
 
 _ROUTES = [(method, _pattern(template), handler) for method, template, handler in _TABLE]
 
 
-async def answer(context: Context, path: str) -> web.Response:
+async def answer(context: Context, path: str) -> web.StreamResponse:
     """Answer a request of the control API; `path` is the whole path, without the query."""
     rest = path[len(PREFIX) :].rstrip("/")
     method = "GET" if context.request.method == "HEAD" else context.request.method
@@ -133,7 +155,9 @@ async def answer(context: Context, path: str) -> web.Response:
     )
 
 
-async def _run(handler: ControlHandler, context: Context, named: dict[str, str]) -> web.Response:
+async def _run(
+    handler: ControlHandler, context: Context, named: dict[str, str]
+) -> web.StreamResponse:
     try:
         response = await handler(context, **named)
     except ControlRefused as refused:

@@ -40,13 +40,14 @@ _NAVIGATION: Final = (
 _BACKTICKS: Final = re.compile(r"`([^`]+)`")
 
 
-def page(title: str, body_html: str, *, base: str = "") -> str:
+def page(title: str, body_html: str, *, base: str = "", head: str = "") -> str:
     """Return a whole HTML document.
 
     Args:
         title: Plain text for the browser's tab; escaped here.
         body_html: The content of `<main>`, already HTML: its maker has escaped what it holds.
         base: What stands before each link, such as an origin; nothing by default.
+        head: What else stands in `<head>`, as HTML lines.
     """
     here = escape(base)
     links = "".join(f'<a href="{here}{path}">{name}</a>' for path, name in _NAVIGATION)
@@ -59,7 +60,7 @@ def page(title: str, body_html: str, *, base: str = "") -> str:
 <title>{escape(title)} - hosting-emulator</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="{here}{STYLE_PATH}">
-</head>
+{head}</head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header><div class="bar">

@@ -1,4 +1,4 @@
-"""The pages that a problem's `type` link leads to, their catalogue, and the entrance to the docs.
+"""The pages that a problem's `type` link leads to, and their catalogue.
 
 They show the table of problems and add no facts of their own. They must not read a world: a page
 says what a code means, the request log says why it came.
@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.server.pages.layout import (
-    ASSUMPTIONS_PATH,
     DOCS_PATH,
     ERRORS_PATH,
-    HEALTH_PATH,
-    OPENAPI_PATH,
     page,
     prose,
 )
@@ -32,38 +29,6 @@ _EXAMPLE_WAIT_SECONDS: Final = 30
 _PHRASES: Final = {413: "Content Too Large"}  # RFC 9110's; older Pythons know the former one
 _SPECIFIED: Final = '<span class="mark specified">the contract says so</span>'
 _ASSUMED: Final = '<span class="mark assumed">our assumption</span>'
-
-
-def docs_index(*, base: str = "") -> str:
-    """Return the entrance: links to all that the emulator says about itself."""
-    entries = (
-        (
-            ERRORS_PATH,
-            "Problem catalogue",
-            f"The {len(PROBLEMS)} problem codes: what each means, when it comes and what a client"
-            " should do about it.",
-        ),
-        (
-            OPENAPI_PATH,
-            "OpenAPI document",
-            "The calls of the contract as an OpenAPI 3.1 document, for generators and checkers.",
-        ),
-        (
-            ASSUMPTIONS_PATH,
-            "Assumptions",
-            "Every point on which the contract is silent: our default, the alternatives, and the"
-            " name to set it by.",
-        ),
-        (HEALTH_PATH, "Health", "Whether the emulator is up, and its version."),
-    )
-    cards = "".join(
-        f'<li><a href="{escape(base)}{path}">{escape(name)}</a><p>{prose(about)}</p></li>'
-        for path, name, about in entries
-    )
-    body = f"""<h1>Documentation</h1>
-<p class="lead">What this emulator answers, and how much of that the contract stands behind.</p>
-<ul class="cards">{cards}</ul>"""
-    return page("Documentation", body, base=base)
 
 
 def problem_index(*, base: str = "") -> str:

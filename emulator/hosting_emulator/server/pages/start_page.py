@@ -1,6 +1,6 @@
-"""The page at the control URL: where things are, a first request to copy, and what worlds there are.
+"""The page at the control URL without a script: where things are, a first request, what worlds there are.
 
-It shows what the control API's summaries say and must not read a world itself.
+With scripts the dashboard stands in its place. It shows what the control API's summaries say and must not read a world itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from hosting_emulator.server.pages.layout import (
     DOCS_PATH,
     ERRORS_PATH,
     OPENAPI_PATH,
-    page,
 )
 
 Summary = Mapping[str, Any]
@@ -28,8 +27,8 @@ _LINKS: Final = (
 _LOOK: Final = (("requests", "requests"), ("assumptions", "assumptions"), ("state", "state"))
 
 
-def start_page(base_url: str, state: str, worlds: Sequence[Summary]) -> str:
-    """Return the page.
+def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> str:
+    """Return the content of the page's `<main>`, as HTML.
 
     Args:
         base_url: Where its reader reached the server.
@@ -37,7 +36,7 @@ def start_page(base_url: str, state: str, worlds: Sequence[Summary]) -> str:
         worlds: Summaries as the control API gives them; the first is the default world.
     """
     default = worlds[0]
-    body = f"""<h1>The emulator is running</h1>
+    return f"""<h1>The emulator is running</h1>
 <p class="lead">The Project Hosting Control API answers below this base URL, at
 <code>/v1</code>. It plays the production and the development server alike.</p>
 <dl class="facts">
@@ -53,7 +52,6 @@ def start_page(base_url: str, state: str, worlds: Sequence[Summary]) -> str:
 {_inside(default)}
 <h2>Read on</h2>
 <ul class="cards">{"".join(_card(*link) for link in _LINKS)}</ul>"""
-    return page("Worlds", body)
 
 
 def _fact(label: str, value: str, *, code: bool = False) -> str:

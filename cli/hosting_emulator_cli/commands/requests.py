@@ -1,0 +1,194 @@
+"""`requests`: what was asked, what was answered, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from hosting_emulator_cli.exchanges import (
+    exchange_line,
+    exchange_table,
+    project_aliases,
+    whole_text,
+)
+from hosting_emulator_cli.filters import with_filters
+from hosting_emulator_cli.groups import OrderedGroup
+from hosting_emulator_cli.looks.terminal import console, is_terminal
+from hosting_emulator_cli.options import examples, json_option, output_option, with_world
+from hosting_emulator_cli.output import as_json as to_json
+from hosting_emulator_cli.output import put, put_json, say
+
+if TYPE_CHECKING:
+    from hosting_emulator.client import ControlClient, Exchange, RequestFilters, WholeExchange
+
+_number = click.argument("n", type=click.IntRange(min=1))
+
+
+def _limit(default: int, words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    limits = click.IntRange(1, 1000)
+    return click.option(
+        "--limit", type=limits, default=default, show_default=True, metavar="N", help=words
+    )
+
+
+@click.group(
+    cls=OrderedGroup,
+    epilog=examples(
+        "hosting-emulator requests tail --status 4xx",
+        "hosting-emulator requests list --who reader --project shop",
+        "hosting-emulator requests show 12",
+    ),
+)
+def requests() -> None:
+    """Show the request log: what was asked, what was answered and why.
+
+    A world keeps its last 1,000 requests, without the secrets in them. Times are the world's.
+    """
+
+
+@requests.command("list", epilog=examples("hosting-emulator requests list --status 4xx --json"))
+@_limit(50, "So many at most.")
+@with_filters
+@json_option
+@with_world
+def list_(
+    client: ControlClient, world: str, limit: int, filters: RequestFilters, as_json: bool
+) -> None:
+    """List the last requests, newest first."""
+    page = client.request_page(world, limit=limit, **filters)
+    items = page["items"]
+    if as_json:
+        put_json(items)
+        return
+    aliases = project_aliases(client, world)
+    if not is_terminal():
+        put(exchange_table(items, aliases))
+        return
+    _show(reversed(items), aliases)  # the newest stands where one looks
+    if not items:
+        given = any(value is not None for value in filters.values())
+        say("No request fits." if given else "No requests yet.")
+
+
+@requests.command(epilog=examples("hosting-emulator requests show 12"))
+@_number
+@json_option
+@with_world
+def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
+    """Show one request whole: its trail, headers and bodies.
+
+    N is its number in the list. Of what a client may not see, the trail says that it exists and who
+    could see it.
+    """
+    found = client.request(n, world)
+    if as_json:
+        put_json(found)
+    else:
+        _show_whole(found, project_aliases(client, world))
+
+
+@requests.command(
+    epilog=examples(
+        "hosting-emulator requests tail",
+        "hosting-emulator requests tail --call list_deployments --json | jq .code",
+    )
+)
+@click.option(
+    "--last",
+    type=click.IntRange(0, 1000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Begin with the last N.",
+)
+@with_filters
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@with_world
+def tail(
+    client: ControlClient, world: str, last: int, filters: RequestFilters, as_json: bool
+) -> None:
+    """Show requests as they happen, until Ctrl-C."""
+    aliases = project_aliases(client, world)
+    with client.listen(world, only=("request", "world"), **filters) as events:
+        shown = 0
+        if last:
+            page = client.request_page(world, limit=last, **filters)
+            for exchange in reversed(page["items"]):
+                _put_line(exchange, aliases, as_json)
+                shown = exchange["n"]
+        for _, kind, data in events:
+            if kind == "gap":
+                say("Too many came at once: some are not shown.")
+            elif kind == "world":
+                say(f"The world was {data['title']}.")
+                shown, aliases = 0, project_aliases(client, world)
+            elif data["n"] > shown:
+                _put_line(cast("Exchange", data), aliases, as_json)
+
+
+@requests.command(epilog=examples("hosting-emulator requests har --output requests.har"))
+@_limit(1000, "So many at most.")
+@with_filters
+@output_option
+@with_world
+def har(
+    client: ControlClient, world: str, limit: int, filters: RequestFilters, output: Path | None
+) -> None:
+    """Write requests as an HTTP Archive (HAR 1.2), oldest first.
+
+    A browser opens it in its network panel.
+    """
+    from hosting_emulator_cli.files import put_document
+
+    document = client.har(world, limit=limit, **filters)
+    put_document(to_json(document), output, "The requests are written to")
+
+
+@requests.command(epilog=examples("hosting-emulator requests replay 12 --same-key"))
+@_number
+@click.option(
+    "--same-key", is_flag=True, help="Keep the Idempotency-Key, instead of taking a new one."
+)
+@json_option
+@with_world
+def replay(client: ControlClient, world: str, n: int, same_key: bool, as_json: bool) -> None:
+    """Send a request again, as the same person, and show what it comes to.
+
+    N is its number in the list. It gets a new access token of the same person and a new
+    Idempotency-Key.
+    """
+    found = client.replay(n, world, same_key=same_key)
+    if as_json:
+        put_json(found)
+    else:
+        _show_whole(found, project_aliases(client, world))
+
+
+def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> None:
+    if as_json:
+        put(json.dumps(exchange, ensure_ascii=True))
+    elif is_terminal():
+        _show([exchange], aliases)
+    else:
+        put(exchange_line(exchange, aliases))
+
+
+def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
+    from hosting_emulator_cli.looks.exchanges import WIDE, line
+
+    out = console()
+    for exchange in exchanges:
+        out.print(line(exchange, aliases, wide=out.width >= WIDE))
+
+
+def _show_whole(found: WholeExchange, aliases: Mapping[str, str]) -> None:
+    if not is_terminal():
+        put(whole_text(found, aliases))
+        return
+    from hosting_emulator_cli.looks.exchanges import whole
+
+    console().print(whole(found, aliases))

@@ -1,0 +1,185 @@
+"""Signing in by a browser: authorization codes, refresh tokens and sessions of one world.
+
+Codes live in memory and for a minute. Refresh tokens and sessions are sealed: they say themselves
+what they are worth, so that they outlive a restart as access tokens do. Which refresh token of a
+family is the newest is remembered only while this process runs and the world is not replaced.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from hosting_emulator.world.streams import derive
+
+CODE_LIFETIME_MS = 60_000
+"""How long an authorization code can be redeemed, in milliseconds of world time."""
+REFRESH_LIFETIME_S = 30 * 86_400
+"""How long a refresh token is good for, in seconds of world time."""
+SESSION_LIFETIME_S = 7 * 86_400
+"""How long a browser stays signed in at the provider, in seconds of world time."""
+#: Codes that nobody redeems are forgotten, the oldest first, beyond so many.
+_MOST_CODES = 1_000
+_ALGORITHM = "HS256"
+Kind = Literal["refresh", "session"]
+
+
+class GrantRefused(Exception):
+    """A code or refresh token that gives nothing (`invalid_grant`); the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """Who signed in to which client, and for what. `auth_time` in seconds of world time."""
+
+    person_id: str
+    organization_id: str | None
+    client_id: str
+    scope: str
+    auth_time: int
+    nonce: str | None = None
+
+    def has(self, scope: str) -> bool:
+        """Tell whether a scope was granted."""
+        return scope in self.scope.split()
+
+
+@dataclass(slots=True)
+class _Code:
+    sign_in: SignIn
+    redirect_uri: str
+    challenge: str
+    expires_ms: int
+    redeemed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """What a code or a refresh token gives: a sign-in, and the family its next token belongs to."""
+
+    sign_in: SignIn
+    family: str
+    generation: int
+
+
+class SignIns:
+    """The codes, refresh tokens and sessions of one world."""
+
+    def __init__(self, seed: str, world_name: str) -> None:
+        self._seed = seed
+        self._world_name = world_name
+        self._count = 0
+        self._codes: dict[str, _Code] = {}
+        #: The newest generation of each family of refresh tokens; None: the family was revoked.
+        self._newest: dict[str, int | None] = {}
+
+    def issue_code(self, sign_in: SignIn, redirect_uri: str, challenge: str, now_ms: int) -> str:
+        """Return a new authorization code; `challenge` is the S256 one of RFC 7636."""
+        self._count += 1
+        raw = derive(self._seed, "code", self._world_name, str(self._count), size=32)
+        code = _encoded(raw)
+        self._forget(now_ms)
+        self._codes[code] = _Code(sign_in, redirect_uri, challenge, now_ms + CODE_LIFETIME_MS)
+        return code
+
+    def redeem_code(
+        self, code: str, client_id: str, redirect_uri: str, verifier: str, now_ms: int
+    ) -> Redeemed:
+        """Redeem a code, once: whoever tries has spent it. Raises GrantRefused.
+
+        A second try also ends what the first one gave (RFC 6749, 4.1.2).
+        """
+        found = self._codes.get(code)
+        if found is None:
+            raise GrantRefused("the code is none of this world's, or was forgotten")
+        family = sha256(code.encode()).hexdigest()[:24]
+        if found.redeemed:
+            self._newest[family] = None
+            raise GrantRefused("the code was used before; its refresh tokens are revoked")
+        found.redeemed = True
+        if found.expires_ms <= now_ms:
+            raise GrantRefused("the code expired: it is good for 60 s of world time")
+        if found.sign_in.client_id != client_id:
+            raise GrantRefused("the code was issued to another client_id")
+        if found.redirect_uri != redirect_uri:
+            raise GrantRefused("redirect_uri is not the one that the code was issued for")
+        if _encoded(sha256(verifier.encode()).digest()) != found.challenge:
+            raise GrantRefused("code_verifier does not match the code_challenge")
+        return Redeemed(found.sign_in, family, 0)
+
+    def refresh_token(self, redeemed: Redeemed, now_ms: int) -> str:
+        """Return the next refresh token of a family; the ones before it are used up."""
+        following = redeemed.generation + 1
+        self._newest[redeemed.family] = following
+        claims = {"family": redeemed.family, "generation": following, **asdict(redeemed.sign_in)}
+        return self._seal("refresh", claims, now_ms, REFRESH_LIFETIME_S)
+
+    def redeem_refresh_token(self, token: str, client_id: str, now_ms: int) -> Redeemed:
+        """Redeem a refresh token, once. Raises GrantRefused.
+
+        One that was used before ends its whole family (RFC 9700, 4.14.2).
+        """
+        claims = self._open("refresh", token, now_ms)
+        if claims is None:
+            raise GrantRefused("the refresh token is none of this world's, or has expired")
+        family, generation = claims.pop("family"), claims.pop("generation")
+        newest = self._newest.get(family, generation)
+        if newest != generation:
+            self._newest[family] = None
+            raise GrantRefused("the refresh token was used before, or revoked; sign in again")
+        sign_in = SignIn(**claims)
+        if sign_in.client_id != client_id:
+            raise GrantRefused("the refresh token was issued to another client_id")
+        return Redeemed(sign_in, family, generation)
+
+    def session(self, person_id: str, organization_id: str | None, now_ms: int) -> str:
+        """Return a session: what a browser keeps to stay signed in at the provider."""
+        claims = {"person_id": person_id, "organization_id": organization_id}
+        return self._seal("session", claims, now_ms, SESSION_LIFETIME_S)
+
+    def open_session(self, session: str, now_ms: int) -> tuple[str, str | None, int] | None:
+        """Return person, organization and when they signed in (s); None if it is no session."""
+        claims = self._open("session", session, now_ms)
+        if claims is None:
+            return None
+        return claims["person_id"], claims["organization_id"], claims["iat"]
+
+    def _forget(self, now_ms: int) -> None:
+        for code in [code for code, kept in self._codes.items() if kept.expires_ms <= now_ms]:
+            del self._codes[code]
+        while len(self._codes) >= _MOST_CODES:
+            del self._codes[next(iter(self._codes))]
+
+    def _seal(self, kind: Kind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
+        import jwt
+
+        issued = now_ms // 1000
+        times = {"iat": issued, "exp": issued + lifetime_s}
+        return jwt.encode(claims | times, self._sealing_key(kind), _ALGORITHM)
+
+    def _open(self, kind: Kind, sealed: str, now_ms: int) -> dict[str, Any] | None:
+        import jwt
+
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                sealed,
+                self._sealing_key(kind),
+                algorithms=[_ALGORITHM],
+                options={"verify_exp": False, "verify_iat": False},  # time is the world's
+            )
+        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+            return None
+        if not claims["iat"] <= now_ms // 1000 < claims["exp"]:
+            return None
+        if kind == "refresh":
+            del claims["iat"], claims["exp"]
+        return claims
+
+    def _sealing_key(self, kind: Kind) -> bytes:
+        return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
+
+def _encoded(value: bytes) -> str:
+    return urlsafe_b64encode(value).rstrip(b"=").decode()

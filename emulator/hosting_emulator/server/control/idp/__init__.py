@@ -1,0 +1,1 @@
+"""The identity provider of each world, over HTTP: OpenID Connect, with nobody having a password."""

@@ -1,0 +1,143 @@
+"""What a world holds, for people who look: its projects with all that belongs to them, and its keys.
+
+It reads and changes nothing, and shows no secret: a key's value, and a ticket's, are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.context import Context
+from hosting_emulator.world import tables as t
+from hosting_emulator.world import views
+from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.records import Database, Dns, Membership, Project, Ticket
+from hosting_emulator.world.value import World
+
+#: How many of a project's deployments and tickets are shown: the newest.
+_SHOWN = 10
+
+
+async def list_projects(context: Context, world: str) -> web.Response:
+    """GET …/projects, by alias: flag, domain, claim, DNS, databases, people, deployments, tickets."""
+    engine = context.engine(world)
+    now_ms = engine.settle()
+    held = engine.world
+    projects = sorted((p for _, p in held.rows(t.PROJECTS)), key=lambda project: project.alias)
+    tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
+    for _, ticket in held.rows(t.TICKETS):
+        tickets[ticket.project_id].append(ticket)
+    members = [membership for _, membership in held.rows(t.MEMBERSHIPS)]
+    return answers.json(
+        {
+            "items": [
+                {
+                    **_project(held, project, now_ms),
+                    "people": _people(held, project, members),
+                    "tickets": _tickets(held, tickets[project.id], now_ms),
+                }
+                for project in projects
+            ]
+        }
+    )
+
+
+async def list_keys(context: Context, world: str) -> web.Response:
+    """GET …/keys: the user API keys, newest first, without their values."""
+    engine = context.engine(world)
+    now_ms = engine.settle()
+    held = engine.world
+    keys = sorted((key for _, key in held.rows(t.API_KEYS)), key=lambda key: key.id, reverse=True)
+    items = []
+    for key in keys:
+        organization = held.get(t.ORGANIZATIONS, key.organization_id)
+        items.append(
+            {
+                "id": key.id,
+                "name": key.name,
+                "who": _alias(held, key.person_id),
+                "organization": organization.alias if organization else key.organization_id,
+                "obfuscated_value": key.obfuscated_value,
+                "permissions": key.permissions,
+                "created_at": key.created_at,
+                "expires_at": format_timestamp(key.expires_ms),
+                "last_used_at": key.last_used_at,
+                "revoked": key.revoked,
+                "expired": key.expires_ms <= now_ms,
+            }
+        )
+    return answers.json({"items": items})
+
+
+def _project(world: World, project: Project, now_ms: int) -> dict[str, Any]:
+    organization = world.get(t.ORGANIZATIONS, project.organization_id)
+    count = deployment_count(world.indexes, project.id)
+    start = max(0, count - _SHOWN)
+    newest = in_runs(deployment_runs(world.indexes, project.id, start, count), start, count)[::-1]
+    return {
+        "alias": project.alias,
+        "id": project.id,
+        "handle": project.handle,
+        "organization": organization.alias if organization else project.organization_id,
+        "plan": organization.plan if organization else None,
+        "flag": {"enabled": project.flag_enabled, "enabled_at": project.flag_enabled_at},
+        "custom_domain": project.custom_domain,
+        "source_generation": project.source_generation,
+        "claim": project.claim,
+        "dns": views.dns_authorization(world.get(t.DNS, project.id) or Dns()),
+        "databases": {name: _database(world, project, name, now_ms) for name in ("dev", "prod")},
+        "counts": {"deployments": count},
+        "deployments": msgspec.to_builtins(newest),
+    }
+
+
+def _people(world: World, project: Project, members: Iterable[Membership]) -> list[dict[str, str]]:
+    """Return who has a role in a project, by alias; an organization's owner owns its projects."""
+    found = []
+    for member in members:
+        if member.organization_id != project.organization_id:
+            continue
+        grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
+        role = "owner" if member.role == "owner" else grant.role if grant else None
+        if role is not None:
+            through = "organization" if member.role == "owner" else "project"
+            found.append({"who": _alias(world, member.person_id), "role": role, "through": through})
+    return sorted(found, key=lambda row: row["who"])
+
+
+def _database(world: World, project: Project, name: str, now_ms: int) -> dict[str, Any]:
+    record = world.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
+    shown = views.database_compute(project, name, record, now_ms, world.assumptions)
+    return {
+        "data_mode": record.data_mode,
+        "provider_failing": record.provider_failing,
+        "compute": shown["database"],
+    }
+
+
+def _tickets(world: World, found: Iterable[Ticket], now_ms: int) -> list[dict[str, Any]]:
+    newest = sorted(found, key=lambda ticket: ticket.id, reverse=True)[:_SHOWN]
+    return [
+        {
+            "id": ticket.id,
+            "who": _alias(world, ticket.principal),
+            "state": _state(ticket, now_ms),
+            "expires_at": format_timestamp(ticket.expires_ms),
+        }
+        for ticket in newest
+    ]
+
+
+def _state(ticket: Ticket, now_ms: int) -> str:
+    return "expired" if ticket.state == "unused" and ticket.expires_ms <= now_ms else ticket.state
+
+
+def _alias(world: World, person_id: str) -> str:
+    person = world.get(t.PEOPLE, person_id)
+    return person.alias if person else person_id

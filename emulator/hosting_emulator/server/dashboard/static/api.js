@@ -1,0 +1,108 @@
+// Requests to the control API, and to a world's `/v1` as any of its people.
+
+import { world } from "./here.js";
+
+const CONTROL = "/_emulator";
+
+/** What the control API answers when it does not do what was asked. */
+export class ApiError extends Error {
+  /** @param {number} status @param {string} title @param {string} detail */
+  constructor(status, title, detail) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+  }
+}
+
+/** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
+async function ask(method, path, body) {
+  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
+  let answer;
+  try {
+    answer = await fetch(CONTROL + path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch {
+    throw new ApiError(0, "Not reached", "The emulator does not answer. Is it still running?");
+  }
+  const text = await answer.text();
+  const found = parsed(text, answer.headers.get("Content-Type") ?? "");
+  if (answer.ok) return found;
+  throw new ApiError(answer.status, found?.title ?? answer.statusText, found?.detail ?? text);
+}
+
+/** @param {string} text @param {string} type */
+function parsed(text, type) {
+  if (text === "") return null;
+  return /[/+]json\b/.test(type) ? JSON.parse(text) : text;
+}
+
+/** @param {() => string} prefix */
+const below = (prefix) => ({
+  /** @param {string} path */
+  get: (path) => ask("GET", prefix() + path),
+  /** @param {string} path @param {any} [body] */
+  post: (path, body = {}) => ask("POST", prefix() + path, body),
+  /** @param {string} path @param {any} body */
+  put: (path, body) => ask("PUT", prefix() + path, body),
+  /** @param {string} path @param {any} body */
+  patch: (path, body) => ask("PATCH", prefix() + path, body),
+  /** @param {string} path */
+  delete: (path) => ask("DELETE", prefix() + path),
+});
+
+/** Below `/_emulator`. */
+export const api = below(() => "");
+/** Below `/_emulator/worlds/{the current world}`. */
+export const inWorld = below(() => `/worlds/${encodeURIComponent(world.value)}`);
+
+/** A fresh access token for a person of this world. @param {string} who */
+export async function tokenOf(who) {
+  return (await inWorld.post("/tokens", { as: who })).access_token;
+}
+
+/** Where this world's `/v1` is on this server. */
+export function publicPrefix() {
+  return world.value === "default" ? "" : `/worlds/${encodeURIComponent(world.value)}`;
+}
+
+let keys = 0;
+
+/** An Idempotency-Key that nobody used before. */
+export function newKey() {
+  return `page-${Date.now().toString(36)}-${(keys += 1)}`;
+}
+
+/**
+ * Send one request to this world's public API; `path` begins with `/v1`.
+ * @param {{method: string, path: string, who?: string, key?: string, body?: any}} what
+ * @returns {Promise<{status: number, headers: [string, string][], body: any}>}
+ */
+export async function send({ method, path, who, key, body }) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (who) headers.Authorization = `Bearer ${await tokenOf(who)}`;
+  if (key) headers["Idempotency-Key"] = key;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let answer, text;
+  try {
+    answer = await fetch(publicPrefix() + path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    text = await answer.text();
+  } catch {
+    throw new ApiError(0, "No answer", "The connection ended without a whole answer.");
+  }
+  let found;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    found = text;
+  }
+  return { status: answer.status, headers: [...answer.headers], body: found };
+}

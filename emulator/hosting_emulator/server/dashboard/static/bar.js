@@ -1,0 +1,71 @@
+// The bar at the top: which world, what time it is there, whether the page hears the emulator.
+
+import { html, signal } from "./lib.js";
+import { helpShown } from "./keys.js";
+import { clock, connection, go, link, nowMs, route, world, worlds } from "./store.js";
+
+export const TopBar = () => html`<header class="bar">
+  <a class="name" href=${link("overview")}><span class="logo" aria-hidden="true"></span>hosting-emulator</a>
+  <${WorldPicker} />
+  <${Clock} />
+  <span class="space"></span>
+  <${Connection} />
+  <${ThemeButton} />
+  <button type="button" class="button quiet round" aria-label="Keys" title="Keys (?)" onClick=${() => (helpShown.value = true)}>?</button>
+</header>`;
+
+function WorldPicker() {
+  const names = worlds.value.map(({ name }) => name);
+  if (!names.includes(world.value)) names.push(world.value);
+  const choose = (/** @type {any} */ event) => {
+    const { panel } = route.value;
+    go(panel, "", {}, { world: event.target.value });
+  };
+  return html`<label class="picker"><span>World</span>
+    <select value=${world.value} onChange=${choose}>
+      ${names.map((name) => html`<option key=${name} value=${name} selected=${name === world.value}>${name}</option>`)}
+    </select>
+  </label>`;
+}
+
+/** Time ticks in this one place, and is read out by nobody unasked. */
+function Clock() {
+  const found = clock.value;
+  if (!found) return html`<span class="clock quiet">…</span>`;
+  const [day, time] = new Date(nowMs.value).toISOString().slice(0, 19).split("T");
+  const mode = found.mode === "scaled" ? `${found.rate}×` : found.mode;
+  return html`<a class="clock" href=${link("clock")} title="The world's clock">
+    <span class="visually-hidden">Clock: </span>
+    <time datetime=${`${day}T${time}Z`}><span class="day">${day}</span> ${time}</time>
+    <span class=${`badge ${found.mode === "real" ? "calm" : "busy"}`}>${mode}</span>
+  </a>`;
+}
+
+const SAYS = { live: "Live", connecting: "Connecting…", lost: "Not connected" };
+
+function Connection() {
+  const state = connection.value;
+  return html`<span class=${`connection ${state}`} role="status"><span class="dot" aria-hidden="true"></span><span class="word">${SAYS[state]}</span></span>`;
+}
+
+const THEMES = /** @type {const} */ (["system", "light", "dark"]);
+const KEPT = "hosting-emulator.theme";
+/** @type {import("./vendor/signals.js").Signal<string>} */
+export const theme = signal(document.documentElement.dataset.theme ?? "system");
+
+function ThemeButton() {
+  const next = THEMES[(THEMES.indexOf(/** @type {any} */ (theme.value)) + 1) % THEMES.length];
+  const turn = () => {
+    theme.value = next;
+    if (next === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = next;
+    try {
+      if (next === "system") localStorage.removeItem(KEPT);
+      else localStorage.setItem(KEPT, next);
+    } catch {
+      // No storage: it holds until the page is left.
+    }
+  };
+  return html`<button type="button" class="button quiet round" title=${`Colours: ${theme.value}. Press for ${next}.`}
+    aria-label=${`Colours: ${theme.value}; change to ${next}`} onClick=${turn}><span class=${`sun ${theme.value}`} aria-hidden="true"></span></button>`;
+}

@@ -1,0 +1,61 @@
+// Holds one event stream for each world, whatever the number of pages: a browser opens only six
+// connections to one host, and each page's own stream would soon use them up. A shared worker.
+
+const KINDS = ["request", "commit", "clock", "fault", "world", "gap"];
+const PATIENCE_MS = 2000;
+
+/** @type {Map<string, {source: EventSource | null, state: string, ports: Set<MessagePort>, again?: number}>} */
+const streams = new Map();
+
+/** @param {string} world @param {MessagePort} port */
+function join(world, port) {
+  const found = streams.get(world) ?? { source: null, state: "connecting", ports: new Set() };
+  streams.set(world, found);
+  found.ports.add(port);
+  port.postMessage({ state: found.state });
+  if (!found.source) open(world);
+}
+
+/** @param {string} world @param {MessagePort} port */
+function leave(world, port) {
+  const found = streams.get(world);
+  if (!found?.ports.delete(port) || found.ports.size) return;
+  clearTimeout(found.again);
+  found.source?.close();
+  streams.delete(world);
+}
+
+/** @param {string} world */
+function open(world) {
+  const found = streams.get(world);
+  if (!found) return;
+  /** @param {object} message */
+  const tell = (message) => found.ports.forEach((port) => port.postMessage(message));
+  const source = new EventSource(`/_emulator/worlds/${encodeURIComponent(world)}/events`);
+  found.source = source;
+  source.onopen = () => tell({ state: (found.state = "live") });
+  source.onerror = () => {
+    tell({ state: (found.state = "lost") });
+    if (source.readyState !== EventSource.CLOSED) return; // it tries again by itself
+    found.again = setTimeout(() => open(world), PATIENCE_MS);
+  };
+  for (const kind of KINDS) {
+    source.addEventListener(kind, ({ data }) => tell({ kind, data }));
+  }
+}
+
+/** @param {MessagePort} port */
+function attend(port) {
+  let here = "";
+  port.onmessage = ({ data }) => {
+    if (here) leave(here, port);
+    here = data.world;
+    if (here) join(here, port);
+  };
+}
+
+// @ts-ignore: the global of a shared worker
+self.onconnect = (/** @type {MessageEvent} */ event) => attend(event.ports[0]);
+// Where there are no shared workers, a page imports this file and attends by itself.
+// @ts-ignore
+self.attendEvents = attend;

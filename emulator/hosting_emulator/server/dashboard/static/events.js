@@ -1,0 +1,65 @@
+// What the emulator tells by itself: events of the current world, while the page can be seen.
+
+import { effect, signal } from "./lib.js";
+import { world } from "./here.js";
+
+/** @typedef {"request"|"commit"|"clock"|"fault"|"world"|"gap"} Kind */
+
+/** @type {import("./vendor/signals.js").Signal<"connecting"|"live"|"lost">} */
+export const connection = signal("connecting");
+
+/** @type {Map<string, Set<(data: any) => void>>} */
+const listeners = new Map();
+
+/**
+ * Be told of a kind of event; answers what stops it.
+ * @param {Kind} kind @param {(data: any) => void} handler @returns {() => void}
+ */
+export function listen(kind, handler) {
+  const found = listeners.get(kind) ?? new Set();
+  listeners.set(kind, found.add(handler));
+  return () => found.delete(handler);
+}
+
+/** @param {Kind} kind @param {any} data */
+function tell(kind, data) {
+  listeners.get(kind)?.forEach((handler) => handler(data));
+}
+
+const visible = signal(!document.hidden);
+
+/** Begin to listen, and go on in whatever world the page shows. */
+export async function startEvents() {
+  const port = await openPort();
+  let missed = false;
+  port.onmessage = ({ data: message }) => {
+    if (message.kind) return tell(message.kind, JSON.parse(message.data || "null"));
+    if (message.state === "lost") missed = true;
+    connection.value = message.state;
+    if (message.state !== "live" || !missed) return;
+    missed = false;
+    tell("gap", null);
+  };
+  let first = true;
+  effect(() => {
+    const wanted = visible.value ? world.value : "";
+    connection.value = "connecting";
+    port.postMessage({ world: wanted });
+    if (!first && wanted) missed = true; // what happened while hidden was not heard
+    first = false;
+  });
+  document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
+  addEventListener("pagehide", () => (visible.value = false));
+  addEventListener("pageshow", () => (visible.value = !document.hidden));
+}
+
+/** @returns {Promise<MessagePort>} */
+async function openPort() {
+  const file = new URL("./events-worker.js", import.meta.url);
+  if (typeof SharedWorker !== "undefined") return new SharedWorker(file, "events").port;
+  await import(/* webpackIgnore: true */ file.href);
+  const { port1, port2 } = new MessageChannel();
+  // @ts-ignore: set by the file just imported
+  self.attendEvents(port2);
+  return port1;
+}

@@ -1,0 +1,116 @@
+// What stands around every panel: the bar with world, clock and connection, the navigation, the rest.
+
+import { Fragment, html, useEffect, useRef, useState } from "./lib.js";
+import { TopBar } from "./bar.js";
+import { KEYS, helpShown } from "./keys.js";
+import { DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
+import { PANELS, loadPanel, loadedPanel } from "./panels.js";
+import { faults, link, refresh, route, trouble, unfinished, world } from "./store.js";
+
+export function Frame() {
+  return html`<${Fragment}>
+    <a class="skip" href="#panel-title" onClick=${skip}>Skip to content</a>
+    <${TopBar} />
+    <div class="frame">
+      <${Navigation} />
+      <main id="main"><${Current} /></main>
+    </div>
+    <${ToastRegion} />
+    <${DialogRegion} />
+    <${Keys} />
+  <//>`;
+}
+
+/** @param {Event} event */
+function skip(event) {
+  event.preventDefault(); // the hash is the address of a panel
+  document.getElementById("panel-title")?.focus();
+}
+
+function Navigation() {
+  const { panel } = route.value;
+  const groups = [...new Set(PANELS.map(({ group }) => group))];
+  /** @type {Record<string, number>} */
+  const counts = { faults: faults.value.length, operations: unfinished.value.length };
+  /** @type {{current: HTMLElement | null}} */
+  const nav = useRef(null);
+  useEffect(() => {
+    const { current } = nav; // in a narrow window it is one line that scrolls
+    if (!current || current.scrollWidth <= current.clientWidth) return;
+    current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [panel]);
+  return html`<nav ref=${nav} class="side" aria-label="Panels">
+    ${groups.map(
+      (group) => html`<div key=${group} class="group">
+        <h2 id=${`nav-${group}`}>${group}</h2>
+        <ul aria-labelledby=${`nav-${group}`}>
+          ${PANELS.filter((row) => row.group === group).map(
+            ({ id, name }) => html`<li key=${id}>
+              <a href=${link(id)} aria-current=${id === panel ? "page" : undefined}>
+                ${name}${counts[id] ? html`<span class="count" aria-label=${`, ${counts[id]} ${id === "faults" ? "armed" : "unfinished"}`}>${counts[id]}</span>` : null}
+              </a>
+            </li>`,
+          )}
+          ${group === "Know" && html`<li><a href="/_emulator/docs">API documentation</a></li>`}
+        </ul>
+      </div>`,
+    )}
+  </nav>`;
+}
+
+function Current() {
+  const { panel, arg, query } = route.value;
+  const row = PANELS.find(({ id }) => id === panel);
+  const [, arrived] = useState(0);
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const load = () => {
+    setError(null);
+    if (row) loadPanel(row).then(() => arrived((turn) => turn + 1), setError);
+  };
+  useEffect(load, [panel]);
+  useFocusOnChange(panel, Boolean(loadedPanel(panel)));
+
+  if (!row) return html`<${Missing} title="No such panel" text=${`There is no panel ${panel}.`} />`;
+  if (trouble.value?.status === 404) {
+    return html`<${Missing} title=${`There is no world ${world.value}`} text="It may have been deleted." />`;
+  }
+  const found = loadedPanel(panel);
+  if (error && !found) return html`<${Failure} error=${error} again=${load} />`;
+  if (!found) return html`<${Loading} />`;
+  return html`${trouble.value && html`<${Failure} error=${trouble.value} again=${refresh} />`}
+    <${found} key=${`${panel} ${world.value}`} arg=${arg} query=${query} />`;
+}
+
+/** @param {{title: string, text: string}} props */
+const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>
+  <p>${text} <a href=${link("overview", "", {}, "default")}>Go to the overview of the default world.</a></p>`;
+
+/** The heading of a new panel takes the focus, as a new page would. @param {string} panel @param {boolean} there */
+function useFocusOnChange(panel, there) {
+  const before = useRef("");
+  useEffect(() => {
+    if (!there) return;
+    const name = PANELS.find(({ id }) => id === panel)?.name ?? "";
+    document.title = `${name} - hosting-emulator`;
+    if (before.current && before.current !== panel) {
+      document.getElementById("panel-title")?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    before.current = panel;
+  }, [panel, there]);
+}
+
+function Keys() {
+  /** @type {{current: HTMLDialogElement | null}} */
+  const dialog = useRef(null);
+  const shown = helpShown.value;
+  useEffect(() => {
+    if (shown && !dialog.current?.open) dialog.current?.showModal();
+    if (!shown && dialog.current?.open) dialog.current.close();
+  }, [shown]);
+  return html`<dialog class="keys" ref=${dialog} aria-labelledby="keys-title" onClose=${() => (helpShown.value = false)}>
+    <h2 id="keys-title">Keys</h2>
+    <dl>${KEYS.map(([key, what]) => html`<div key=${key}><dt>${key.split(" ").map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${what}</dd></div>`)}</dl>
+    <div class="row end"><button type="button" class="button" onClick=${() => (helpShown.value = false)}>Close</button></div>
+  </dialog>`;
+}

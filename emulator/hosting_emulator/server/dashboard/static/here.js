@@ -1,0 +1,50 @@
+// Where the reader is: the hash says which panel, which thing in it, and in which world.
+
+import { computed, signal } from "./lib.js";
+
+/** @typedef {{panel: string, arg: string, query: Record<string, string>, world: string}} Route */
+
+export const DEFAULT_WORLD = "default";
+
+/** @type {import("./vendor/signals.js").Signal<Route>} */
+export const route = signal(read(location.hash));
+/** The name of the world that everything on the page is about. */
+export const world = computed(() => route.value.world);
+
+addEventListener("hashchange", () => (route.value = read(location.hash)));
+
+/** @param {string} hash @returns {Route} */
+function read(hash) {
+  const [path, search = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [panel = "", ...rest] = path.split("/").map(decodeURIComponent);
+  const { world = DEFAULT_WORLD, ...query } = Object.fromEntries(new URLSearchParams(search));
+  return { panel: panel || "overview", arg: rest.join("/"), query, world };
+}
+
+/**
+ * The address of a panel in this world, for a link's `href`.
+ * @param {string} panel @param {string} [arg] @param {Record<string, any>} [query]
+ * @param {string} [inWorld]
+ */
+export function link(panel, arg = "", query = {}, inWorld = world.value) {
+  const given = Object.entries(query).filter(([, value]) => value != null && value !== "");
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  if (inWorld !== DEFAULT_WORLD) search.set("world", inWorld);
+  const text = search.toString();
+  return `#/${panel}${arg ? `/${encodeURIComponent(arg)}` : ""}${text ? `?${text}` : ""}`;
+}
+
+/**
+ * Go to a panel; with `replace` the way back skips where the reader is now.
+ * @param {string} panel @param {string} [arg] @param {Record<string, any>} [query]
+ * @param {{replace?: boolean, world?: string}} [how]
+ */
+export function go(panel, arg = "", query = {}, how = {}) {
+  const target = link(panel, arg, query, how.world ?? world.value);
+  if (!how.replace) {
+    location.hash = target;
+    return;
+  }
+  history.replaceState(null, "", target);
+  route.value = read(target);
+}

@@ -1,0 +1,49 @@
+// Keys of the whole page. None acts while the reader writes in a field.
+
+import { signal } from "./lib.js";
+import { go } from "./here.js";
+import { PANELS } from "./panels.js";
+
+/** Whether the list of keys is shown. */
+export const helpShown = signal(false);
+const PATIENCE_MS = 1500;
+
+export const KEYS = /** @type {[string, string][]} */ ([
+  ["?", "Show or hide these keys"],
+  ["/", "Filter: the first field of the panel"],
+  ["Escape", "Close what is open"],
+  ...PANELS.map(({ key, name }) => [`g ${key}`, name]),
+]);
+
+/** @param {EventTarget | null} target */
+const writes = (target) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** Begin to listen. */
+export function startKeys() {
+  let before = -Infinity;
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (writes(event.target) || document.querySelector("dialog[open]:not(.keys)")) return;
+    const second = event.timeStamp - before < PATIENCE_MS;
+    before = -Infinity;
+    if (second) {
+      const panel = PANELS.find(({ key }) => key === event.key);
+      if (panel) {
+        helpShown.value = false;
+        go(panel.id);
+      }
+    } else if (event.key === "g") before = event.timeStamp;
+    else if (event.key === "?") helpShown.value = !helpShown.value;
+    else if (event.key === "/") focusFilter(event);
+  });
+}
+
+/** @param {KeyboardEvent} event */
+function focusFilter(event) {
+  /** @type {HTMLElement | null} */
+  const field = document.querySelector("main input:not([type=checkbox]), main select");
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+}

@@ -1,0 +1,89 @@
+// Assumptions: what the emulator answers where the contract is silent, and what was changed of it.
+import { html, useRef, useState } from "../lib.js";
+import { inWorld } from "../api.js";
+import { useResource } from "../resource.js";
+import { act, ask, Badge, Button, Panel, Section, Shown } from "../parts.js";
+import { Find, has, prose } from "./find.js";
+import { toTitle } from "./focus.js";
+
+export default function Assumptions() {
+  const all = useResource(() => inWorld.get("/assumptions"), { on: ["commit", "world"] });
+  const changed = (all.data?.items ?? []).filter(isChanged);
+  /** @param {Record<string, any>} values @param {string} said */
+  const set = (values, said) => act(async () => {
+    await inWorld.patch("/assumptions", values);
+    await all.reload();
+  }, said);
+  const resetAll = async () => {
+    const text = `Put ${changed.length === 1 ? "the one that was" : `all ${changed.length} that were`} changed back to the default?`;
+    if (!await ask({ title: "Reset assumptions", text, yes: "Reset" })) return;
+    await set(Object.fromEntries(changed.map((/** @type {any} */ item) => [item.name, item.default])), "Every assumption is at its default.");
+    toTitle();
+  };
+  const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
+  return html`<${Panel} title="Assumptions" actions=${actions}
+    lead="Our answer where the contract is silent. A client should work with any of them.">
+    <${Shown} of=${all}>${(/** @type {any} */ found) => html`<${List} items=${found.items} set=${set} />`}<//>
+  <//>`;
+}
+
+/** @param {any} item */
+const isChanged = (item) => textOf(item.value) !== textOf(item.default);
+
+/** A value as people write it; the emulator reads it back from that. @param {any} value @returns {string} */
+function textOf(value) {
+  if (Array.isArray(value)) return value.join(",");
+  if (value === null || typeof value !== "object") return String(value);
+  return Object.entries(value).map(([code, status]) => `${code}=${status}`).join(",");
+}
+
+/** @param {{items: any[], set: (values: any, said: string) => Promise<any>}} props */
+function List({ items, set }) {
+  const [text, setText] = useState("");
+  // Those that were changed come first as the panel opens; after that no row moves.
+  const order = useRef(/** @type {string[]|null} */ (null));
+  order.current ??= [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name);
+  const places = order.current;
+  const found = [...items]
+    .sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name))
+    .filter((item) => has(`${item.name} ${item.about} ${item.sentence}`, text));
+  return html`<${Section} title="All of them">
+    <${Find} value=${text} set=${setText} />
+    <p class="quiet">${found.length} of ${items.length}; ${items.filter(isChanged).length} changed</p>
+    <ul class="settings">${found.map((item) => html`<${Row} key=${item.name} item=${item} set=${set} />`)}</ul>
+  <//>`;
+}
+
+/** @param {{item: any, set: (values: any, said: string) => Promise<any>}} props */
+function Row({ item, set }) {
+  const value = textOf(item.value);
+  const [draft, setDraft] = useState(value);
+  const [shown, setShown] = useState(value);
+  const field = useRef(/** @type {HTMLElement|null} */ (null));
+  if (shown !== value) {
+    // It was changed, here or elsewhere: show what holds now.
+    setShown(value);
+    setDraft(value);
+  }
+  const changed = isChanged(item);
+  const id = `assumption-${item.name}`;
+  /** @param {any} to */
+  const change = (to) => set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`);
+  const reset = async () => {
+    await change(item.default);
+    field.current?.focus();
+  };
+  return html`<li class=${changed ? "changed" : ""} data-name=${item.name}>
+    <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
+    <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
+      ${Array.isArray(item.alternatives)
+        ? html`<select ref=${field} id=${id} value=${value} onChange=${(/** @type {any} */ event) => change(event.currentTarget.value)}>
+            ${[item.default, ...item.alternatives].map((one) => html`<option key=${textOf(one)} value=${textOf(one)}>${textOf(one)}</option>`)}</select>`
+        : html`<input ref=${field} id=${id} value=${draft} onInput=${(/** @type {any} */ event) => setDraft(event.currentTarget.value)} />
+            <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
+      ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}
+    </form>
+    <p>${prose(item.about)}</p>
+    <p class="quiet small">${changed && html`Default: <code>${textOf(item.default) || "none"}</code>. `}Where the contract is silent: “${item.sentence}”</p>
+  </li>`;
+}

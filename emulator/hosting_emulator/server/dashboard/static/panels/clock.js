@@ -1,0 +1,99 @@
+// The clock: how time passes in this world, and the ways to move it.
+import { html, useState } from "../lib.js";
+import { inWorld } from "../api.js";
+import { clock, nowMs, refresh } from "../store.js";
+import { act, Button, Facts, Form, Loading, Panel, Section, toast } from "../parts.js";
+import { choicesFor } from "../choices.js";
+import { counted, span } from "../words.js";
+
+const MODES = [
+  { value: "real", about: "runs as the machine's" },
+  { value: "frozen", about: "stands still until you move it" },
+  { value: "scaled", about: "runs faster or slower: 60 is a minute each second" },
+  { value: "skip", about: "jumps to the next event when an unfinished operation is polled" },
+];
+const PRESETS = [["10m", "10 minutes"], ["1h", "1 hour"], ["1d", "1 day"], ["90d", "90 days"]];
+const BY = { name: "by", label: "By a span", kind: "text", required: true, placeholder: "90s, 1h30m, 2d" };
+const TO = { name: "to", label: "To a moment", kind: "text", required: true, placeholder: "2030-01-31T09:30:00Z" };
+
+export default function Clock() {
+  const now = clock.value;
+  return html`<${Panel} title="Clock" lead="Everything in a world follows its clock: operations, tickets, tokens, keys, DNS.">
+    ${now ? html`<${Now} /><${Move} /><${Mode} />` : html`<${Loading} />`}
+  <//>`;
+}
+
+function Now() {
+  const { mode, rate, next_due_at: due, pending } = clock.value;
+  const text = new Date(nowMs.value).toISOString();
+  return html`<${Section} title="World time">
+    <p class="clock-now"><time dateTime=${text}>${text.replace("T", " ").slice(0, 19)}</time> <span class="quiet">UTC</span></p>
+    <${Facts} of=${[
+      ["Mode", mode === "scaled" ? `scaled: ${rate} world seconds each second` : mode],
+      ["Next event", due ? `in ${span(Math.max(0, Date.parse(due) - nowMs.value))}, at ${due}` : "none is scheduled"],
+      ["Scheduled", counted(pending, "event")],
+    ]} />
+  <//>`;
+}
+
+/** Move time, and say by how much. @param {Record<string, any>} how */
+async function advance(how) {
+  const moved = await inWorld.post("/clock/advance", how);
+  await refresh();
+  return `Time moved by ${span(moved.moved_ms)}; ${counted(moved.events_run, "event")} ran.`;
+}
+
+function Move() {
+  const due = clock.value.next_due_at;
+  /** @param {any} how */
+  const move = (how) => act(() => advance(how), (/** @type {string} */ sentence) => sentence);
+  /** A form shows what is refused. @param {any} how */
+  const sent = async (how) => toast(await advance(how), "good");
+  const until = {
+    name: "until_operation", label: "Until an operation has ended", kind: "select", required: true,
+    choices: choicesFor("operation"),
+  };
+  return html`<${Section} title="Move time" lead="All that is due on the way happens, in order. Time never goes back.">
+    <div class="row" role="group" aria-label="Advance by">
+      ${PRESETS.map(([by, label]) => html`<${Button} key=${by} onClick=${() => move({ by })}>+ ${label}<//>`)}
+      <${Button} disabled=${!due} onClick=${() => move({ to: due })}>To the next event<//>
+    </div>
+    <div class="clock-forms">
+      <${Form} inline fields=${[BY]} submit="Advance" onSubmit=${sent} />
+      <${Form} inline fields=${[TO]} submit="Go there" onSubmit=${sent} />
+      ${until.choices.length
+        ? html`<${Form} inline fields=${[until]} submit="Until it ends" onSubmit=${sent} />`
+        : html`<p class="quiet small">No operation is under way to wait for.</p>`}
+    </div>
+  <//>`;
+}
+
+function Mode() {
+  const was = clock.value;
+  const [mode, setMode] = useState(was.mode);
+  const [rate, setRate] = useState(String(was.mode === "scaled" ? was.rate : 60));
+  const [shown, setShown] = useState(was);
+  if (shown.mode !== was.mode || shown.rate !== was.rate) {
+    // It was changed, here or elsewhere: show what holds now.
+    setShown(was);
+    setMode(was.mode);
+    if (was.mode === "scaled") setRate(String(was.rate));
+  }
+  const change = () => act(async () => {
+    await inWorld.put("/clock", mode === "scaled" ? { mode, rate: Number(rate) } : { mode });
+    await refresh();
+  }, `The clock is ${mode} now.`);
+  return html`<${Section} title="How time passes">
+    <fieldset class="clock-modes"><legend class="visually-hidden">Mode</legend>
+      ${MODES.map(({ value, about }) => html`<label key=${value}>
+        <input type="radio" name="mode" value=${value} checked=${mode === value} onChange=${() => setMode(value)} />
+        <span><b>${value}</b> <span class="quiet">${about}</span></span></label>`)}
+    </fieldset>
+    <div class="row">
+      ${mode === "scaled" && html`<label class="row">Rate
+        <input type="number" name="rate" min="0.001" step="any" value=${rate}
+          onInput=${(/** @type {any} */ event) => setRate(event.currentTarget.value)} /></label>`}
+      <${Button} onClick=${change}>Set mode<//>
+    </div>
+  <//>`;
+}

@@ -1,0 +1,136 @@
+// Forms made from the emulator's own schema: which fields a fault or an intervention takes, what may
+// be chosen in each, and the document that a filled form comes to. It draws and fetches nothing.
+
+import { choicesFor } from "../choices.js";
+import { spoken } from "../words.js";
+
+/**
+ * @typedef {{value: string, label: string}} Choice
+ * @typedef {Record<string, any>} Schema
+ * @typedef {Object} Field what a form shows, and what its value is to become
+ * @property {string} name
+ * @property {string} label
+ * @property {"text"|"number"|"select"|"checkbox"|"textarea"} kind
+ * @property {string} type the schema's word, or "enum"
+ * @property {boolean} required
+ * @property {string} help
+ * @property {string|boolean|number} value what the field shows at first
+ * @property {string|boolean|number} standard what it is when it is left out
+ * @property {Choice[]} [choices]
+ * @property {number} [min]
+ * @property {number} [max]
+ */
+
+/** @type {Record<string, string>} */
+const HELP = {
+  from: "a moment (2026-01-31T09:30:00Z) or a span from now (10m)",
+  until: "a moment (2026-01-31T09:30:00Z) or a span from now (10m)",
+  ttl: "a span of world time, such as 10m",
+  window: "a span of world time, 1s to 24h",
+  expires_in: "a span of world time, such as 30d",
+  header: "one on each line: X-Client: mobile*",
+  path: "below /v1, with * for any text: /v1/projects/*/domains",
+  zone: "such as example.com",
+  domain: "such as shop.example.com",
+  permissions: "divided by spaces",
+};
+/** What a world's summary has to choose from. */
+const NAMED = new Set(["project", "person", "principal", "to", "organization", "operation"]);
+const EITHER = [["operation", "project"], ["ticket", "person"]];
+
+/** @param {any} value @returns {Choice} */
+export const choice = (value) => ({ value: String(value), label: String(value) });
+
+/**
+ * Follow a schema's reference, and leave out the null beside it.
+ * @param {Schema} schema @param {Record<string, Schema>} defs @returns {Schema}
+ */
+export function resolved(schema, defs) {
+  if (schema.$ref) return resolved(defs[schema.$ref.split("/").pop()], defs);
+  if (!schema.anyOf) return schema;
+  const one = schema.anyOf.find((/** @type {Schema} */ part) => part.type !== "null");
+  return { ...schema, ...resolved(one, defs) };
+}
+
+/**
+ * List the fields of an object's schema. `known` has what may be chosen, by field, beside what
+ * the store knows and the schema says.
+ * @param {Schema} schema @param {Record<string, Schema>} defs
+ * @param {Record<string, Choice[]>} [known] @returns {Field[]}
+ */
+export function fieldsOf(schema, defs, known = {}) {
+  const whole = resolved(schema, defs);
+  const names = Object.keys(whole.properties ?? {});
+  return names.map((name) => {
+    const found = resolved(whole.properties[name], defs);
+    // An empty list is a value too.
+    const required = (whole.required ?? []).includes(name) && found.type !== "array";
+    const standard = found.default ?? "";
+    const choices = found.enum ? found.enum.map(choice) : known[name] ?? (NAMED.has(name) ? choicesFor(name) : undefined);
+    return {
+      name,
+      label: spoken(name),
+      kind: kindOf(found, choices),
+      type: found.enum?.every(Number.isInteger) ? "integer" : found.enum ? "enum" : found.type,
+      required,
+      help: either(name, names, required) ?? HELP[name] ?? bounds(found) ?? "",
+      value: typeof standard === "boolean" ? standard : String(standard),
+      standard,
+      ...(choices && { choices }),
+      ...(found.minimum != null && { min: found.minimum }),
+      ...(found.maximum != null && { max: found.maximum }),
+    };
+  });
+}
+
+/** Say so when of two optional fields one is to be given. */
+function either(/** @type {string} */ name, /** @type {string[]} */ names, /** @type {boolean} */ required) {
+  const pair = EITHER.find((both) => both.includes(name) && both.every((one) => names.includes(one)));
+  return pair && !required ? `this, or the ${pair.find((one) => one !== name)}` : undefined;
+}
+
+/** @param {Schema} schema @param {Choice[]} [choices] @returns {Field["kind"]} */
+function kindOf(schema, choices) {
+  if (schema.type === "boolean") return "checkbox";
+  if (schema.type === "object") return "textarea";
+  if (choices) return "select";
+  return schema.type === "integer" || schema.type === "number" ? "number" : "text";
+}
+
+/** @param {Schema} schema */
+function bounds({ minimum, maximum }) {
+  if (minimum != null && maximum != null) return `${minimum} to ${maximum}`;
+  return minimum != null ? `${minimum} or more` : undefined;
+}
+
+/**
+ * Say what a filled form comes to. What is empty, or what it is anyway, is left out.
+ * @param {Field[]} fields @param {Record<string, any>} values @returns {Record<string, any>}
+ */
+export function documentOf(fields, values) {
+  /** @type {Record<string, any>} */
+  const found = {};
+  for (const field of fields) {
+    const value = values[field.name];
+    const empty = value == null || value === "" || value === false;
+    if (field.type === "array") found[field.name] = String(value ?? "").split(/[\s,]+/).filter(Boolean);
+    else if (empty || (!field.required && String(value) === String(field.standard))) continue;
+    else found[field.name] = read(field, value);
+  }
+  return found;
+}
+
+/** @param {Field} field @param {any} value */
+function read({ type }, value) {
+  if (type === "object") return pairs(value);
+  return type === "integer" || type === "number" ? Number(value) : value;
+}
+
+/** Read lines like `X-Client: mobile*`. @param {string} text */
+function pairs(text) {
+  const lines = text.split("\n").filter((line) => line.trim());
+  return Object.fromEntries(lines.map((line) => {
+    const [name, ...rest] = line.split(":");
+    return [name.trim(), rest.join(":").trim()];
+  }));
+}

@@ -1,0 +1,58 @@
+// What lists of words are searched with: a field to type in, and lists to choose from.
+
+import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
+import { link } from "../store.js";
+
+/** @param {{value: string, set: (value: string) => void, label?: string}} props */
+export function Find({ value, set, label = "Find" }) {
+  const id = useId();
+  return html`<div class="field find">
+    <label for=${id}>${label}</label>
+    <input type="search" id=${id} name="find" value=${value} autocomplete="off" spellcheck="false"
+      onInput=${(/** @type {any} */ event) => set(event.currentTarget.value)} />
+  </div>`;
+}
+
+/**
+ * @param {{label: string, name: string, value: string, set: (value: string) => void,
+ *   choices: {value: string, label: string}[]}} props
+ */
+export function Pick({ label, name, value, set, choices }) {
+  const id = useId();
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    <select id=${id} name=${name} value=${value} onChange=${(/** @type {any} */ event) => set(event.currentTarget.value)}>
+      ${choices.map((one) => html`<option key=${one.value} value=${one.value}>${one.label}</option>`)}
+    </select>
+  </div>`;
+}
+
+/**
+ * A list to choose from: each word is a link to its own view in the panel.
+ * @param {{panel: string, items: {id: string, name: string, about: string}[], chosen?: string}} props
+ */
+export function Picks({ panel, items, chosen }) {
+  const [text, setText] = useState("");
+  /** @type {{current: HTMLElement | null}} */
+  const list = useRef(null);
+  useLayoutEffect(() => {
+    const at = /** @type {HTMLElement|null|undefined} */ (list.current?.querySelector("[aria-current]"));
+    if (at && list.current) list.current.scrollTop = at.offsetTop - list.current.offsetTop - 40;
+  }, []);
+  const found = items.filter(({ id, name, about }) => has(`${id} ${name} ${about}`, text));
+  return html`<${Find} value=${text} set=${setText} />
+    ${found.length > 0 && html`<ul class="pick" ref=${list}>${found.map(({ id, name, about }) => html`<li key=${id}>
+      <a href=${link(panel, id)} aria-current=${id === chosen ? "true" : undefined}>
+        <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>`}
+    ${!found.length && html`<p class="state">Nothing is like that.</p>`}`;
+}
+
+/** Tell whether a text has every one of some words. @param {string} text @param {string} words */
+export function has(text, words) {
+  const within = text.toLowerCase();
+  return words.toLowerCase().split(/\s+/).every((word) => within.includes(word));
+}
+
+/** Text with `code` in it. @param {string} text */
+export const prose = (text) =>
+  text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));

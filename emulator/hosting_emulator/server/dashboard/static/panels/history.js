@@ -1,0 +1,92 @@
+// History: the world's last commits, to go back to or to fork at, and snapshots.
+import { html, useState } from "../lib.js";
+import { inWorld } from "../api.js";
+import { useResource } from "../resource.js";
+import { useStill } from "../still.js";
+import { world } from "../store.js";
+import { act, ask, Button, Moment, Panel, Section, Shown, Table } from "../parts.js";
+import { removingRow } from "./focus.js";
+
+const PAGE = 100;
+/** @type {any[]} */
+const NONE = [];
+
+export default function History() {
+  return html`<${Panel} title="History" lead="Every accepted change is a commit. Go back to any that is kept, or let a new world begin there.">
+    <${Snapshots} />
+    <${Commits} />
+  <//>`;
+}
+
+function Commits() {
+  const [limit, setLimit] = useState(PAGE);
+  const history = useResource(() => inWorld.get(`/history?limit=${limit}`), { on: ["commit", "world"], deps: [limit] });
+  const { items = NONE, first = 0 } = history.data ?? {};
+  const { rows, fresh, show, hold } = useStill(items, (/** @type {any} */ item) => item.commit);
+  const newest = items[0]?.commit;
+  const older = items.length > 0 && items[items.length - 1].commit > first;
+  return html`<${Section} title="Commits" actions=${fresh > 0 && html`<${Button} small onClick=${show}>${fresh} new<//>`}>
+    <${Shown} of=${history}>${() => html`<div ...${hold}>
+      <${Table} caption="Commits, newest first" rows=${rows} of=${(/** @type {any} */ item) => item.commit} columns=${[
+        { name: "Commit", number: true, cell: (/** @type {any} */ item) => item.commit },
+        { name: "What", wide: true, cell: (/** @type {any} */ item) => item.title },
+        { name: "World time", cell: (/** @type {any} */ item) => html`<${Moment} at=${item.at} />` },
+        { name: "Go there", cell: (/** @type {any} */ item) => html`<${Ways} item=${item} last=${item.commit === newest} reload=${history.reload} />` },
+      ]} /></div>
+      ${older && html`<div class="row"><${Button} kind="quiet" onClick=${() => setLimit(limit + PAGE)}>Show ${PAGE} more<//></div>`}`}<//>
+  <//>`;
+}
+
+/** @param {{item: any, last: boolean, reload: () => any}} props */
+function Ways({ item, last, reload }) {
+  const rewind = async () => {
+    const text = `The state of ${world.value} becomes what it was after commit ${item.commit}. Its clock and faults go back too; the request log goes on.`;
+    if (!await ask({ title: `Rewind to ${item.commit}`, text, yes: "Rewind", danger: true })) return;
+    await act(async () => {
+      await inWorld.post("/rewind", { commit: item.commit });
+      await reload();
+    }, `The world is back at commit ${item.commit}.`);
+  };
+  return html`<span class="row">
+    <${Button} small kind="quiet" label=${`Rewind to ${item.commit}`} disabled=${last} onClick=${rewind}>Rewind<//>
+    <${Button} small kind="quiet" label=${`Fork at ${item.commit}`} onClick=${() => fork(item.commit)}>Fork<//>
+  </span>`;
+}
+
+/** @param {number} commit */
+const fork = (commit) => act(
+  () => inWorld.post("/fork", { commit }),
+  (/** @type {any} */ made) => `World ${made.name} begins at commit ${commit}; choose it above.`,
+);
+
+function Snapshots() {
+  const kept = useResource(() => inWorld.get("/snapshots"), { on: ["world"] });
+  const take = () => act(async () => {
+    const made = await inWorld.post("/snapshots", {});
+    await kept.reload();
+    return made;
+  }, (/** @type {any} */ made) => `${made.id} is taken at commit ${made.commit}.`);
+  /** @param {any} one */
+  const restore = async (one) => {
+    const text = `The state of ${world.value} becomes what it was at commit ${one.commit}: state, clock, faults and assumptions.`;
+    if (!await ask({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true })) return;
+    await act(() => inWorld.post(`/snapshots/${one.id}/restore`, {}), `${one.id} is restored.`);
+  };
+  /** @param {any} event @param {any} one */
+  const drop = (event, one) => removingRow(event, () => act(async () => {
+    await inWorld.delete(`/snapshots/${one.id}`);
+    await kept.reload();
+  }, `${one.id} is deleted.`));
+  return html`<${Section} title="Snapshots" lead="Set the state aside, and come back to it as often as you like."
+      actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
+    <${Shown} of=${kept} empty=${(/** @type {any} */ d) => !d.items.length && "No snapshot is kept."}>
+      ${(/** @type {any} */ d) => html`<${Table} caption="Kept snapshots" rows=${d.items} of=${(/** @type {any} */ one) => one.id} columns=${[
+        { name: "Snapshot", cell: (/** @type {any} */ one) => one.id },
+        { name: "Commit", number: true, cell: (/** @type {any} */ one) => one.commit },
+        { name: "World time", wide: true, cell: (/** @type {any} */ one) => html`<${Moment} at=${one.at} />` },
+        { name: "Use", cell: (/** @type {any} */ one) => html`<span class="row">
+          <${Button} small kind="quiet" label=${`Restore ${one.id}`} onClick=${() => restore(one)}>Restore<//>
+          <${Button} small kind="quiet" label=${`Delete ${one.id}`} onClick=${(/** @type {any} */ event) => drop(event, one)}>Delete<//></span>` },
+      ]} />`}<//>
+  <//>`;
+}

@@ -1,0 +1,82 @@
+// Interventions: every way to change a world from outside the contract, each as a form of its own.
+import { html, useEffect, useRef, useState } from "../lib.js";
+import { api, inWorld } from "../api.js";
+import { useResource } from "../resource.js";
+import { go, said, summary } from "../store.js";
+import { Empty, Form, Loading, Panel, Section, Shown } from "../parts.js";
+import { spoken } from "../words.js";
+import { documentOf, fieldsOf } from "./fields.js";
+import { Picks } from "./find.js";
+
+/** @param {{arg?: string}} props */
+export default function Interventions({ arg }) {
+  const words = useResource(described, { on: [] });
+  return html`<${Panel} title="Interventions" lead="Change the world from outside the contract: what no client could do, and what happens all the same.">
+    <${Shown} of=${words}>${(/** @type {any} */ found) => html`
+      <div class="beside">
+        <${Section} title="What is to happen">
+          <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
+        <${Chosen} key=${arg} all=${found} one=${found.items.find((/** @type {any} */ item) => item.word === arg)} />
+      </div>`}<//>
+  <//>`;
+}
+
+/** @param {any} one */
+const asPick = ({ word, about }) => ({ id: word, name: spoken(word), about });
+
+async function described() {
+  const [words, schema, assumptions] = await Promise.all([
+    api.get("/contract/interventions"), api.get("/contract/scenario-schema.json"), api.get("/contract/assumptions"),
+  ]);
+  const { default: permissions } = assumptions.items.find((/** @type {any} */ one) => one.name === "key_permissions");
+  return { items: words.items, defs: schema.$defs, permissions };
+}
+
+/** What can be chosen and is in no summary: tickets and keys that can still be used. */
+async function things() {
+  const [projects, keys] = await Promise.all([inWorld.get("/projects"), inWorld.get("/keys")]);
+  const tickets = projects.items.flatMap((/** @type {any} */ project) => project.tickets)
+    .filter((/** @type {any} */ ticket) => ticket.state === "unused");
+  const active = keys.items.filter((/** @type {any} */ key) => !key.revoked && !key.expired);
+  return {
+    ticket: tickets.map((/** @type {any} */ one) => ({ value: one.id, label: `${one.who}'s …${one.id.slice(-6)}` })),
+    key: active.map((/** @type {any} */ one) => ({ value: one.id, label: `${one.name} (${one.who})` })),
+  };
+}
+
+/** @param {{one?: any, all: any}} props */
+function Chosen({ one, all }) {
+  const [result, setResult] = useState("");
+  const place = useRef(/** @type {HTMLElement|null} */ (null));
+  const holders = useResource(things, { on: ["commit", "world"] });
+  useEffect(() => {
+    if (one) place.current?.focus();
+  }, [one?.word]);
+  if (!one) return html`<div ref=${place}><${Section} title="Details"><${Empty}>Choose what is to happen.<//><//></div>`;
+  if (!summary.value) return html`<${Loading} />`;
+  const fields = fieldsOf(all.defs.Intervention.properties[one.word], all.defs, holders.data)
+    .map((field) => toShow(field, all.permissions));
+  /** @param {Record<string, any>} values */
+  const intervene = async (values) => {
+    setResult("");
+    const answer = await inWorld.post("/interventions", { [one.word]: documentOf(fields, values) });
+    setResult(`${capital(answer.said)}.`);
+    said.value = `${capital(answer.said)}.`;
+  };
+  return html`<div ref=${place} tabIndex="-1" role="group" aria-label=${spoken(one.word)}>
+    <${Section} title=${capital(spoken(one.word))} lead=${one.about}>
+      <${Form} fields=${fields} submit="Do it" onSubmit=${intervene} cancel=${() => go("interventions")} />
+      ${result && html`<p class="result">${result}</p>`}
+    <//></div>`;
+}
+
+/** A field with nothing to choose from says so; a list begins with all there is.
+ * @param {any} field @param {string[]} permissions */
+function toShow(field, permissions) {
+  if (field.type === "array") return { ...field, value: permissions.join(" ") };
+  if (!field.choices || field.choices.length) return field;
+  return { ...field, help: [field.help, `there is no ${field.label} now`].filter(Boolean).join("; ") };
+}
+
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,90 @@
+// One operation: where it stands, why, and the buttons that move it.
+
+import { inWorld } from "../api.js";
+import { html, useEffect, useRef } from "../lib.js";
+import { Button, Code, Facts, Intervene, Moment, Shown, StateBadge, act } from "../parts.js";
+import { useResource } from "../resource.js";
+import { clock, link, unfinished } from "../store.js";
+import { counted, sinceNow, span, spoken } from "../words.js";
+
+/** @param {{id: string}} props */
+export function OperationDetail({ id }) {
+  const found = useResource(() => inWorld.get(`/operations/${id}/why`), { on: ["commit", "clock", "world", "fault"] });
+  /** @type {{current: HTMLElement | null}} */
+  const heading = useRef(null);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    heading.current?.scrollIntoView({ block: "nearest" });
+  }, []);
+  return html`<section class="card" aria-labelledby="operation-title">
+    <header class="card-head">
+      <h2 id="operation-title" tabindex="-1" ref=${heading}>Operation <code>${id}</code></h2>
+      <a class="button small quiet" href=${link("operations")}>Close</a>
+    </header>
+    <${Shown} of=${found}>${(/** @type {any} */ why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
+  </section>`;
+}
+
+/** @param {{of: any, reload: () => Promise<void>}} props */
+function Why({ of, reload }) {
+  const row = unfinished.value.find(({ id }) => id === of.operation);
+  const done = ["succeeded", "failed", "cancelled"].includes(of.state);
+  return html`<div class="grid">
+    <div class="stack">
+      <p class="row"><${StateBadge} state=${of.state} />${row?.stuck && html`<${StateBadge} state="stuck" />`} <b>${spoken(of.kind)}</b> of <a href=${link("projects", of.project)}>${of.project}</a></p>
+      <div><h3>Why it stands there</h3><ul class="says">${of.says.map((/** @type {string} */ text) => html`<li key=${text}>${text}</li>`)}</ul></div>
+      ${!done && html`<${Steer} of=${of} stuck=${Boolean(row?.stuck)} reload=${reload} />`}
+    </div>
+    <div class="stack">
+      <${Facts} of=${[
+        ["Phase", spoken(of.phase)],
+        ["Next", of.next ? html`${of.next.what}, <${Moment} at=${of.next.at} /> <span class="quiet">(${sinceNow(of.next.at)})</span>` : html`<span class="quiet">nothing by itself</span>`],
+        of.waits_for && ["Waits for", html`<a href=${link("operations", of.waits_for)}>${of.waits_for}</a>`],
+        of.held_by && ["Held by", of.held_by],
+        ["Clock", html`<a href=${link("clock")}>${clock.value?.mode}</a>`],
+        ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>those that name it</a>`],
+      ].filter(Boolean)} />
+      ${of.commands.length > 0 && html`<${Code} wrap=${false} label="Commands that would move it" text=${of.commands.join("\n")} />`}
+    </div>
+  </div>`;
+}
+
+/** @param {{of: any, stuck: boolean, reload: () => Promise<void>}} props */
+function Steer({ of, stuck, reload }) {
+  const operation = of.operation;
+  const advance = async () => {
+    await act(
+      () => inWorld.post("/clock/advance", { until_operation: operation }),
+      (answer) => `Time moved by ${span(answer.moved_ms)}; ${counted(answer.events_run, "event")} came due.`,
+    );
+    await reload();
+  };
+  const step = async () => {
+    await act(() => inWorld.post(`/operations/${operation}/step`), (answer) => `It is ${answer.state} now.`);
+    await reload();
+  };
+  const fixed = { operation };
+  return html`<div>
+    <h3>Move it</h3>
+    <div class="row">
+      ${stuck
+        ? html`<${Intervene} word="release_operation" label="Release" primary fixed=${fixed} fields=${[]} />`
+        : html`<${Button} small kind="primary" onClick=${advance}>Advance time until it ends<//>
+          <${Button} small onClick=${step}>Take a step<//>
+          <${Intervene} word="stick_operation" label="Make it stuck" fixed=${fixed} fields=${[]} />`}
+      <${Intervene} word="fail_operation" label="Fail" danger fixed=${fixed} fields=${FAILURE} />
+      <${Intervene} word="cancel_operation" label="Cancel" danger fixed=${fixed} fields=${[]} />
+      ${stuck
+        ? html`<${Intervene} word="run_reconciliation" label="Run reconciliation" fixed=${fixed} fields=${[]} />
+          <${Intervene} word="complete_reconciliation" label="Complete reconciliation" fixed=${fixed} fields=${[]} />`
+        : html`<${Intervene} word="require_reconciliation" label="Require reconciliation" fixed=${fixed} fields=${[]} />`}
+    </div>
+  </div>`;
+}
+
+/** @type {import("../parts/form.js").Field[]} */
+const FAILURE = [
+  { name: "code", label: "Code", value: "operation_failed", required: true },
+  { name: "message", label: "Message", value: "The operation failed.", required: true },
+  { name: "retryable", label: "A client may try it again", kind: "checkbox" },
+];

@@ -1,0 +1,46 @@
+// Operations: their states over world time, and one of them whole.
+
+import { inWorld } from "../api.js";
+import { html } from "../lib.js";
+import { Panel, Section, Shown, StateBadge, Table, Moment } from "../parts.js";
+import { useResource } from "../resource.js";
+import { go, link, unfinished } from "../store.js";
+import { counted, span, spoken } from "../words.js";
+import { OperationDetail } from "./operation-detail.js";
+import { Timeline } from "./timeline.js";
+
+/** @param {{arg: string}} props */
+export default function Operations({ arg }) {
+  const found = useResource(() => inWorld.get("/timeline?limit=30"), { on: ["commit", "world", "clock"] });
+  const open = unfinished.value.length;
+  return html`<${Panel} title="Operations"
+    lead=${open ? `${counted(open, "operation")} under way.` : "No operation is under way."}
+    actions=${html`<a class="button primary" href=${link("try", "", { call: "initialize_managed_source" })}>Start an operation</a>`}>
+    ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
+    <${Shown} of=${found} empty=${(/** @type {any} */ data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
+      ${(/** @type {any} */ data) => html`<${Section} title="Over world time" lead="The newest operations, as far as the history remembers.">
+          <${Timeline} items=${data.items} now=${data.now} current=${arg} />
+        <//>
+        <${Table} caption="Operations, newest first" rows=${data.items} of=${(/** @type {any} */ row) => row.id} current=${arg}
+          open=${(/** @type {any} */ row) => go("operations", row.id)} columns=${COLUMNS} />`}
+    <//>
+  <//>`;
+}
+
+/** @param {any} row */
+const last = (row) => row.spans[row.spans.length - 1];
+
+/** @type {import("../parts/table.js").Column[]} */
+const COLUMNS = [
+  { name: "Operation", cell: (row) => spoken(row.kind) },
+  { name: "Project", cell: (row) => html`<a href=${link("projects", row.project)}>${row.project}</a>` },
+  { name: "State", cell: (row) => html`<${StateBadge} state=${last(row)?.stuck ? "stuck" : row.state} />` },
+  { name: "Began", cell: (row) => html`<${Moment} at=${row.spans[0]?.from} />` },
+  { name: "In this state since", cell: (row) => html`<${Moment} at=${last(row)?.from} />` },
+  {
+    name: "Took",
+    number: true,
+    cell: (row) => (last(row)?.to ? span(Date.parse(last(row).to) - Date.parse(row.spans[0].from)) : html`<span class="quiet">goes on</span>`),
+  },
+  { name: "Id", cell: (row) => html`<code>${row.id}</code>` },
+];

@@ -1,0 +1,137 @@
+// The overview: where the emulator is, a token for anybody, what is under way and what is armed.
+
+import { inWorld, tokenOf } from "../api.js";
+import { CALLS, curl } from "../calls.js";
+import { html, useState } from "../lib.js";
+import { Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
+import { clock, faults, info, link, summary, total, unfinished } from "../store.js";
+import { counted, moment, sinceNow, spoken } from "../words.js";
+
+export default function Overview() {
+  const found = summary.value;
+  if (!found) return html`<${Panel} title="Overview"><${Loading} /><//>`;
+  return html`<${Panel} title="Overview"
+    lead="The Project Hosting Control API, on this machine: what it answers, why, and what comes next."
+    actions=${html`<a class="button primary" href=${link("try")}>Try a call</a>`}>
+    <${Counts} of=${found} />
+    <div class="grid">
+      <${Where} of=${found} />
+      <${Now} />
+      <${People} of=${found} />
+      <${FirstRequest} of=${found} />
+    </div>
+  <//>`;
+}
+
+/** @param {{of: any}} props */
+function Counts({ of }) {
+  const { counts } = of;
+  const shown = [
+    ["requests", total.value, "requests"],
+    ["projects", counts.projects, "projects"],
+    ["operations", counts.operations, "operations"],
+    ["deployments", counts.deployments, "projects"],
+    ["tickets", counts.tickets, "projects"],
+    ["API keys", counts.api_keys, "projects"],
+  ];
+  return html`<ul class="counts" aria-label="Counts">
+    ${shown.map(([name, count, panel]) => html`<li key=${name}><a href=${link(panel)}><b class="number">${count.toLocaleString("en")}</b> <span>${name}</span></a></li>`)}
+  </ul>`;
+}
+
+/** @param {{text: string, what: string}} props */
+const Address = ({ text }) => html`<span class="spread tight"><code>${text}</code><${CopyButton} text=${text} /></span>`;
+
+/** @param {{of: any}} props */
+function Where({ of }) {
+  const facts = info.value;
+  const openapi = `${of.control_url}/openapi.json`;
+  return html`<${Section} title="Where it is">
+    <${Facts} of=${[
+      ["Base URL", html`<${Address} text=${of.base_url} />`],
+      ["Control API", html`<${Address} text=${of.control_url} />`],
+      ["Sign-in", html`<${Address} text=${of.issuer} />`],
+      ["OpenAPI", html`<a href=${openapi}>openapi.json</a> · <a href="/_emulator/docs">documentation</a>`],
+      ["State", of.ephemeral ? "in memory: it ends with the process" : html`<code>${facts?.data_dir}</code>`],
+      ["Seed", html`<code>${of.seed}</code>`],
+    ]} />
+  <//>`;
+}
+
+function Now() {
+  const time = clock.value;
+  const open = unfinished.value;
+  const armed = faults.value;
+  const changed = Object.keys(summary.value.assumptions);
+  return html`<${Section} title="Now">
+    <${Facts} of=${[
+      ["Clock", html`<a href=${link("clock")}>${time.mode === "scaled" ? `scaled, ${time.rate}×` : time.mode}</a>`],
+      ["Next event", time.next_due_at ? html`${moment(time.next_due_at)}, ${sinceNow(time.next_due_at)}` : "nothing is due"],
+      ["Under way", html`<${Names} none="no operation" rows=${open.map((row) => ({
+        id: row.id,
+        to: link("operations", row.id),
+        text: `${spoken(row.kind)} of ${row.project}`,
+        badge: html`<${StateBadge} state=${row.stuck ? "stuck" : row.state} />`,
+      }))} more=${link("operations")} />`],
+      ["Armed faults", html`<${Names} none="no fault" rows=${armed.map((row) => ({
+        id: row.id,
+        to: link("faults", row.id),
+        text: row.id,
+        badge: html`<${Badge} tone=${row.spent ? "calm" : "warn"}>${row.spent ? "spent" : counted(row.hits ?? 0, "hit")}<//>`,
+      }))} more=${link("faults")} />`],
+      ["Assumptions", changed.length ? html`<a href=${link("assumptions")}>${counted(changed.length, "is", "are")} not as by default</a>` : "all as by default"],
+    ]} />
+  <//>`;
+}
+
+/** @param {{none: string, rows: {id: string, to: string, text: string, badge: any}[], more: string}} props */
+function Names({ none, rows, more }) {
+  if (!rows.length) return none;
+  return html`<ul class="names">
+    ${rows.slice(0, 5).map(({ id, to, text, badge }) => html`<li key=${id}><a href=${to}>${text}</a> ${badge}</li>`)}
+    ${rows.length > 5 && html`<li><a href=${more}>and ${rows.length - 5} more</a></li>`}
+  </ul>`;
+}
+
+/** @param {{of: any}} props */
+function People({ of }) {
+  if (!of.people.length) return html`<${Section} title="People"><${Empty}>Nobody lives in this world.<//><//>`;
+  return html`<${Section} title="Tokens" lead="Anybody in the world can have a bearer token; nobody has a password.">
+    <ul class="people">
+      ${of.people.map(
+        (/** @type {any} */ person) => html`<li key=${person.alias} class="spread">
+          <span><b>${person.alias}</b> <span class="quiet">${person.name}</span></span>
+          <span class="row">
+            <${CopyButton} label=${html`Copy token<span class="visually-hidden"> of ${person.alias}</span>`} text=${() => tokenOf(person.alias)} />
+            <${CopyButton} label=${html`Copy curl<span class="visually-hidden"> as ${person.alias}</span>`} text=${async () => command(of, await tokenOf(person.alias))} />
+          </span>
+        </li>`,
+      )}
+    </ul>
+  <//>`;
+}
+
+/** @param {any} of @param {string} [token] */
+function command(of, token) {
+  const call = CALLS.find(({ id }) => id === "list_deployments");
+  const project = of.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? of.projects[0];
+  if (!call || !project) return "";
+  const path = call.path.replace("{project_id}", project.id);
+  return curl({ method: "GET", url: `${of.base_url}${path}?${call.query}`, token });
+}
+
+/** @param {{of: any}} props */
+function FirstRequest({ of }) {
+  const text = command(of);
+  const [key, setKey] = useState(/** @type {any} */ (null));
+  if (!text) return null;
+  const who = of.people.find((/** @type {any} */ row) => row.alias === "owner") ?? of.people[0];
+  const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
+  return html`<${Section} title="A first request" lead="Into a shell; the copied text has a fresh token in it.">
+    <${Code} wrap=${false} label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />
+    <p class="small quiet">In a shell, <code>eval "$(hosting-emulator env)"</code> sets the same up as variables.</p>
+    ${key
+      ? html`<p>API key of ${who.alias}, shown this once: <code>${key.value}</code> <${CopyButton} text=${key.value} /></p>`
+      : html`<button type="button" class="button small" onClick=${make}>Make an API key</button>`}
+  <//>`;
+}

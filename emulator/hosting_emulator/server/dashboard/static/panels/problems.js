@@ -1,0 +1,51 @@
+// The problem catalogue: every code with its status, and what a client is to do about it.
+import { html, useState } from "../lib.js";
+import { api } from "../api.js";
+import { useResource } from "../resource.js";
+import { Badge, Panel, Section, Shown, Table } from "../parts.js";
+import { Find, Pick, has, prose } from "./find.js";
+
+const ANY = { value: "", label: "any" };
+const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label: "not retryable" }];
+
+/** @param {{query: Record<string, string>}} props */
+export default function Problems({ query }) {
+  const problems = useResource(() => api.get("/contract/problems"), { on: [] });
+  return html`<${Panel} title="Problems" lead="Every code that a failure may carry, and what a client is to do about it.">
+    <${Shown} of=${problems}>${(/** @type {any} */ found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}<//>
+  <//>`;
+}
+
+/** @param {{items: any[], first: string}} props */
+function Catalogue({ items, first }) {
+  const [text, setText] = useState(first);
+  const [status, setStatus] = useState("");
+  const [retry, setRetry] = useState("");
+  const found = items.filter((item) =>
+    has(`${item.code} ${item.title} ${item.meaning} ${item.when}`, text)
+      && (!status || String(item.status) === status)
+      && (!retry || item.retryable === (retry === "yes")));
+  const statuses = [...new Set(items.map((item) => String(item.status)))].sort();
+  return html`<${Section} title="Catalogue">
+    <search class="row filters">
+      <${Find} value=${text} set=${setText} />
+      <${Pick} label="Status" name="status" value=${status} set=${setStatus}
+        choices=${[ANY, ...statuses.map((value) => ({ value, label: value }))]} />
+      <${Pick} label="Retry" name="retry" value=${retry} set=${setRetry} choices=${RETRIES} />
+      <p class="quiet">${found.length} of ${items.length}</p>
+    </search>
+    ${found.length
+      ? html`<${Table} caption="Problem codes" rows=${found} of=${(/** @type {any} */ item) => item.code} columns=${COLUMNS} />`
+      : html`<p class="quiet">No code is like that.</p>`}
+  <//>`;
+}
+
+const COLUMNS = [
+  { name: "Code", cell: (/** @type {any} */ item) => html`<a href=${pageOf(item.code)}><code>${item.code}</code></a>` },
+  { name: "Status", number: true, cell: (/** @type {any} */ item) => item.status },
+  { name: "Retry", cell: (/** @type {any} */ item) => item.retryable ? html`<${Badge} tone="busy">retryable<//>` : html`<${Badge} tone="calm">no<//>` },
+  { name: "What it means", wide: true, cell: (/** @type {any} */ item) => html`${prose(item.meaning)} <span class="quiet">${prose(item.suggested_action)}</span>` },
+];
+
+/** The page that a problem's `type` links to. @param {string} code */
+const pageOf = (code) => `/_emulator/docs/errors/${code.replaceAll("_", "-")}`;

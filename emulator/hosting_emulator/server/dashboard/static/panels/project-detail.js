@@ -1,0 +1,166 @@
+// One project, with the interventions that make sense on each thing of it.
+
+import { newKey, send } from "../api.js";
+import { html } from "../lib.js";
+import { Badge, Button, CopyButton, Empty, Facts, Intervene, Moment, Section, StateBadge, Table, toast } from "../parts.js";
+import { link } from "../store.js";
+import { spoken } from "../words.js";
+
+/** @param {{of: any}} props */
+export const ProjectDetail = ({ of }) => html`<div class="grid">
+  <${About} of=${of} />
+  <${Dns} of=${of} />
+  <${Deployments} of=${of} />
+  <${Database} of=${of} name="dev" />
+  <${Database} of=${of} name="prod" />
+  <${Tickets} of=${of} />
+  <${People} of=${of} />
+</div>`;
+
+/** @param {{of: any}} props */
+function About({ of }) {
+  const project = of.alias;
+  return html`<${Section} title="Project" actions=${html`<a class="button small" href=${link("requests", "", { project: of.id })}>Its requests</a>`}>
+    <${Facts} of=${[
+      ["Id", html`<span class="spread tight"><code>${of.id}</code><${CopyButton} text=${of.id} /></span>`],
+      ["Organization", `${of.organization}, ${of.plan}`],
+      ["Flag", html`<${Flag} of=${of} />`],
+      ["Custom domain", html`<span class="spread">${of.custom_domain ?? html`<span class="quiet">none</span>`}${
+        of.custom_domain
+          ? html`<${Intervene} word="disconnect_domain" label="Disconnect" fixed=${{ project }} fields=${[]} />`
+          : html`<${Intervene} word="connect_domain" label="Connect" fixed=${{ project }} fields=${[{ name: "domain", label: "Domain", required: true, placeholder: "shop.example.com" }]} />`
+      }</span>`],
+      ["Mutation claim", html`<span class="spread">${of.claim ? html`<a href=${link("operations", of.claim)}>held by an operation</a>` : html`<span class="quiet">free</span>`}${
+        of.claim
+          ? html`<${Intervene} word="release_claim" label="Release held claim" fixed=${{ project }} fields=${[]} />`
+          : html`<${Intervene} word="hold_claim" label="Hold" fixed=${{ project }} fields=${[]} />`
+      }</span>`],
+      ["Source generation", of.source_generation],
+    ]} />
+  <//>`;
+}
+
+/** The flag is changed as a client would: by call 1, as the project's owner. @param {{of: any}} props */
+function Flag({ of }) {
+  const owner = of.people.find((/** @type {any} */ row) => row.role === "owner")?.who;
+  const { enabled, enabled_at } = of.flag;
+  const turn = async () => {
+    const path = `/v1/projects/${of.id}/powered-by-flag`;
+    try {
+      const answer = await send({ method: "PUT", path, who: owner, key: newKey(), body: { enabled: !enabled } });
+      if (answer.status >= 400) toast(`${answer.body.title ?? answer.status}: ${answer.body.detail ?? ""}`, "bad");
+      else toast(`The flag is ${enabled ? "hidden" : "shown"}.`, "good");
+    } catch (error) {
+      toast(/** @type {Error} */ (error).message, "bad");
+    }
+  };
+  return html`<span class="spread">
+    <span>${enabled ? html`shown since <${Moment} at=${enabled_at} />` : "hidden"}</span>
+    ${owner && html`<button type="button" role="switch" class="switch" aria-checked=${enabled ? "true" : "false"} aria-label="Show the flag" onClick=${turn}></button>`}
+  </span>`;
+}
+
+const DNS_STEPS = /** @type {Record<string, string[]>} */ ({
+  not_authorized: ["pending"],
+  pending: ["authorized", "revoked"],
+  authorized: ["expired", "revoked"],
+  expired: ["pending"],
+  revoked: ["pending"],
+});
+
+/** @param {{of: any}} props */
+function Dns({ of }) {
+  const { dns } = of;
+  const choices = DNS_STEPS[dns.status] ?? [];
+  return html`<${Section} title="DNS authorization" actions=${html`<${Intervene} word="move_dns" label="Move DNS" fixed=${{ project: of.alias }} fields=${[
+    { name: "to", label: "To", kind: "select", required: true, choices, value: choices[0] },
+    { name: "zone", label: "Zone", placeholder: dns.zone ?? "example.com" },
+    { name: "expires_in", label: "Expires in", placeholder: "30d" },
+  ]} />`}>
+    <${Facts} of=${[
+      ["Status", html`<${StateBadge} state=${dns.status} />`],
+      ["Zone", dns.zone ?? html`<span class="quiet">none</span>`],
+      ["Scopes", dns.scopes.join(", ") || html`<span class="quiet">none</span>`],
+      ["Expires", html`<${Moment} at=${dns.expires_at} />`],
+    ]} />
+  <//>`;
+}
+
+/** @param {{of: any}} props */
+const Deployments = ({ of }) => html`<${Section} wide title=${`Deployments (${of.counts.deployments})`} actions=${html`<${Intervene}
+    word="add_deployments" label="Add deployments" fixed=${{ project: of.alias }} fields=${[
+      { name: "count", label: "How many", kind: "number", min: 1, max: 10000, value: 1, required: true },
+      { name: "status", label: "Status", kind: "select", choices: ["ready", "failed", "cancelled"], value: "ready", required: true },
+    ]} />
+    ${of.claim && html`<${Intervene} word="fail_deployment" label="Fail the one under way" danger fixed=${{ operation: of.claim }} />`}`}>
+  ${of.deployments.length
+    ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(/** @type {any} */ row) => row.id} columns=${DEPLOYMENT_COLUMNS} />`
+    : html`<${Empty}>Nothing was deployed yet.<//>`}
+<//>`;
+
+/** @type {import("../parts/table.js").Column[]} */
+const DEPLOYMENT_COLUMNS = [
+  { name: "Deployment", cell: (row) => html`<code>${row.id}</code>` },
+  { name: "Status", cell: (row) => html`<${StateBadge} state=${row.status} />` },
+  { name: "Commit", cell: (row) => html`<code>${row.commit_sha.slice(0, 10)}</code>` },
+  { name: "Created", cell: (row) => html`<${Moment} at=${row.created_at} />` },
+  { name: "Updated", cell: (row) => html`<${Moment} at=${row.updated_at} />` },
+];
+
+/** @param {{of: any, name: string}} props */
+function Database({ of, name }) {
+  const { data_mode, provider_failing, compute } = of.databases[name];
+  const fixed = { project: of.alias, environment: name };
+  const states = ["absent", "init", "ready", "suspended", "resizing", "failed"];
+  return html`<${Section} title=${`Database, ${name}`} actions=${html`
+    <${Intervene} word="set_database" label="Set" fixed=${fixed} fields=${[
+      { name: "state", label: "State", kind: "select", choices: states },
+      { name: "pending_state", label: "Pending state", kind: "select", choices: states.slice(1) },
+      { name: "data_mode", label: "Data mode", kind: "select", choices: ["shared", "separate"] },
+      { name: "suspend_timeout_seconds", label: "Suspend after (seconds)", kind: "number", min: -1, max: 604800 },
+    ]} />
+    ${provider_failing
+      ? html`<${Intervene} word="recover_database_provider" label="Recover provider" fixed=${fixed} fields=${[]} />`
+      : html`<${Intervene} word="fail_database_provider" label="Fail provider" danger fixed=${fixed} fields=${[]} />`}`}>
+    <${Facts} of=${[
+      ["Provider", provider_failing ? html`<${Badge} tone="bad">failing<//>` : "answers"],
+      ["Data mode", spoken(data_mode)],
+      ["State", compute ? html`<${StateBadge} state=${compute.state} />${compute.pending_state && html` → <${StateBadge} state=${compute.pending_state} />`}` : html`<span class="quiet">no database</span>`],
+      ...(compute ? [["Compute", `${compute.min_cu} to ${compute.max_cu} CU, ${compute.min_memory_gb} to ${compute.max_memory_gb} GB`], ["Region", compute.region]] : []),
+    ]} />
+  <//>`;
+}
+
+/** @param {{of: any}} props */
+const Tickets = ({ of }) => html`<${Section} title="Dev access tickets">
+  ${of.tickets.length
+    ? html`<${Table} caption="Tickets" rows=${of.tickets} of=${(/** @type {any} */ row) => row.id} columns=${TICKET_COLUMNS} />`
+    : html`<${Empty}>No ticket was issued. <a href=${link("try", "", { call: "create_dev_access_ticket", project_id: of.id })}>Create one</a><//>`}
+<//>`;
+
+/** @type {import("../parts/table.js").Column[]} */
+const TICKET_COLUMNS = [
+  { name: "Who", cell: (row) => row.who },
+  { name: "State", cell: (row) => html`<${StateBadge} state=${row.state} />` },
+  { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
+  {
+    name: "Intervene",
+    cell: (row) =>
+      row.state === "unused" &&
+      html`<span class="row"><${Intervene} word="expire_ticket" label="Expire" fixed=${{ ticket: row.id }} fields=${[]} />
+        <${Intervene} word="revoke_ticket" label="Revoke" danger fixed=${{ ticket: row.id }} fields=${[]} /></span>`,
+  },
+];
+
+/** @param {{of: any}} props */
+const People = ({ of }) => html`<${Section} title="People">
+  ${of.people.length
+    ? html`<${Table} caption="People and roles" rows=${of.people} of=${(/** @type {any} */ row) => row.who} columns=${[
+        { name: "Who", cell: (/** @type {any} */ row) => row.who },
+        { name: "Role", cell: (/** @type {any} */ row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
+        { name: "Intervene", cell: (/** @type {any} */ row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
+          { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
+        ]} />` },
+      ]} />`
+    : html`<${Empty}>Nobody has a role here.<//>`}
+<//>`;

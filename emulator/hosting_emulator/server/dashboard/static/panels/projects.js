@@ -1,0 +1,70 @@
+// Projects: each with its flag, deployments, DNS, databases, tickets and people; and the API keys.
+
+import { inWorld } from "../api.js";
+import { html } from "../lib.js";
+import { Badge, Intervene, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
+import { useResource } from "../resource.js";
+import { go, link } from "../store.js";
+import { Moment } from "../parts.js";
+import { ProjectDetail } from "./project-detail.js";
+
+/** @param {{arg: string}} props */
+export default function Projects({ arg }) {
+  const projects = useResource(() => inWorld.get("/projects"));
+  const keys = useResource(() => inWorld.get("/keys"));
+  if (arg) {
+    return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" href=${link("projects")}>All projects</a>`}>
+      <${Shown} of=${projects} empty=${(/** @type {any} */ found) => !pick(found, arg) && html`No project is called ${arg}. <a href=${link("projects")}>All projects</a>`}>
+        ${(/** @type {any} */ found) => html`<${ProjectDetail} of=${pick(found, arg)} />`}
+      <//>
+    <//>`;
+  }
+  return html`<${Panel} title="Projects" lead="What the world holds. Interventions stand beside the things they change.">
+    <${Shown} of=${projects} empty=${(/** @type {any} */ found) => !found.items.length && "This world has no project."}>
+      ${(/** @type {any} */ found) => html`<${Table} caption="Projects" rows=${found.items} of=${(/** @type {any} */ row) => row.id}
+        open=${(/** @type {any} */ row) => go("projects", row.alias)} columns=${COLUMNS} />`}
+    <//>
+    <${Keys} of=${keys} />
+  <//>`;
+}
+
+/** @param {any} found @param {string} name */
+const pick = (found, name) => found.items.find((/** @type {any} */ row) => row.alias === name || row.id === name);
+
+/** @type {import("../parts/table.js").Column[]} */
+const COLUMNS = [
+  { name: "Project", cell: (row) => row.alias },
+  { name: "Organization", cell: (row) => row.organization },
+  { name: "Flag", cell: (row) => html`<${Badge} tone=${row.flag.enabled ? "good" : "calm"}>${row.flag.enabled ? "shown" : "hidden"}<//>` },
+  { name: "Latest deployment", cell: (row) => (row.deployments[0] ? html`<${StateBadge} state=${row.deployments[0].status} />` : "none") },
+  { name: "DNS", cell: (row) => html`<${StateBadge} state=${row.dns.status} />` },
+  { name: "Under way", cell: (row) => (row.claim ? html`<a href=${link("operations", row.claim)}>an operation</a>` : html`<span class="quiet">nothing</span>`) },
+  { name: "Deployments", number: true, cell: (row) => row.counts.deployments },
+];
+
+/** @param {{of: import("../resource.js").Resource<any>}} props */
+const Keys = ({ of }) => html`<${Section} title="API keys" lead="Their values were shown once, and are not kept.">
+  <${Shown} of=${of} empty=${(/** @type {any} */ found) => !found.items.length && "No API key was made."}>
+    ${(/** @type {any} */ found) => html`<${Table} caption="API keys" rows=${found.items} of=${(/** @type {any} */ row) => row.id} columns=${KEY_COLUMNS} />`}
+  <//>
+<//>`;
+
+/** @param {any} row */
+const keyState = (row) => (row.revoked ? "revoked" : row.expired ? "expired" : "active");
+
+/** @type {import("../parts/table.js").Column[]} */
+const KEY_COLUMNS = [
+  { name: "Name", cell: (row) => row.name },
+  { name: "Of", cell: (row) => `${row.who}, ${row.organization}` },
+  { name: "Value", cell: (row) => html`<code>${row.obfuscated_value}</code>` },
+  { name: "State", cell: (row) => html`<${StateBadge} state=${keyState(row)} />` },
+  { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
+  { name: "Last used", cell: (row) => html`<${Moment} at=${row.last_used_at} />` },
+  {
+    name: "Intervene",
+    cell: (row) =>
+      keyState(row) === "active" &&
+      html`<span class="row"><${Intervene} word="expire_key" label="Expire" fixed=${{ key: row.id }} fields=${[]} />
+        <${Intervene} word="revoke_key" label="Revoke" danger fixed=${{ key: row.id }} fields=${[]} /></span>`,
+  },
+];

@@ -1,0 +1,111 @@
+// One request whole: the trail of decisions, both sides, copy as curl, send it again.
+
+import { inWorld, tokenOf } from "../api.js";
+import { callName, curl } from "../calls.js";
+import { html, useEffect, useRef } from "../lib.js";
+import { Badge, Button, CopyButton, Facts, Json, MenuButton, Shown, act } from "../parts.js";
+import { useResource } from "../resource.js";
+import { go, link, summary } from "../store.js";
+import { spoken, toneOfStatus } from "../words.js";
+
+/** @param {{n: string, close: () => void}} props */
+export function RequestDetail({ n, close }) {
+  const found = useResource(() => inWorld.get(`/requests/${n}`), { on: [] });
+  /** @type {{current: HTMLElement | null}} */
+  const heading = useRef(null);
+  useEffect(() => {
+    const { activeElement } = document;
+    if (activeElement?.closest(".requests, .detail") || activeElement === document.body) heading.current?.focus();
+  }, []);
+  return html`<section class="card detail" aria-labelledby="detail-title">
+    <header class="card-head">
+      <h2 id="detail-title" tabindex="-1" ref=${heading}>Request ${n}</h2>
+      <${Button} small kind="quiet" onClick=${close}>Close<//>
+    </header>
+    <${Shown} of=${found}>${(/** @type {any} */ item) => html`<${Whole} item=${item} />`}<//>
+  </section>`;
+}
+
+/** @param {{item: any}} props */
+function Whole({ item }) {
+  const { request, answer } = item;
+  return html`<div class="stack">
+    <p class="row"><${Badge} tone=${toneOfStatus(item.status)}>${item.status}<//> <b>${callName(item.call)}</b>
+      ${item.code && html`<a href=${`/_emulator/docs/errors/${item.code.replaceAll("_", "-")}`}>${item.code}</a>`}</p>
+    <p class="mono">${item.method} ${item.path}${item.query && `?${item.query}`}</p>
+    <div class="row"><${Acts} item=${item} /></div>
+    <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} item=${item} /></section>
+    <${Facts} of=${[
+      ["At", html`<time datetime=${item.at}>${item.at}</time>`],
+      ["Who", item.who ?? item.principal ?? "nobody"],
+      item.operation && ["Operation", html`<a href=${link("operations", item.operation)}>${item.operation}</a>`],
+      item.idempotency_key && ["Idempotency-Key", html`<code>${item.idempotency_key}</code>`],
+      item.lost && ["Lost by", item.lost],
+      ["Took", `${item.duration_us} µs`],
+    ].filter(Boolean)} />
+    <${Side} name="Request" of=${request} />
+    <${Side} name="Answer" of=${answer} />
+  </div>`;
+}
+
+/** The trail, or the plain reasons of an emulator that has none. @param {{item: any}} props */
+function Trail({ item }) {
+  const steps = item.trail ?? item.why.map((/** @type {string} */ says) => ({ step: "why", says }));
+  if (!steps.length) return html`<p class="quiet">Nothing special: it was answered as the contract says.</p>`;
+  return html`<ol class="trail">
+    ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}`}>
+      <span class="word">${spoken(step)}</span><span>${says}</span></li>`)}
+  </ol>`;
+}
+
+/** @param {{item: any}} props */
+function Acts({ item }) {
+  const again = (/** @type {boolean} */ same) => async () => {
+    const done = await act(
+      () => inWorld.post(`/requests/${item.n}/replay`, { same_key: same }),
+      (entry) => `Sent again as request ${entry.n}: ${entry.status}.`,
+    );
+    if (done) go("requests", String(done.n));
+  };
+  return html`<${CopyButton} label="Copy as curl" text=${() => Promise.resolve(command(item))} />
+    ${item.who && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.who))} />`}
+    ${item.idempotency_key
+      ? html`<${MenuButton} small label="Replay"><div class="stack">
+          <${Button} onClick=${again(false)}>With a new key<//><${Button} onClick=${again(true)}>With the same key<//></div><//>`
+      : html`<${Button} small onClick=${again(false)}>Replay<//>`}`;
+}
+
+const LEFT_OUT = /^(host|authorization|user-agent|accept.*|content-length|connection|origin|referer|sec-.*|cookie)$/i;
+
+/** @param {any} item @param {string} [token] */
+function command(item, token) {
+  const base = new URL(summary.peek()?.base_url ?? location.origin);
+  const prefix = item.path.startsWith("/worlds/") ? base.origin : base.href.replace(/\/$/, "");
+  const headers = pairs(item.request.headers);
+  const signed = headers.some(([name]) => name.toLowerCase() === "authorization");
+  return curl({
+    method: item.method,
+    url: `${prefix}${item.path}${item.query ? `?${item.query}` : ""}`,
+    token: token ?? (signed ? undefined : null),
+    headers: headers.filter(([name]) => !LEFT_OUT.test(name)),
+    body: text(item.request.body),
+  });
+}
+
+/** Headers as pairs, however they came. @param {any} headers @returns {[string, string][]} */
+const pairs = (headers) => (Array.isArray(headers) ? headers.map((row) => (Array.isArray(row) ? row : [row.name, row.value])) : Object.entries(headers ?? {}));
+
+/** @param {any} body */
+const text = (body) => (body == null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body));
+
+/** @param {{name: string, of: any}} props */
+function Side({ name, of }) {
+  const headers = pairs(of.headers);
+  return html`<section aria-label=${name} class="stack tight">
+    <h3>${name}</h3>
+    <details><summary>${headers.length} headers</summary>
+      <dl class="headers mono">${headers.map(([key, value], place) => html`<div key=${place}><dt>${key}</dt><dd>${value}</dd></div>`)}</dl>
+    </details>
+    ${text(of.body) ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">No body.</p>`}
+  </section>`;
+}

@@ -1,0 +1,100 @@
+// Live requests: what comes is shown as it comes, and nothing moves under the pointer.
+
+import { CALLS, callName } from "../calls.js";
+import { html, useMemo, useState } from "../lib.js";
+import { Badge, Button, Empty, Failure, Loading, Panel } from "../parts.js";
+import { MOST, reloadRequests, requestsState } from "../requests-store.js";
+import { useStill } from "../still.js";
+import { go, link, requests, route, summary, total, world } from "../store.js";
+import { counted, moment, toneOfStatus } from "../words.js";
+import { RequestDetail } from "./request-detail.js";
+
+/** @param {{arg: string, query: Record<string, string>}} props */
+export default function Requests({ arg, query }) {
+  const [paused, setPaused] = useState(false);
+  const all = requests.value;
+  const wanted = useMemo(() => all.filter((item) => matches(item, query)), [all, query]);
+  const { rows, fresh, show, hold } = useStill(wanted, (item) => item.n, paused);
+  const visible = rows.filter((item) => matches(item, query));
+  const har = `/_emulator/worlds/${encodeURIComponent(world.value)}/requests.har?${new URLSearchParams(query)}`;
+  return html`<${Panel} title="Requests"
+    lead=${`${counted(total.value, "request")} so far. Newest first, each with why it was answered so.`}
+    actions=${html`<a class="button" href=${har} download="requests.har">Export HAR</a>
+      <${Button} pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Paused" : "Pause"}<//>`}>
+    <${Filter} query=${query} />
+    <div class=${`split${arg ? " open" : ""}`}>
+      <div class="list-side">
+        <div class="fresh" aria-live="off">
+          ${fresh > 0 && html`<${Button} small kind="primary" onClick=${show}>${fresh} new<//>`}
+        </div>
+        <${List} rows=${visible} hold=${hold} current=${Number(arg)} query=${query} filtered=${Object.keys(query).length > 0} />
+      </div>
+      ${arg && html`<${RequestDetail} key=${arg} n=${arg} close=${() => go("requests", "", query)} />`}
+    </div>
+  <//>`;
+}
+
+/** @param {any} item @param {Record<string, string>} query */
+function matches(item, query) {
+  if (query.call && item.call !== query.call) return false;
+  if (query.who && (item.who ?? "nobody") !== query.who) return false;
+  if (query.status && !String(item.status).startsWith(query.status[0])) return false;
+  if (query.project && item.project !== query.project) return false;
+  if (!query.text) return true;
+  const text = `${item.n} ${item.method} ${item.path}?${item.query} ${item.status} ${item.code ?? ""} ${item.call ?? ""} ${item.why.join(" ")}`;
+  return text.toLowerCase().includes(query.text.toLowerCase());
+}
+
+/** @param {{query: Record<string, string>}} props */
+function Filter({ query }) {
+  const set = (/** @type {string} */ name) => (/** @type {any} */ event) =>
+    go("requests", route.value.arg, { ...query, [name]: event.target.value }, { replace: true });
+  const people = [...(summary.value?.people ?? []).map((/** @type {any} */ row) => row.alias), "nobody"];
+  return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${set("text")} />
+    <${Choose} name="Call" value=${query.call} on=${set("call")} of=${CALLS.map(({ id }) => [id, callName(id)])} />
+    <${Choose} name="Status" value=${query.status} on=${set("status")} of=${["2xx", "4xx", "5xx"].map((word) => [word, word])} />
+    <${Choose} name="Person" value=${query.who} on=${set("who")} of=${people.map((alias) => [alias, alias])} />
+    ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}
+  </form>`;
+}
+
+/** @param {{name: string, value?: string, on: (event: any) => void, of: string[][]}} props */
+const Choose = ({ name, value = "", on, of }) => html`<select aria-label=${name} value=${value} onChange=${on}>
+  <option value="" selected=${value === ""}>Any ${name.toLowerCase()}</option>
+  ${of.map(([id, says]) => html`<option key=${id} value=${id} selected=${id === value}>${says}</option>`)}
+</select>`;
+
+/** @param {{rows: any[], hold: any, current: number, query: any, filtered: boolean}} props */
+function List({ rows, hold, current, query, filtered }) {
+  const state = requestsState.value;
+  if (state === "loading") return html`<${Loading} />`;
+  if (state !== "ready") return html`<${Failure} error=${state} again=${reloadRequests} />`;
+  if (!rows.length) {
+    return html`<${Empty}>${filtered ? "No request fits the filter." : html`No request yet. <a href=${link("try")}>Try a call</a>, or point your client at this world.`}<//>`;
+  }
+  return html`<ol class="requests" ...${hold} aria-label="Requests, newest first">
+      ${rows.map((item) => html`<${Row} key=${item.n} item=${item} current=${item.n === current} to=${link("requests", item.n, query)} />`)}
+    </ol>
+    ${rows.length >= MOST && html`<p class="small quiet">The newest ${MOST} are shown.</p>`}`;
+}
+
+/** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, to: string}} props */
+function Row({ item, current, to }) {
+  return useMemo(
+    () => html`<li class=${current ? "current" : ""}>
+      <a href=${to} aria-current=${current ? "true" : undefined}>
+        <span class="n number quiet">${item.n}</span>
+        <${Badge} tone=${toneOfStatus(item.lost ? 0 : item.status)}>${item.status || "—"}<//>
+        <span class="what"><b>${callName(item.call)}</b>
+          ${item.replayed && html`<${Badge}>replay<//>`}${item.lost && html`<${Badge} tone="bad">${item.lost}<//>`}
+          ${item.code && html`<code class="quiet">${item.code}</code>`}
+          <span class="line cut mono quiet">${item.method} ${item.path}${item.query && `?${item.query}`}</span>
+        </span>
+        <span class="who quiet">${item.who ?? "nobody"}</span>
+        <time class="number quiet" datetime=${item.at}>${moment(item.at)}</time>
+      </a>
+    </li>`,
+    [item, current, to],
+  );
+}

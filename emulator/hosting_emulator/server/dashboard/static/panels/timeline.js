@@ -1,0 +1,91 @@
+// The states of operations over world time, drawn. The table below it says the same in words.
+
+import { html } from "../lib.js";
+import { link } from "../store.js";
+import { moment, span, spoken, toneOf } from "../words.js";
+
+const WIDTH = 1000;
+const LEFT = 250;
+const ROW = 30;
+const BAR = 16;
+const MOST = 12;
+/** The least that is shown of world time, and how much wider than what is looked at. */
+const LEAST_MS = 60_000;
+const MARGIN = 0.25;
+
+/** @param {{items: any[], now: string, current: string}} props */
+export function Timeline({ items, now, current }) {
+  const [from, to] = frameOf(items, now, current);
+  const rows = items.filter((row) => begun(row, now) <= to && ended(row, now) >= from).slice(0, MOST);
+  const x = (/** @type {string | null} */ at) => {
+    const moment = Math.min(to, Math.max(from, Date.parse(at ?? now)));
+    return LEFT + ((moment - from) / (to - from)) * (WIDTH - LEFT - 12);
+  };
+  const height = rows.length * ROW + 28;
+  return html`<div class="timeline-box" tabindex="0" role="region" aria-label="Timeline">
+    <svg class="timeline" viewBox=${`0 0 ${WIDTH} ${height}`} role="group" aria-label=${`States of ${rows.length} operations over world time, from ${moment(new Date(from).toISOString())} to ${moment(now)}`}>
+      <${Scale} from=${from} to=${to} height=${height} />
+      ${rows.map((row, place) => html`<${Row} key=${row.id} row=${row} y=${place * ROW + 4} x=${x} current=${row.id === current} />`)}
+    </svg>
+  </div>
+  <ul class="legend" aria-label="Colours">
+    ${["queued", "running", "stuck", "succeeded", "failed", "cancelled"].map((state) => html`<li key=${state}><span class=${`swatch ${tone(state)}`} aria-hidden="true"></span>${state}</li>`)}
+  </ul>`;
+}
+
+/** @param {any} row @param {string} now */
+const begun = (row, now) => Date.parse(row.spans[0]?.from ?? now);
+/** @param {any} row @param {string} now */
+const ended = (row, now) => Date.parse(row.spans[row.spans.length - 1]?.to ?? now);
+
+/**
+ * What of world time is shown: around the operation that is looked at, or from the newest one to now.
+ * @param {any[]} items newest first @param {string} now @param {string} current
+ */
+function frameOf(items, now, current) {
+  const looked = items.find(({ id }) => id === current);
+  const row = looked ?? items[0];
+  const from = begun(row, now);
+  const to = looked ? ended(row, now) : Date.parse(now);
+  const margin = Math.max((to - from) * MARGIN, (LEAST_MS - (to - from)) / 2);
+  return looked ? [from - margin, Math.min(Date.parse(now), to + margin)] : [from - 2 * margin, to];
+}
+
+/** @param {{from: number, to: number, height: number}} props */
+function Scale({ from, to, height }) {
+  const places = [0, 0.25, 0.5, 0.75, 1];
+  return html`<g class="scale" aria-hidden="true">
+    ${places.map((part) => {
+      const at = LEFT + part * (WIDTH - LEFT - 12);
+      const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
+      const text = part === 0 || part === 1 ? moment(new Date(from + part * (to - from)).toISOString()) : `+${span(part * (to - from))}`;
+      return html`<g key=${part}><line x1=${at} x2=${at} y1="0" y2=${height - 22} /><text x=${at} y=${height - 6} text-anchor=${anchor}>${text}</text></g>`;
+    })}
+  </g>`;
+}
+
+/** @param {{row: any, y: number, x: (at: string | null) => number, current: boolean}} props */
+function Row({ row, y, x, current }) {
+  const name = `${spoken(row.kind)} of ${row.project}`;
+  const states = row.spans.map((/** @type {any} */ part) => says(part)).join("; ");
+  return html`<a href=${link("operations", row.id)} class=${current ? "current" : ""} aria-label=${`${name}: ${states}`}>
+    <rect class="hit" x="0" y=${y - 4} width=${WIDTH} height=${ROW} />
+    <text class="label" x="4" y=${y + 13}>${name.length > 36 ? `${name.slice(0, 35)}…` : name}</text>
+    ${row.spans.map((/** @type {any} */ part, /** @type {number} */ place) => {
+      const left = x(part.from);
+      const ended = part.to !== null && part.to === part.from;
+      const width = ended ? 8 : Math.max(3, x(part.to) - left);
+      return html`<rect key=${place} class=${`bar-part ${tone(part.stuck ? "stuck" : part.state)} ${part.phase}`} x=${ended ? left - 4 : left} y=${y} width=${width} height=${BAR} rx="3"><title>${says(part)}</title></rect>`;
+    })}
+  </a>`;
+}
+
+/** @param {any} part */
+function says(part) {
+  const state = part.state === "running" ? `running (${spoken(part.phase)})` : part.state;
+  const until = part.to === null ? `since ${moment(part.from)}` : part.to === part.from ? `at ${moment(part.to)}` : `for ${span(Date.parse(part.to) - Date.parse(part.from))}`;
+  return `${state}${part.stuck ? ", stuck" : ""} ${until}`;
+}
+
+/** @param {string} state */
+const tone = (state) => ({ queued: "calm", cancelled: "off" })[state] ?? toneOf(state);

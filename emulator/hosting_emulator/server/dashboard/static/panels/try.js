@@ -1,0 +1,92 @@
+// Try a call: any call of the contract, as anybody, with its answer and the way to its explanation.
+
+import { newKey, inWorld, send } from "../api.js";
+import { CALLS, callName } from "../calls.js";
+import { html, useEffect, useRef, useState } from "../lib.js";
+import { Badge, Empty, Form, Json, Panel, Section } from "../parts.js";
+import { link, summary, unfinished } from "../store.js";
+import { toneOfStatus } from "../words.js";
+
+/** @param {{query: Record<string, string>}} props */
+export default function Try({ query }) {
+  const [call, setCall] = useState(CALLS.find(({ id }) => id === query.call) ?? CALLS[0]);
+  const [answer, setAnswer] = useState(/** @type {any} */ (null));
+  const found = summary.value;
+  const onSubmit = async (/** @type {any} */ values) => setAnswer(await tryIt(call, values));
+  return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
+    <div class="grid">
+      <${Section} title="Request">
+        <div class="field">
+          <label for="try-call">Call</label>
+          <select id="try-call" onChange=${(/** @type {any} */ event) => {
+            setCall(/** @type {any} */ (CALLS.find(({ id }) => id === event.target.value)));
+            setAnswer(null);
+          }}>
+            ${CALLS.map(({ id }) => html`<option key=${id} value=${id} selected=${id === call.id}>${callName(id)}</option>`)}
+          </select>
+        </div>
+        <p class="mono quiet">${call.method} ${call.path}</p>
+        ${found && html`<${Form} key=${call.id} label="Request" fields=${fieldsOf(call, found)} values=${query} submit="Send" onSubmit=${onSubmit} />`}
+      <//>
+      <${Section} title="Answer">
+        ${answer ? html`<${Answer} of=${answer} />` : html`<${Empty}>Nothing was sent yet.<//>`}
+      <//>
+    </div>
+  <//>`;
+}
+
+/** @param {import("../calls.js").Call} call @param {any} found @returns {import("../parts/form.js").Field[]} */
+function fieldsOf(call, found) {
+  const named = (/** @type {any} */ row) => ({ value: row.id, label: row.alias });
+  /** @type {import("../parts/form.js").Field[]} */
+  const fields = [
+    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((/** @type {any} */ row) => row.alias), value: "owner" },
+  ];
+  if (call.path.includes("{project_id}")) {
+    const shop = found.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? found.projects[0];
+    fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(named), value: shop?.id });
+  }
+  if (call.path.includes("{organization_id}")) {
+    fields.push({ name: "organization_id", label: "Organization", kind: "select", required: true, choices: found.organizations.map(named) });
+  }
+  if (call.path.includes("{operation_id}")) {
+    const open = unfinished.peek().map((row) => ({ value: row.id, label: `${row.kind} of ${row.project}` }));
+    fields.push({ name: "operation_id", label: "Operation", required: true, choices: open, value: open[0]?.value });
+  }
+  if (call.query) fields.push({ name: "query", label: "Query", value: call.query });
+  if (call.body) fields.push({ name: "body", label: "Body", kind: "json", required: true, value: call.body });
+  if (call.key) fields.push({ name: "key", label: "Idempotency-Key", help: "Empty: a new one." });
+  return fields;
+}
+
+/** @param {import("../calls.js").Call} call @param {any} values */
+async function tryIt(call, values) {
+  const path = call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
+  const key = call.key ? (values.key ?? newKey()) : undefined;
+  const answer = await send({
+    method: call.method,
+    path: values.query ? `${path}?${values.query}` : path,
+    who: values.who,
+    key,
+    body: values.body,
+  });
+  const { items } = await inWorld.get("/requests?limit=1&trail=false");
+  return { ...answer, key, n: items[0]?.n };
+}
+
+/** @param {{of: any}} props */
+function Answer({ of }) {
+  /** @type {{current: HTMLElement | null}} */
+  const heading = useRef(null);
+  useEffect(() => heading.current?.focus(), [of]);
+  const operation = of.body?.id && of.body?.state ? of.body.id : null;
+  return html`<div class="stack">
+    <p ref=${heading} tabindex="-1" class="row">
+      <${Badge} tone=${toneOfStatus(of.status)}>Status ${of.status}<//>
+      ${of.n && html`<a href=${link("requests", of.n)}>Request ${of.n}: why it was answered so</a>`}
+    </p>
+    ${operation && html`<p><a class="button" href=${link("operations", operation)}>Follow the operation</a></p>`}
+    ${of.key && html`<p class="small quiet">Idempotency-Key <code>${of.key}</code></p>`}
+    <${Json} label="Answer's body" value=${of.body} />
+  </div>`;
+}

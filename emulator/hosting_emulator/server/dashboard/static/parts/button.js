@@ -1,0 +1,113 @@
+// Buttons: one that does something, one that copies, one that unfolds.
+
+import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../lib.js";
+import { toast } from "./toast.js";
+
+/**
+ * @param {{onClick?: (event: any) => any, kind?: "primary"|"quiet"|"danger", small?: boolean,
+ *   label?: string, disabled?: boolean, type?: string, pressed?: boolean, title?: string,
+ *   busy?: boolean, children?: any}} props
+ */
+export function Button({ onClick, kind, small, label, disabled, type, pressed, title, busy, children }) {
+  const [working, setWorking] = useState(false);
+  const here = useRef(true);
+  useEffect(() => () => void (here.current = false), []);
+  const waits = working || busy;
+  const press = async (/** @type {any} */ event) => {
+    if (waits || !onClick) return;
+    setWorking(true);
+    try {
+      await onClick(event);
+    } finally {
+      if (here.current) setWorking(false);
+    }
+  };
+  // Not `disabled` while it works: that would throw the keyboard's focus away.
+  return html`<button
+    type=${type ?? "button"}
+    class=${["button", kind, small && "small", waits && "busy"].filter(Boolean).join(" ")}
+    aria-label=${label}
+    aria-pressed=${pressed}
+    aria-disabled=${waits ? "true" : undefined}
+    title=${title}
+    disabled=${disabled}
+    onClick=${type === "submit" ? undefined : press}
+  >
+    ${children}
+  </button>`;
+}
+
+/** @param {{text: string | (() => Promise<string>), label?: string, small?: boolean}} props */
+export function CopyButton({ text, label = "Copy", small = true }) {
+  const copy = async () => {
+    try {
+      await put(typeof text === "function" ? await text() : text);
+      toast("Copied.", "good");
+    } catch (error) {
+      toast(`Not copied: ${/** @type {Error} */ (error).message}`, "bad");
+    }
+  };
+  return html`<${Button} small=${small} kind="quiet" onClick=${copy}>${label}<//>`;
+}
+
+/** @param {string} text */
+async function put(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // Pages that are not from this machine have no clipboard of their own.
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (!done) throw new Error("the browser has no clipboard for this page");
+}
+
+/**
+ * A button that unfolds something small below it; Escape, or a press outside, folds it again.
+ * @param {{label: any, small?: boolean, kind?: "primary"|"quiet"|"danger",
+ *   children: any | ((close: () => void) => any)}} props
+ */
+export function MenuButton({ label, small, kind, children }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  /** @type {{current: HTMLElement | null}} */
+  const root = useRef(null);
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector("button")?.focus();
+  };
+  useEffect(() => {
+    if (!open) return;
+    const outside = (/** @type {any} */ event) => {
+      if (!root.current?.contains(event.target)) setOpen(false);
+    };
+    addEventListener("pointerdown", outside);
+    return () => removeEventListener("pointerdown", outside);
+  }, [open]);
+  useLayoutEffect(() => {
+    const body = root.current?.querySelector(".menu-body");
+    body?.classList.remove("to-left");
+    const { right = 0 } = body?.getBoundingClientRect() ?? {};
+    if (right > document.documentElement.clientWidth - 8) body?.classList.add("to-left");
+  }, [open]);
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" || !open) return;
+    event.stopPropagation();
+    close();
+  };
+  return html`<div class="menu" ref=${root} onKeyDown=${onKeyDown}>
+    <button
+      type="button"
+      class=${["button", kind, small && "small"].filter(Boolean).join(" ")}
+      aria-expanded=${open ? "true" : "false"}
+      aria-controls=${id}
+      onClick=${() => setOpen(!open)}
+    >
+      ${label}<span class="caret" aria-hidden="true"></span>
+    </button>
+    <div id=${id} class="menu-body" hidden=${!open}>
+      ${open && (typeof children === "function" ? children(close) : children)}
+    </div>
+  </div>`;
+}

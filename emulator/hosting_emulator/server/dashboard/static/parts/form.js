@@ -1,0 +1,124 @@
+// A form from a list of fields. What is empty is left out of what it hands over.
+
+import { html, useId, useRef, useState } from "../lib.js";
+import { Button } from "./button.js";
+
+/**
+ * @typedef {string | {value: any, label: string}} Choice
+ * @typedef {{name: string, label?: string, kind?: "text"|"number"|"checkbox"|"select"|"textarea"|"json",
+ *   choices?: Choice[], help?: any, required?: boolean, placeholder?: string, value?: any,
+ *   min?: number, max?: number}} Field
+ * @param {{fields: Field[], submit: string, onSubmit: (values: Record<string, any>) => any,
+ *   values?: Record<string, any>, inline?: boolean, cancel?: () => void,
+ *   kind?: "primary"|"danger"|"quiet", label?: string}} props
+ */
+export function Form({ fields, submit, onSubmit, values = {}, inline, cancel, kind = "primary", label }) {
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const [busy, setBusy] = useState(false);
+  const id = useId();
+  /** @type {{current: HTMLFormElement | null}} */
+  const form = useRef(null);
+
+  const send = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      await onSubmit(read(/** @type {HTMLFormElement} */ (form.current), fields));
+    } catch (failure) {
+      setError(failure);
+      const named = blamed(failure, fields);
+      /** @type {any} */ (form.current?.elements.namedItem(named))?.focus();
+    }
+    setBusy(false);
+  };
+  const at = error && blamed(error, fields);
+  return html`<form class=${`form${inline ? " inline" : ""}`} ref=${form} aria-label=${label} onSubmit=${send}>
+    ${fields.map((field) => html`<${Control}
+      key=${field.name} field=${field} id=${`${id}-${field.name}`}
+      start=${values[field.name] ?? field.value} error=${at === field.name ? error.message : ""} />`)}
+    ${error && !at && html`<p class="error" role="alert">${error.title && html`<strong>${error.title}. </strong>`}${error.message}</p>`}
+    <div class="row buttons">
+      <${Button} type="submit" kind=${kind} busy=${busy}>${submit}<//>
+      ${cancel && html`<${Button} onClick=${cancel}>Cancel<//>`}
+    </div>
+  </form>`;
+}
+
+/** The field that an error names, if it names one. @param {any} error @param {Field[]} fields */
+function blamed(error, fields) {
+  if (error.field) return error.field;
+  const found = fields.find(({ name }) => new RegExp(`(^|[.\\s'"\`])${name}(['"\`:]|$)`).test(error.message ?? ""));
+  return found?.name ?? "";
+}
+
+/** @param {HTMLFormElement} form @param {Field[]} fields */
+function read(form, fields) {
+  /** @type {Record<string, any>} */
+  const found = {};
+  for (const { name, kind, label } of fields) {
+    const control = /** @type {any} */ (form.elements.namedItem(name));
+    if (kind === "checkbox") found[name] = control.checked;
+    else if (control.value.trim() === "") continue;
+    else if (kind === "number") found[name] = Number(control.value);
+    else if (kind === "json") found[name] = parsed(control.value, name, label ?? name);
+    else found[name] = control.value.trim();
+  }
+  return found;
+}
+
+/** @param {string} text @param {string} name @param {string} label */
+function parsed(text, name, label) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${label} is not JSON: ${/** @type {Error} */ (error).message}`;
+    throw Object.assign(new Error(message), { field: name });
+  }
+}
+
+/** @param {{field: Field, id: string, start: any, error: string}} props */
+function Control({ field, id, start, error }) {
+  const { name, label = name, kind = "text", help, required } = field;
+  const told = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(" ");
+  const shared = {
+    id,
+    name,
+    required,
+    "aria-describedby": told || undefined,
+    "aria-invalid": error ? "true" : undefined,
+  };
+  const notes = html`${help && html`<small id=${`${id}-help`} class="quiet">${help}</small>`}
+  ${error && html`<small id=${`${id}-error`} class="error" role="alert">${error}</small>`}`;
+  if (kind === "checkbox") {
+    return html`<div class="field check">
+      <input type="checkbox" ...${shared} defaultChecked=${Boolean(start)} /><label for=${id}>${label}</label>${notes}
+    </div>`;
+  }
+  return html`<div class=${`field ${kind}`}>
+    <label for=${id}>${label}${!required && html` <span class="quiet">optional</span>`}</label>
+    <${Input} field=${field} shared=${shared} start=${start} />${notes}
+  </div>`;
+}
+
+/** @param {{field: Field, shared: Record<string, any>, start: any}} props */
+function Input({ field, shared, start }) {
+  const { kind = "text", choices = [], placeholder, required, min, max } = field;
+  const options = choices.map((row) => (typeof row === "object" ? row : { value: row, label: String(row) }));
+  if (kind === "select") {
+    return html`<select ...${shared}>
+      ${!required && html`<option value="" selected=${start == null}>—</option>`}
+      ${options.map(({ value, label }) => html`<option key=${value} value=${value} selected=${String(value) === String(start)}>${label}</option>`)}
+    </select>`;
+  }
+  const text = start == null ? "" : kind === "json" && typeof start !== "string" ? JSON.stringify(start, null, 2) : String(start);
+  if (kind === "textarea" || kind === "json") {
+    const rows = Math.min(16, Math.max(3, text.split("\n").length));
+    return html`<textarea ...${shared} rows=${rows} spellcheck="false" placeholder=${placeholder} defaultValue=${text}></textarea>`;
+  }
+  const list = options.length ? `${shared.id}-list` : undefined;
+  return html`<input ...${shared} type=${kind} list=${list} min=${min} max=${max} step=${kind === "number" ? "any" : undefined}
+      autocomplete="off" placeholder=${placeholder} defaultValue=${text} />
+    ${list && html`<datalist id=${list}>${options.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}</datalist>`}`;
+}

@@ -1,0 +1,49 @@
+// Small pieces of text: badges, moments, facts, code.
+
+import { html } from "../lib.js";
+import { moment, sinceNow, spoken, toneOf } from "../words.js";
+import { CopyButton } from "./button.js";
+
+/** @param {{tone?: "good"|"warn"|"bad"|"busy"|"calm", children?: any}} props */
+export const Badge = ({ tone = "calm", children }) =>
+  html`<span class=${`badge ${tone}`}>${children}</span>`;
+
+/** @param {{state: string}} props */
+export const StateBadge = ({ state }) =>
+  html`<${Badge} tone=${toneOf(state)}>${spoken(state)}<//>`;
+
+/** @param {{at: string | null | undefined, time?: boolean}} props */
+export function Moment({ at, time }) {
+  if (!at) return html`<span class="quiet">—</span>`;
+  return html`<time datetime=${at} title=${`${at}, ${sinceNow(at)}`}>${moment(at, time)}</time>`;
+}
+
+/** @param {{of: [any, any][]}} props */
+export const Facts = ({ of }) => html`<dl class="facts">
+  ${of.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+</dl>`;
+
+/**
+ * @param {{text: string, label: string, copy?: boolean | (() => Promise<string>), wrap?: boolean}} props
+ */
+export function Code({ text, label, copy = true, wrap = true }) {
+  return html`<div class=${`code${wrap ? "" : " unwrapped"}`}>
+    <pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
+    ${copy && html`<${CopyButton} text=${copy === true ? text : copy} />`}
+  </div>`;
+}
+
+/** @param {{value: any, label: string}} props */
+export function Json({ value, label }) {
+  let text = value;
+  if (typeof value === "string") {
+    try {
+      text = JSON.stringify(JSON.parse(value), null, 2);
+    } catch {
+      // Not JSON: shown as it is.
+    }
+  } else {
+    text = JSON.stringify(value, null, 2);
+  }
+  return html`<${Code} text=${text} label=${label} />`;
+}

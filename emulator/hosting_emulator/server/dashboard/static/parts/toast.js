@@ -1,0 +1,52 @@
+// Short sentences about what was done. They go by themselves and are read out politely.
+
+import { html, signal } from "../lib.js";
+
+const STAYS_MS = 6000;
+/** @typedef {"good"|"bad"|"calm"} Tone */
+/** @type {import("../vendor/signals.js").Signal<{id: number, text: string, tone: Tone}[]>} */
+const toasts = signal([]);
+let ids = 0;
+
+/** @param {string} text @param {Tone} [tone] */
+export function toast(text, tone = "calm") {
+  const id = (ids += 1);
+  toasts.value = [...toasts.value.slice(-3), { id, text, tone }];
+  setTimeout(() => drop(id), tone === "bad" ? STAYS_MS * 2 : STAYS_MS);
+}
+
+/** @param {number} id */
+function drop(id) {
+  toasts.value = toasts.value.filter((row) => row.id !== id);
+}
+
+/**
+ * Do something, and say what it came to. Answers the answer, or undefined when it failed.
+ * @template T
+ * @param {() => Promise<T>} work @param {string | ((answer: T) => string)} [said]
+ * @returns {Promise<T | undefined>}
+ */
+export async function act(work, said) {
+  try {
+    const answer = await work();
+    const text = typeof said === "function" ? said(answer) : said;
+    if (text) toast(text, "good");
+    return answer;
+  } catch (error) {
+    const { title, message } = /** @type {any} */ (error);
+    toast(title ? `${title}: ${message}` : message, "bad");
+    return undefined;
+  }
+}
+
+/** Where toasts stand; the frame has one. */
+export function ToastRegion() {
+  return html`<div class="toasts" role="status" aria-live="polite">
+    ${toasts.value.map(
+      ({ id, text, tone }) => html`<div key=${id} class=${`toast ${tone}`}>
+        <p>${text}</p>
+        <button type="button" class="button quiet small" aria-label="Dismiss" onClick=${() => drop(id)}>×</button>
+      </div>`,
+    )}
+  </div>`;
+}

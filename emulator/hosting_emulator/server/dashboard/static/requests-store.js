@@ -1,0 +1,79 @@
+// The newest requests of the world, at most 500, kept up by events. Newest first.
+
+import { batch, effect, signal, untracked } from "./lib.js";
+import { inWorld } from "./api.js";
+import { listen } from "./events.js";
+import { world } from "./here.js";
+
+export const MOST = 500;
+const GATHER_MS = 250;
+
+/** @type {import("./vendor/signals.js").Signal<any[]>} */
+export const requests = signal([]);
+/** How many requests there have been. */
+export const total = signal(0);
+/** "loading", "ready", or what went wrong. @type {import("./vendor/signals.js").Signal<any>} */
+export const requestsState = signal("loading");
+
+/** @type {any[]} */
+let coming = [];
+let timer = 0;
+
+/** Load the list anew. */
+export async function reloadRequests() {
+  const asked = world.value;
+  try {
+    const found = await inWorld.get(`/requests?limit=${MOST}&trail=false`);
+    if (asked !== world.value) return;
+    coming = [];
+    batch(() => {
+      requests.value = found.items;
+      total.value = found.total;
+      requestsState.value = "ready";
+    });
+  } catch (error) {
+    if (asked === world.value) requestsState.value = error;
+  }
+}
+
+/** Take in what came since: one change of the page for many requests. */
+function gather() {
+  timer = 0;
+  const newest = requests.value[0]?.n ?? 0;
+  const fresh = coming.filter((item) => item.n > newest).reverse();
+  coming = [];
+  if (!fresh.length) return;
+  batch(() => {
+    requests.value = [...fresh, ...requests.value].slice(0, MOST);
+    total.value = fresh[0].n;
+  });
+}
+
+/** @param {any} item */
+function take(item) {
+  if (item.n <= (requests.value[0]?.n ?? 0) && !coming.length) {
+    if (item.n === 1) reloadRequests(); // the log was cleared and counts anew
+    return;
+  }
+  coming.push(item);
+  if (coming.length > MOST) coming = coming.slice(-MOST);
+  timer ||= setTimeout(gather, GATHER_MS);
+}
+
+/** Begin: load, listen, and load anew whenever the world changes. */
+export function startRequests() {
+  effect(() => {
+    world.value;
+    untracked(() => {
+      batch(() => {
+        requests.value = [];
+        total.value = 0;
+        requestsState.value = "loading";
+      });
+      reloadRequests();
+    });
+  });
+  listen("request", take);
+  listen("world", () => reloadRequests());
+  listen("gap", () => reloadRequests());
+}

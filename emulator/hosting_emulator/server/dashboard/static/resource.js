@@ -1,0 +1,56 @@
+// Something loaded from the emulator, and loaded again when an event says that it may have changed.
+
+import { useEffect, useRef, useState } from "./lib.js";
+import { calmly, listen } from "./store.js";
+
+/**
+ * @template T
+ * @typedef {{data: T | undefined, error: any, loading: boolean, reload: () => Promise<void>}} Resource
+ */
+
+/**
+ * Load something, keep it, and load it again at the events named. Old data stays while new data comes.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {{on?: import("./events.js").Kind[], deps?: any[]}} [how]
+ * @returns {Resource<T>}
+ */
+export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) {
+  const [state, setState] = useState(
+    /** @type {{data: T | undefined, error: any, loading: boolean}} */ ({
+      data: undefined,
+      error: null,
+      loading: true,
+    }),
+  );
+  const turn = useRef(0);
+  const latest = useRef(load);
+  latest.current = load;
+
+  const reload = async () => {
+    const mine = (turn.current += 1);
+    try {
+      const data = await latest.current();
+      if (mine === turn.current) setState({ data, error: null, loading: false });
+    } catch (error) {
+      if (mine === turn.current) setState((old) => ({ ...old, error, loading: false }));
+    }
+  };
+
+  useEffect(() => {
+    setState((old) => ({ ...old, loading: true }));
+    reload();
+    return () => {
+      turn.current += 1; // whatever is on its way comes too late
+    };
+  }, deps);
+
+  useEffect(() => {
+    const soon = calmly(reload);
+    const kinds = new Set([...on, /** @type {const} */ ("gap")]);
+    const stops = [...kinds].map((kind) => listen(kind, soon));
+    return () => stops.forEach((stop) => stop());
+  }, []);
+
+  return { ...state, reload };
+}

@@ -1,0 +1,43 @@
+// Rows that do not move under the pointer: what comes while it is over them waits to be let in.
+
+import { useEffect, useRef, useState } from "./lib.js";
+
+/**
+ * @template T
+ * @param {T[]} rows newest first @param {(row: T) => any} of each row's key
+ * @param {boolean} [paused] hold back whatever the pointer does
+ * @returns {{rows: T[], fresh: number, show: () => void, hold: Record<string, any>}}
+ */
+export function useStill(rows, of, paused = false) {
+  const [shown, setShown] = useState(rows);
+  const busy = useRef({ pointer: false, focus: false });
+  const latest = useRef(rows);
+  latest.current = rows;
+
+  const held = () => paused || busy.current.pointer || busy.current.focus;
+  const show = () => setShown(latest.current);
+  const settle = () => void (held() || show());
+
+  useEffect(settle, [rows, paused]);
+
+  const here = new Set(shown.map(of));
+  const fresh = shown === rows ? 0 : rows.filter((row) => !here.has(of(row))).length;
+  return {
+    rows: shown,
+    fresh,
+    show,
+    hold: {
+      onPointerEnter: () => (busy.current.pointer = true),
+      onPointerLeave: () => {
+        busy.current.pointer = false;
+        settle();
+      },
+      onFocusIn: () => (busy.current.focus = true),
+      onFocusOut: (/** @type {any} */ event) => {
+        if (event.currentTarget.contains(event.relatedTarget)) return;
+        busy.current.focus = false;
+        settle();
+      },
+    },
+  };
+}

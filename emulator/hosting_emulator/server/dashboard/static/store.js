@@ -1,0 +1,161 @@
+// What all panels share, as signals: the worlds, this world at a glance, its clock, its requests.
+
+import { batch, computed, effect, signal, untracked } from "./lib.js";
+import { api, inWorld } from "./api.js";
+import { connection, listen, startEvents } from "./events.js";
+import { route, world } from "./here.js";
+
+export { connection, listen } from "./events.js";
+export { go, link, route, world } from "./here.js";
+export { requests, total } from "./requests-store.js";
+
+/** @type {import("./vendor/signals.js").Signal<any[]>} */
+export const worlds = signal([]);
+/** @type {import("./vendor/signals.js").Signal<any>} */
+export const summary = signal(null);
+/** @type {import("./vendor/signals.js").Signal<any>} */
+export const clock = signal(null);
+/** @type {import("./vendor/signals.js").Signal<any[]>} */
+export const faults = signal([]);
+/** @type {import("./vendor/signals.js").Signal<any[]>} */
+export const unfinished = signal([]);
+/** @type {import("./vendor/signals.js").Signal<any>} */
+export const info = signal(null);
+/** Why this world cannot be shown, if it cannot. @type {import("./vendor/signals.js").Signal<any>} */
+export const trouble = signal(null);
+/** What the polite live region says. */
+export const said = signal("");
+
+let clockCameAt = 0;
+const tick = signal(0);
+
+/** The world's time, in milliseconds since 1970, as far as this page can tell. */
+export const nowMs = computed(() => {
+  tick.value;
+  const found = clock.value;
+  if (!found) return Date.now();
+  const passed = performance.now() - clockCameAt;
+  const rate = found.mode === "real" ? 1 : found.mode === "scaled" ? found.rate : 0;
+  return Date.parse(found.now) + passed * rate;
+});
+
+/** @param {any} found */
+function setClock(found) {
+  clockCameAt = performance.now();
+  clock.value = found;
+}
+
+/** Load what the page says of the world again. */
+export async function refresh() {
+  const asked = world.value;
+  try {
+    const [found, armed, open] = await Promise.all([
+      inWorld.get(""),
+      inWorld.get("/faults"),
+      inWorld.get("/operations?unfinished=true"),
+    ]);
+    if (asked !== world.value) return;
+    batch(() => {
+      summary.value = found;
+      setClock(found.clock);
+      faults.value = armed.items;
+      unfinished.value = open.items;
+      trouble.value = null;
+    });
+  } catch (error) {
+    if (asked === world.value) trouble.value = error;
+  }
+}
+
+/** Load the list of worlds again. */
+export async function refreshWorlds() {
+  worlds.value = (await api.get("/worlds")).items;
+}
+
+/**
+ * Run some work soon, and never two at once: in a storm of events it takes a tenth of the time.
+ * @param {() => Promise<void>} work
+ */
+export function calmly(work) {
+  let waiting = false;
+  let took = 0;
+  let again = false;
+  const run = async () => {
+    const began = performance.now();
+    again = false;
+    try {
+      await work();
+    } catch {
+      // The panels say what is wrong; the next event tries again.
+    }
+    took = performance.now() - began;
+    waiting = false;
+    if (again) ask();
+  };
+  const ask = () => {
+    again = waiting;
+    if (waiting) return;
+    waiting = true;
+    setTimeout(run, Math.max(took ? 500 : 0, took * 10));
+  };
+  return ask;
+}
+
+const refreshSoon = calmly(refresh);
+
+/** @param {any} seen */
+function countHit(seen) {
+  const known = faults.value.some((fault) => fault.id === seen.id);
+  if (!known) return refreshSoon();
+  faults.value = faults.value.map((fault) => (fault.id === seen.id ? { ...fault, ...seen } : fault));
+}
+
+/** Time that passes by itself may make something due; asking for the clock lets it happen. */
+function watchClock() {
+  let asking = false;
+  setInterval(async () => {
+    if (document.hidden) return;
+    tick.value += 1;
+    const due = clock.value?.next_due_at;
+    if (asking || !due || connection.value !== "live" || nowMs.peek() < Date.parse(due)) return;
+    if (!["real", "scaled"].includes(clock.value.mode)) return;
+    asking = true;
+    try {
+      setClock(await inWorld.get("/clock"));
+    } catch {
+      // The connection's mark in the frame says it.
+    }
+    asking = false;
+  }, 1000);
+}
+
+/** Begin: load, listen, and load anew whenever the world changes. */
+export function startStore() {
+  effect(() => {
+    world.value;
+    untracked(() => {
+      batch(() => {
+        summary.value = clock.value = trouble.value = null;
+        faults.value = unfinished.value = [];
+      });
+      refresh();
+    });
+  });
+  listen("clock", setClock);
+  listen("fault", countHit);
+  listen("commit", refreshSoon);
+  for (const kind of /** @type {const} */ (["world", "gap"])) {
+    listen(kind, () => {
+      refreshSoon();
+      refreshWorlds().catch(() => {});
+    });
+  }
+  refreshWorlds().catch((error) => (trouble.value = error));
+  api.get("/info").then((found) => (info.value = found)).catch(() => {});
+  watchClock();
+  startEvents();
+  effect(() => {
+    const name = route.value.panel;
+    document.documentElement.dataset.panel = name;
+  });
+}

@@ -1,0 +1,65 @@
+// How things are written: moments, spans, words of the contract.
+
+import { nowMs } from "./store.js";
+
+/** A word of the contract as people read it. @param {string} word */
+export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
+
+/**
+ * A moment of world time in short; only the time of day when it is of the world's own day.
+ * @param {string} at @param {boolean} [time] always only the time of day
+ */
+export function moment(at, time) {
+  const [day, rest = ""] = at.split("T");
+  const clock = rest.replace(/(\.\d+)?Z$/, "");
+  const today = new Date(nowMs.peek()).toISOString().slice(0, 10);
+  return time || day === today ? clock : `${day} ${clock}`;
+}
+
+/** How long ago, or from now, in words. @param {string} at */
+export function sinceNow(at) {
+  const away = Date.parse(at) - nowMs.peek();
+  if (Math.abs(away) < 1000) return "now";
+  return away > 0 ? `in ${span(away)}` : `${span(-away)} ago`;
+}
+
+const UNITS = /** @type {const} */ ([["d", 86_400_000], ["h", 3_600_000], ["m", 60_000], ["s", 1000]]);
+
+/** A span of time in its two greatest units. @param {number} ms */
+export function span(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const parts = [];
+  let rest = ms;
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count) parts.push(`${count}${unit}`);
+    else if (parts.length) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(" ");
+}
+
+const TONES = {
+  good: "succeeded ready authorized active used live",
+  bad: "failed revoked expired exhausted outage",
+  warn: "stuck pending cancelled suspended uncertain",
+  busy: "queued running building deploying verifying init resizing",
+};
+
+/** The tone of a state's badge. @param {string} state @returns {"good"|"warn"|"bad"|"busy"|"calm"} */
+export function toneOf(state) {
+  const found = Object.entries(TONES).find(([, words]) => words.split(" ").includes(state));
+  return /** @type {any} */ (found?.[0] ?? "calm");
+}
+
+/** The tone of an HTTP status. @param {number} status */
+export function toneOfStatus(status) {
+  if (!status || status >= 500) return "bad";
+  if (status >= 400) return "warn";
+  return status === 202 ? "busy" : "good";
+}
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export const counted = (count, one, many = `${one}s`) =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

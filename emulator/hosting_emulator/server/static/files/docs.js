@@ -1,0 +1,118 @@
+// The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, with that
+// world's ids filled in, and the token of the person who is chosen.
+
+const worlds = "/_emulator/worlds";
+const field = (id) => document.getElementById(id);
+
+/** Ask the control API; throws an Error that says what went wrong. */
+const ask = async (path, body) => {
+  const options = body && { method: "POST", body: JSON.stringify(body) };
+  const answer = await fetch(path, options);
+  const document = await answer.json();
+  if (!answer.ok) throw new Error(document.detail ?? `${path} answered ${answer.status}`);
+  return document;
+};
+
+const say = (text, wrong = false) => {
+  field("said").textContent = text;
+  field("said").classList.toggle("wrong", wrong);
+};
+
+const choices = (select, rows) =>
+  select.replaceChildren(...rows.map(([value, label]) => new Option(label, value)));
+
+/** Stands in the field of an idempotency key, and is sent as a new one each time. */
+const NEW_KEY = "new-for-each-request";
+
+/** What a call's parameters are filled in with. */
+const examples = (world) => ({
+  project_id: world.projects[0]?.id,
+  organization_id: world.organizations[0]?.id,
+  environment: "dev",
+  "Idempotency-Key": NEW_KEY,
+});
+
+/** Fill in parameters by their names, in the document that was loaded. */
+const filled = (spec, world) => {
+  const known = examples(world);
+  for (const path of Object.values(spec.paths)) {
+    for (const call of Object.values(path)) {
+      for (const parameter of call.parameters ?? []) {
+        if (known[parameter.name]) parameter.example = known[parameter.name];
+      }
+    }
+  }
+  return spec;
+};
+
+/** A new idempotency key for each request; one that was typed in stays. */
+const withNewKey = (request) => {
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === NEW_KEY) request.headers[name] = `docs-${crypto.getRandomValues(new Uint32Array(3)).join("-")}`;
+  }
+  return request;
+};
+
+let shown;
+let world;
+
+const show = async (name) => {
+  const path = `${worlds}/${encodeURIComponent(name)}`;
+  const [found, spec] = await Promise.all([ask(path), ask(`${path}/openapi.json`)]);
+  world = found;
+  const before = field("person").value || "owner";
+  choices(
+    field("person"),
+    [...world.people.map(({ alias, name: full }) => [alias, `${full} (${alias})`]), ["", "Nobody: no token"]],
+  );
+  if (world.people.some(({ alias }) => alias === before)) field("person").value = before;
+  await new Promise((done) => {
+    shown = SwaggerUIBundle({
+      dom_id: "#swagger",
+      spec: filled(spec, world),
+      requestInterceptor: withNewKey,
+      validatorUrl: null,
+      deepLinking: false,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      persistAuthorization: false,
+      onComplete: done,
+    });
+  });
+  await signIn(field("person").value);
+};
+
+const signIn = async (person) => {
+  // Swagger UI fails where there is nothing to log out of.
+  if (shown.authSelectors.authorized()?.size) shown.authActions.logout(["bearer"]);
+  if (!person) {
+    say("Requests are sent without a token.");
+    return;
+  }
+  const found = await ask(`${worlds}/${encodeURIComponent(world.name)}/tokens`, { as: person });
+  shown.preauthorizeApiKey("bearer", found.access_token);
+  say(`Requests carry a token of ${person} until ${found.expires_at} (world time).`);
+};
+
+/** Run one thing at a time; a failure is said, and leaves the page as it is. */
+let last = Promise.resolve();
+const inTurn = (work) => {
+  last = last.then(work).catch((error) => say(error.message, true));
+  return last;
+};
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", paint);
+paint();
+
+field("who").hidden = false;
+field("who").addEventListener("submit", (event) => event.preventDefault());
+field("world").addEventListener("change", ({ target }) => inTurn(() => show(target.value)));
+field("person").addEventListener("change", ({ target }) => inTurn(() => signIn(target.value)));
+inTurn(async () => {
+  const names = (await ask(worlds)).items.map(({ name }) => name);
+  choices(field("world"), names.map((name) => [name, name]));
+  await show(new URLSearchParams(location.search).get("world") ?? names[0]);
+  field("world").value = world.name;
+});

@@ -1,0 +1,41 @@
+"""What the browser's tests share: one headless Chromium for all, and addresses of the page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.browser.chromium import Chromium, program
+from tests.conftest import Api
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    found = program()
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("CI must have chromium: .ci/run installs it")
+        pytest.skip("chromium is not installed")
+    with Chromium(found, tmp_path_factory.mktemp("chromium")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def origin(api: Api) -> str:
+    """Where the emulator that `api` speaks to serves its pages."""
+    parts = urlsplit(api.emulator.base_url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+@pytest.fixture
+def panel(api: Api, origin: str) -> Callable[[str], str]:
+    """The address of one of the page's panels, about the world of `api`."""
+
+    def address(name: str) -> str:
+        mark = "&" if "?" in name else "?"
+        return f"{origin}/_emulator#/{name}{mark}world={api.emulator.name}"
+
+    return address

@@ -1,0 +1,16 @@
+"""What a world holds, as the control API tells it: to hold against what the page showed."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import Any
+
+from tests.conftest import Api
+
+
+def items(api: Api, path: str) -> list[dict[str, Any]]:
+    """Return the items at a path below the control URL of the world of `api`."""
+    control_url = api.emulator.base_url.replace("/worlds/", "/_emulator/worlds/", 1)
+    with urllib.request.urlopen(f"{control_url}/{path}") as found:
+        return list(json.load(found)["items"])

@@ -1,0 +1,107 @@
+"""The page's frame in a real browser: worlds, clock, connection, colours, keys, and what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from tests.browser.chromium import Chromium
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+
+
+def test_the_page_asks_nobody_else_and_complains_of_nothing(
+    chromium: Chromium, origin: str, panel: Panel
+):
+    with chromium.page(panel("overview")) as page:
+        page.read("Live")
+        page.watch()
+
+        assert page.visit.complaints == []
+        assert [url for url in page.visit.requests if not url.startswith((origin, "data:"))] == []
+
+
+def test_the_world_can_be_chosen(chromium: Chromium, api: Api, origin: str):
+    with chromium.page(f"{origin}/_emulator#/projects") as page:
+        page.choose("World", api.emulator.name)
+        page.wait(f"location.hash === '#/projects?world={api.emulator.name}'")
+        page.click("button", "shop")
+        page.read(api.emulator.projects["shop"])
+
+
+def test_a_world_that_is_not_there_is_said(chromium: Chromium, origin: str):
+    with chromium.page(f"{origin}/_emulator#/requests?world=nowhere") as page:
+        page.read("There is no world nowhere")
+        page.click("link", "Go to the overview")
+        page.find("heading", "Overview")
+
+
+def test_the_clock_follows_the_world(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("problems")) as page:
+        page.read("Live")
+        api.emulator.clock.advance_to("2031-05-06T07:08:09Z")
+        page.read("2031-05-06 07:08:09 frozen")
+
+
+def test_keys_lead_to_panels_and_the_heading_has_the_focus(chromium: Chromium, panel: Panel):
+    with chromium.page(panel("overview")) as page:
+        page.find("heading", "Overview")
+        page.press("g", "p")
+        page.find("heading", "Projects")
+        page.wait("document.activeElement.textContent === 'Projects'")
+
+        page.press("?")
+        page.find("dialog", "Keys")
+        page.press("Escape")
+        page.wait("!document.querySelector('dialog[open]')")
+
+
+def test_keys_write_where_a_field_is_written_in(chromium: Chromium, panel: Panel):
+    with chromium.page(panel("requests")) as page:
+        page.find("heading", "Requests")
+        page.press("/")
+        page.press("g", "p")
+        page.wait("document.activeElement.value === 'gp'")
+
+
+def test_skip_leads_to_the_panel(chromium: Chromium, panel: Panel):
+    with chromium.page(panel("overview")) as page:
+        page.find("heading", "Overview")
+        page.press("Tab")
+        page.wait("document.activeElement.textContent === 'Skip to content'")
+        page.press("Enter")
+        page.wait("document.activeElement.id === 'panel-title'")
+
+
+def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel, origin: str):
+    with chromium.page(panel("overview")) as page:
+        page.click("button", "Colours: system")
+        page.click("button", "Colours: light")
+        page.wait("getComputedStyle(document.body).backgroundColor === 'rgb(16, 19, 26)'")
+        page.go(f"{origin}/_emulator/docs/errors")
+        page.go(panel("projects"))
+        page.click("button", "Colours: dark")
+        page.wait("!document.documentElement.dataset.theme")
+
+
+def test_many_pages_share_one_stream(chromium: Chromium, api: Api, panel: Panel):
+    """A browser opens six connections to one host: streams of their own would stop the seventh page."""
+    with ExitStack() as stack:
+        pages = [stack.enter_context(chromium.page(panel("requests"))) for _ in range(8)]
+        for page in pages:
+            page.read("Live")
+        api.dns()
+        for page in (pages[0], pages[-1]):
+            page.find("link", "1 200 Get DNS")
+
+
+def test_without_scripts_the_page_says_where_things_are(chromium: Chromium, api: Api, origin: str):
+    with chromium.page("about:blank") as page:
+        page.ask("Emulation.setScriptExecutionDisabled", value=True)
+        page.go(f"{origin}/_emulator")
+        text = page.ask("DOM.getDocument")  # the document is there, though no script may ask for it
+        html = page.ask("DOM.getOuterHTML", nodeId=text["root"]["nodeId"])["outerHTML"]
+
+    assert "The emulator is running" in html
+    assert api.emulator.base_url in html

@@ -1,0 +1,122 @@
+"""Live requests in a real browser: they come by themselves, hold still, say why, and go again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from tests.browser.chromium import Chromium
+from tests.browser.looking import items
+from tests.browser.page import Page
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+_NUMBERS = "[...document.querySelectorAll('.requests .n')].map(row => Number(row.textContent))"
+
+
+def point(page: Page, selector: str) -> None:
+    """Move the pointer over something, without pressing."""
+    at = page.evaluate(
+        f"(({{x, y, width}}) => [x + width / 2, y + 4])"
+        f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+    )
+    page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
+
+
+def test_requests_come_by_themselves(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("requests")) as page:
+        page.read("No request yet")
+        page.read("Live")
+        api.dns()
+        page.wait(f"{_NUMBERS}.length === 1")
+        api.set_flag("no")
+        page.read("invalid_request")
+
+        assert page.evaluate(_NUMBERS) == [2, 1]
+
+
+def test_nothing_moves_under_the_pointer(chromium: Chromium, api: Api, panel: Panel):
+    api.dns()
+    with chromium.page(panel("requests")) as page:
+        page.wait(f"{_NUMBERS}.length === 1")
+        page.read("Live")
+        point(page, ".requests li")
+        api.dns()
+        api.dns()
+        page.find("button", "2 new")
+        assert page.evaluate(_NUMBERS) == [1]
+
+        page.click("button", "2 new")
+        page.wait(f"{_NUMBERS}.length === 3")
+
+
+def test_a_paused_list_waits(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("requests")) as page:
+        page.read("Live")
+        page.click("button", "Pause")
+        api.dns()
+        page.find("button", "1 new")
+        assert page.evaluate(_NUMBERS) == []
+        page.click("button", "Paused")
+        page.wait(f"{_NUMBERS}.length === 1")
+
+
+def test_the_list_is_filtered(chromium: Chromium, api: Api, panel: Panel):
+    api.dns()
+    api.dns(who="outsider")
+    api.compute()
+    with chromium.page(panel("requests")) as page:
+        page.wait(f"{_NUMBERS}.length === 3")
+        page.choose("Status", "4xx")
+        page.wait(f"String({_NUMBERS}) === '2'")
+        page.click("button", "Clear")
+        page.choose("Call", "Read database compute")
+        page.wait(f"String({_NUMBERS}) === '3'")
+        page.click("button", "Clear")
+        page.choose("Person", "outsider")
+        page.wait(f"String({_NUMBERS}) === '2'")
+        page.click("button", "Clear")
+        page.fill("searchbox", "Text", "compute?env")
+        page.wait(f"String({_NUMBERS}) === '3'")
+        page.fill("searchbox", "Text", "nothing of the kind")
+        page.read("No request fits the filter")
+
+
+def test_a_request_says_why_and_what_was_answered(chromium: Chromium, api: Api, panel: Panel):
+    api.dns(who="outsider")
+    with chromium.page(panel("requests")) as page:
+        page.click("link", "1 404")
+        page.find("heading", "Request 1")
+        page.read("scope")
+        page.read('"code": "resource_not_found"')
+        page.wait("document.activeElement.textContent === 'Request 1'")
+        page.click("button", "Close")
+        page.wait("!document.querySelector('.detail')")
+
+
+def test_a_request_is_sent_again(chromium: Chromium, api: Api, panel: Panel):
+    api.set_flag(False, key="once")
+    with chromium.page(panel("requests/1")) as page:
+        page.click("button", "Replay")
+        page.click("button", "With the same key")
+        page.find("heading", "Request 2")
+        page.read("Sent again as request 2")
+
+    newest, first = items(api, "requests")
+    assert newest["replayed"]
+    assert newest["idempotency_key"] == first["idempotency_key"] == "once"
+
+
+def test_the_list_is_bounded(chromium: Chromium, api: Api, panel: Panel):
+    for _ in range(520):
+        api.dns()
+    with chromium.page(panel("requests")) as page:
+        page.read("The newest 500 are shown")
+        page.read("Live")
+        api.compute()
+        page.wait(f"{_NUMBERS}[0] === 521")
+
+        numbers = page.evaluate(_NUMBERS)
+    assert len(numbers) == 500
+    assert numbers == sorted(numbers, reverse=True)
+    assert numbers[0] == 521

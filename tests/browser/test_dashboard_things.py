@@ -1,0 +1,151 @@
+"""Overview, calls, projects and operations in a real browser, checked on the world itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.browser.chromium import Chromium
+from tests.browser.looking import items
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+
+
+def project(api: Api, alias: str = "shop") -> dict[str, Any]:
+    return next(row for row in items(api, "projects") if row["alias"] == alias)
+
+
+def test_a_token_and_a_command_are_copied(chromium: Chromium, api: Api, panel: Panel, origin: str):
+    permission = {"name": "clipboard-write"}, {"name": "clipboard-read"}
+    with chromium.page(panel("overview")) as page:
+        for one in permission:
+            page.ask("Browser.setPermission", permission=one, setting="granted", origin=origin)
+        page.click("button", "Copy token of reader")
+        page.read("Copied.")
+        token = page.evaluate("navigator.clipboard.readText()")
+        page.click("button", "Copy curl as owner")
+        page.wait("document.querySelectorAll('.toast').length === 2")
+        command = page.evaluate("navigator.clipboard.readText()")
+
+    assert api.dns(token=token).status == 200
+    assert api.set_flag(True, token=token).status == 403
+    assert api.emulator.base_url in command
+
+
+def test_the_overview_says_what_is_under_way(chromium: Chromium, api: Api, panel: Panel):
+    operation = api.initialize().json["id"]
+    fault = api.emulator.fault("abort", call="list_deployments", code="forbidden")
+    with chromium.page(panel("overview")) as page:
+        page.find("link", fault.id)
+        page.find("link", "initialize managed source of shop")
+        api.emulator.clock.until(operation)
+        page.read("no operation")
+        api.deployments()
+        page.read("1 hit")
+
+
+def test_a_call_is_tried(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("try")) as page:
+        page.choose("Call", "Show or hide the flag")
+        page.choose("As", "reader")
+        page.click("button", "Send")
+        page.read("Status 403")
+        page.choose("As", "owner")
+        page.fill("textbox", "Body", '{"enabled": false}')
+        page.click("button", "Send")
+        page.read("Status 200")
+        page.click("link", "Request 2")
+        page.find("heading", "Request 2")
+
+    assert project(api)["flag"]["enabled"] is False
+
+
+def test_a_body_that_is_no_json_is_said_at_its_field(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("try")) as page:
+        page.fill("textbox", "Body", "{")
+        page.click("button", "Send")
+        page.read("Body is not JSON")
+
+    assert items(api, "requests") == []
+
+
+def test_the_flag_is_switched_as_its_owner(chromium: Chromium, api: Api, panel: Panel):
+    before = project(api)["flag"]["enabled"]
+    with chromium.page(panel("projects/shop")) as page:
+        page.click("switch", "Show the flag")
+        page.read(f"The flag is {'hidden' if before else 'shown'}")
+        page.wait(
+            f"document.querySelector('[role=switch]').ariaChecked === '{str(not before).lower()}'"
+        )
+
+    assert project(api)["flag"]["enabled"] is not before
+
+
+def test_things_of_a_project_are_changed(chromium: Chromium, api: Api, panel: Panel):
+    api.ticket()
+    with chromium.page(panel("projects/shop")) as page:
+        page.click("button", "Move DNS")
+        page.choose("To", "revoked")
+        page.click("button", "Move DNS", nth=1)
+        page.read("is revoked.")
+        page.click("button", "Add deployments")
+        page.fill("spinbutton", "How many", "3")
+        page.click("button", "Add deployments", nth=1)
+        page.read("Deployments (")
+        page.click("button", "Fail provider")
+        page.read("failing")
+        page.click("button", "Expire")
+        page.read("has expired.")
+
+    found = project(api)
+    assert found["dns"]["status"] == "revoked"
+    assert found["databases"]["dev"]["provider_failing"]
+    assert found["tickets"][0]["state"] == "expired"
+
+
+def test_a_refused_intervention_says_so_in_its_form(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("projects/shop")) as page:
+        page.click("button", "Move DNS")
+        page.fill("textbox", "Zone", "no zone")
+        page.choose("To", "revoked")
+        page.click("button", "Move DNS", nth=1)
+        page.read("is no zone")
+
+    assert project(api)["dns"]["status"] != "revoked"
+
+
+def test_keys_are_listed_without_their_values_and_revoked(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    value = api.create_key("ci").json["value"]
+    with chromium.page(panel("projects")) as page:
+        page.read("ci")
+        assert value not in page.text()
+        page.click("button", "Revoke")
+        page.read("revoked")
+
+    assert api.dns(token=value).status == 401
+
+
+def test_an_operation_is_stuck_released_and_advanced(chromium: Chromium, api: Api, panel: Panel):
+    operation = api.initialize().json["id"]
+    with chromium.page(panel(f"operations/{operation}")) as page:
+        page.click("button", "Make it stuck")
+        page.read("It is stuck while")
+        page.click("button", "Release")
+        page.read("goes on to")
+        page.click("button", "Take a step")
+        page.click("button", "Advance time until it ends")
+        page.read("that is final")
+
+    assert api.poll(operation).json["state"] == "succeeded"
+
+
+def test_the_timeline_says_the_states_in_words(chromium: Chromium, api: Api, panel: Panel):
+    operation = api.initialize().json["id"]
+    api.emulator.clock.until(operation)
+    with chromium.page(panel("operations")) as page:
+        page.find("link", "initialize managed source of shop: queued for")
+        page.click("link", "initialize managed source of shop: queued for")
+        page.find("heading", f"Operation {operation}")

@@ -1,0 +1,119 @@
+"""The panels of the contract in a real browser: assumptions and the catalogue of problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.browser.chromium import Chromium
+from tests.browser.page import Page
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+
+
+def changed(api: Api) -> dict[str, Any]:
+    found = api.emulator.control.assumptions(api.emulator.name)
+    return {one["name"]: one["value"] for one in found if one["value"] != one["default"]}
+
+
+def names(page: Page) -> list[str]:
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('.settings > li')].map(row => row.dataset.name)"
+    )
+    return found
+
+
+def codes(page: Page) -> dict[str, str]:
+    return dict(
+        page.evaluate(
+            "[...document.querySelectorAll('main tbody a')].map(a => [a.innerText.trim(), a.href])"
+        )
+    )
+
+
+def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("assumptions")) as page:
+        page.read("0 changed")
+        before = names(page)
+        page.choose("deployment_order", "oldest_first")
+        page.read("1 changed")
+        after = names(page)
+
+    assert changed(api) == {"deployment_order": "oldest_first"}
+    assert before == after
+
+
+def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("assumptions")) as page:
+        page.fill("textbox", "default_page_size", "7")
+        page.press("Enter")
+        page.read("default_page_size is 7.")
+        page.fill("textbox", "default_page_size", "1000")
+        page.click("button", "Set default_page_size")
+        page.read("Assumption refused")
+
+    assert changed(api) == {"default_page_size": 7}
+
+
+def test_what_was_changed_comes_first_and_is_reset_alone(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    values = {"timestamp_form": "offset", "accepted_status": 200}
+    api.emulator.control.set_assumptions(values, api.emulator.name)
+
+    with chromium.page(panel("assumptions")) as page:
+        page.read("2 changed")
+        first = names(page)[:2]
+        page.click("button", "Reset timestamp_form")
+        page.read("1 changed")
+        page.wait("document.activeElement.id === 'assumption-timestamp_form'")
+
+    assert sorted(first) == sorted(values)
+    assert changed(api) == {"accepted_status": 200}
+
+
+def test_all_are_reset_once_that_is_confirmed(chromium: Chromium, api: Api, panel: Panel):
+    values = {"accepted_status": 200, "progress_phases": ["a", "b", "c", "d", "e"]}
+    api.emulator.control.set_assumptions(values, api.emulator.name)
+
+    with chromium.page(panel("assumptions")) as page:
+        page.click("button", "Reset all (2)")
+        page.click("button", "Reset", within=("dialog", "Reset assumptions"))
+        page.read("0 changed")
+
+    assert changed(api) == {}
+
+
+def test_all_problems_are_listed_and_lead_to_their_pages(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    known = {problem["code"] for problem in api.emulator.control.problems()}
+
+    with chromium.page(panel("problems")) as page:
+        page.read(f"{len(known)} of {len(known)}")
+        found = codes(page)
+
+    assert set(found) == known
+    link = found["idempotency_key_reused"]
+    assert link.endswith("/_emulator/docs/errors/idempotency-key-reused")
+    assert chromium.visit(link).status == 200
+
+
+def test_problems_are_filtered_by_text_status_and_retry(chromium: Chromium, api: Api, panel: Panel):
+    known = api.emulator.control.problems()
+    wanted = {one["code"] for one in known if one["status"] == 503 and one["retryable"]}
+
+    with chromium.page(panel("problems")) as page:
+        page.choose("Status", "503")
+        page.choose("Retry", "retryable")
+        page.read(f"{len(wanted)} of {len(known)}")
+        found = codes(page)
+        page.fill("searchbox", "Find", "no such words")
+        page.read("No code is like that.")
+
+    assert set(found) == wanted

@@ -1,0 +1,197 @@
+"""The panels of failures in a real browser: faults, interventions and scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.chromium import Chromium
+from tests.browser.page import Page
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+MORE = "Every way to match and to count"
+
+
+def rows(page: Page) -> list[str]:
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('main tbody tr')]"
+        ".map(row => row.innerText.replace(/\\s+/g, ' '))"
+    )
+    return found
+
+
+def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("faults")) as page:
+        page.choose("Kind", "abort")
+        page.choose("code", "service_unavailable")
+        page.choose("call", "list_deployments")
+        page.fill("spinbutton", "times", "1")
+        page.click("button", "Arm")
+        page.read("fault-1 is armed.")
+        page.read("Live")
+        answer = api.deployments()
+        page.read("spent")
+        (row,) = rows(page)
+        page.click("button", "Remove fault-1")
+        page.read("No fault is armed")
+        page.wait("document.activeElement.id === 'panel-title'")
+
+    assert (answer.status, answer.json["code"]) == (503, "service_unavailable")
+    assert answer.headers["Retry-After"] == "5"
+    assert "abort code service_unavailable" in row
+    assert "call list_deployments, times 1 1 1 spent" in row
+    assert api.emulator.faults == []
+
+
+def test_every_kind_can_be_armed_as_its_example_is_written(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    kinds = [effect["kind"] for effect in api.emulator.control.fault_kinds()["effects"]]
+
+    with chromium.page(panel("faults")) as page:
+        for armed, kind in enumerate(kinds, 1):
+            page.choose("Kind", kind)
+            page.click("button", "Arm")
+            page.wait(f"document.querySelectorAll('main tbody tr').length === {armed}")
+
+    assert [kind in fault.now for fault, kind in zip(api.emulator.faults, kinds, strict=True)]
+
+
+def test_all_ways_to_match_unfold_and_are_sent(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("faults")) as page:
+        page.click("checkbox", MORE)
+        page.fill("spinbutton", "probability", "0.5")
+        page.fill("textbox", "header", "X-Client: mobile*")
+        page.fill("textbox", "ttl", "10m")
+        page.click("button", "Arm")
+        page.read("is armed.")
+
+    fault: Any = api.emulator.faults[0].now
+    assert fault["probability"] == 0.5
+    assert fault["header"] == {"X-Client": "mobile*"}
+    assert "until" in fault
+
+
+def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("faults")) as page:
+        page.click("checkbox", MORE)
+        page.fill("textbox", "path", "projects")
+        page.click("button", "Arm")
+        page.read("does not begin with /")
+
+    assert api.emulator.faults == []
+
+
+def test_clearing_asks_first(chromium: Chromium, api: Api, panel: Panel):
+    api.emulator.fault("timeout")
+    api.emulator.fault("connection_reset")
+
+    with chromium.page(panel("faults")) as page:
+        page.click("button", "Clear all")
+        page.click("button", "Cancel")
+        assert len(rows(page)) == 2
+        page.click("button", "Clear all")
+        page.click("button", "Remove all")
+        page.read("No fault is armed")
+
+    assert api.emulator.faults == []
+
+
+def test_an_operation_is_made_stuck_and_released(chromium: Chromium, api: Api, panel: Panel):
+    operation = api.initialize().json["id"]
+
+    with chromium.page(panel("interventions/stick_operation")) as page:
+        page.choose("project", "shop")
+        page.click("button", "Do it")
+        page.read("is stuck while queued.")
+    assert api.emulator.why(operation).held_by
+
+    with chromium.page(panel("interventions/release_operation")) as page:
+        page.choose("operation", "initialize managed source of shop")
+        page.click("button", "Do it")
+        page.read("moves again.")
+    assert api.emulator.why(operation).held_by is None
+
+
+def test_an_intervention_is_found_and_focus_goes_to_its_form(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("interventions")) as page:
+        page.fill("searchbox", "Find", "own domain")
+        page.click("link", "disconnect domain")
+        page.wait("document.activeElement.ariaLabel === 'disconnect domain'")
+        page.choose("project", "shop")
+        page.click("button", "Do it")
+        page.read("Shop gave up ")
+
+
+@pytest.mark.parametrize(
+    ("word", "field", "said"),
+    [("expire_ticket", "ticket", "has expired."), ("revoke_key", "key", "is revoked.")],
+)
+def test_tickets_and_keys_can_be_chosen_while_they_are_of_use(
+    chromium: Chromium, api: Api, panel: Panel, word: str, field: str, said: str
+):
+    api.ticket()
+    api.create_key("ci")
+
+    with chromium.page(panel(f"interventions/{word}")) as page:
+        page.choose(field, {"ticket": "owner's", "key": "ci (owner)"}[field])
+        page.click("button", "Do it")
+        page.read(said)
+        page.read(f"there is no {field} now")
+
+
+def test_every_intervention_has_a_form_with_all_its_fields(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    found = {}
+    with chromium.page(panel("interventions")) as page:
+        for one in api.emulator.control.interventions():
+            page.click("link", one["word"].replace("_", " "))
+            page.wait(f"document.activeElement.ariaLabel === {one['word'].replace('_', ' ')!r}")
+            page.find("button", "Do it")
+            named = page.evaluate(
+                "[...document.querySelectorAll('main form [name]')].map(one => one.name)"
+            )
+            found[one["word"]] = named == [field["name"] for field in one["fields"]]
+
+    assert len(found) > 30
+    assert all(found.values())
+
+
+def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    before = api.emulator.control.world(api.emulator.name)["commit"]
+
+    with chromium.page(panel("scenarios")) as page:
+        page.fill("searchbox", "Find", "stuck-op")
+        page.click("link", "stuck-operation")
+        page.read("stick_operation: {project: shop}")
+        page.click("button", "Run its story")
+        page.read("6 steps, in a world of its own")
+        page.read("time moved by 1h")
+        passed = page.evaluate("document.querySelectorAll('.steps > li:not(.bad)').length")
+
+    assert passed == 6
+    assert api.emulator.control.world(api.emulator.name)["commit"] == before
+
+
+def test_a_scenario_is_loaded_into_this_world_once_that_is_confirmed(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("scenarios/provider-outage")) as page:
+        page.click("button", "Load into this world")
+        page.click("button", "Load", within=("dialog", "Load this scenario"))
+        page.read("is that of provider-outage now.")
+
+    history = api.emulator.control.get(f"/worlds/{api.emulator.name}/history")
+    assert history["items"][0]["title"] == "scenario provider-outage"

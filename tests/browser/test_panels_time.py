@@ -1,0 +1,141 @@
+"""The panels of time in a real browser: the clock, and the history of commits with snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.browser.chromium import Chromium
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+
+
+def last_commit(api: Api) -> int:
+    return int(api.emulator.control.world(api.emulator.name)["commit"])
+
+
+def test_a_preset_advances_the_clock_and_says_what_happened(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    operation = api.apply_domains().json["id"]
+
+    with chromium.page(panel("clock")) as page:
+        page.click("button", "+ 10 minutes")
+        page.read("Time moved by 10m")
+
+    assert api.poll(operation).json["state"] == "succeeded"
+
+
+def test_the_clock_goes_by_a_typed_span_and_to_a_moment(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("clock")) as page:
+        page.fill("textbox", "By a span", "2d")
+        page.press("Enter")
+        page.read("Time moved by 2d")
+        page.fill("textbox", "To a moment", "2031-05-06T07:08:09Z")
+        page.click("button", "Go there")
+        page.read("2031-05-06 07:08:09")
+
+    assert api.emulator.clock.now == "2031-05-06T07:08:09.000Z"
+
+
+def test_a_span_that_is_none_is_refused_in_the_form(chromium: Chromium, api: Api, panel: Panel):
+    before = api.emulator.clock.now
+
+    with chromium.page(panel("clock")) as page:
+        page.fill("textbox", "By a span", "soon")
+        page.click("button", "Advance")
+        page.read("is not a duration")
+
+    assert api.emulator.clock.now == before
+
+
+def test_the_clock_goes_until_an_operation_has_ended(chromium: Chromium, api: Api, panel: Panel):
+    operation = api.initialize().json["id"]
+
+    with chromium.page(panel("clock")) as page:
+        page.choose("Until an operation has ended", "initialize managed source of shop")
+        page.click("button", "Until it ends")
+        page.read("No operation is under way")
+
+    assert api.poll(operation).json["state"] == "succeeded"
+
+
+def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("clock")) as page:
+        page.click("radio", "scaled")
+        page.fill("spinbutton", "Rate", "120")
+        page.click("button", "Set mode")
+        page.read("120 world seconds each second")
+        page.wait("document.activeElement.innerText === 'Set mode'")
+        clock = api.emulator.control.clock(api.emulator.name)
+        api.emulator.clock.freeze()
+        page.wait("document.querySelector('[value=frozen]').checked")
+
+    assert (clock["mode"], clock["rate"]) == ("scaled", 120)
+
+
+def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    before = last_commit(api)
+    api.set_flag(enabled=False)
+
+    with chromium.page(panel("history")) as page:
+        page.click("button", f"Rewind to {before}")
+        page.click("button", "Rewind", within=("dialog", f"Rewind to {before}"))
+        page.read(f"The world is back at commit {before}.")
+        page.click("button", "1 new")
+        page.read(f"rewound to {before}")
+
+    projects = api.emulator.control.get(f"/worlds/{api.emulator.name}/projects")["items"]
+    assert next(one for one in projects if one["alias"] == "shop")["flag"]["enabled"]
+
+
+def test_escape_leaves_the_world_as_it_is(chromium: Chromium, api: Api, panel: Panel):
+    before = last_commit(api)
+    api.set_flag(enabled=False)
+
+    with chromium.page(panel("history")) as page:
+        page.click("button", f"Rewind to {before}")
+        page.find("dialog", f"Rewind to {before}")
+        page.press("Escape")
+        page.wait("!document.querySelector('dialog[open]')")
+        page.wait(f"document.activeElement.ariaLabel === 'Rewind to {before}'")
+
+    assert last_commit(api) == before + 1
+
+
+def test_forking_at_a_commit_makes_a_world_of_that_moment(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    before = last_commit(api)
+    api.set_flag(enabled=False)
+
+    with chromium.page(panel("history")) as page:
+        page.click("button", f"Fork at {before}")
+        page.read(f"begins at commit {before}")
+        name = page.evaluate(r"/World (\S+) begins/.exec(document.body.innerText)[1]")
+
+    assert api.emulator.control.world(name)["commit"] == before
+    api.emulator.control.delete_world(name)
+
+
+def test_a_snapshot_is_taken_restored_and_deleted(chromium: Chromium, api: Api, panel: Panel):
+    deployments = api.deployments().json["items"]
+
+    with chromium.page(panel("history")) as page:
+        page.click("button", "Take a snapshot")
+        page.read("is taken at")
+        (kept,) = api.emulator.control.snapshots(api.emulator.name)
+        api.emulator.intervene("add_deployments", project="shop", count=3)
+        page.click("button", f"Restore {kept['id']}")
+        page.click("button", "Restore", within=("dialog", f"Restore {kept['id']}"))
+        page.read(f"{kept['id']} is restored.")
+        page.click("button", f"Delete {kept['id']}")
+        page.read("No snapshot is kept.")
+        page.wait("document.activeElement.id === 'panel-title'")
+
+    assert api.deployments().json["items"] == deployments
+    assert api.emulator.control.snapshots(api.emulator.name) == []

@@ -1,0 +1,36 @@
+"""The pictures of the documents are drawn from a running emulator, by the script that drew them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests import pictures
+from tests.browser.chromium import Chromium, program
+
+README = pictures.FOLDER.parents[1] / "README.md"
+NAMES = {*(f"{name}.png" for name in pictures.PANELS), f"{pictures.TERMINAL}.svg"}
+
+
+@pytest.mark.slow
+def test_all_are_drawn(chromium: Chromium, tmp_path: Path):
+    drawn = {file.name: file.read_bytes() for file in pictures.draw(program() or "", tmp_path)}
+
+    assert set(drawn) == NAMES
+    assert all(len(content) > 5000 for content in drawn.values())
+    svg = drawn[f"{pictures.TERMINAL}.svg"].decode()
+    ElementTree.fromstring(svg)
+    assert "connection_reset" in svg
+    assert "url(http" not in svg.replace('"', "")
+
+
+def test_none_is_missing_or_left_over():
+    assert {file.name for file in pictures.FOLDER.iterdir()} == NAMES
+
+
+def test_the_readme_shows_two():
+    text = README.read_text(encoding="utf-8")
+
+    assert sum(f"docs/pictures/{name})" in text for name in NAMES) == 2

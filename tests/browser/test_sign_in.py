@@ -1,0 +1,125 @@
+"""A web app of its own, on another port, signs its user in against the emulator and calls `/v1`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser import axe
+from tests.browser.chromium import Chromium
+from tests.browser.page import Page
+from tests.conftest import Api
+from tests.contract.signing_in import request_fields
+
+APP = Path(__file__).with_name("web_app.html").read_bytes()
+Address = Callable[..., str]
+
+
+class _App(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(APP)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def read(page: Page, words: str) -> None:
+    """Wait until the words stand on whatever page is there by then."""
+    page.wait(f"document.body?.innerText.includes({words!r})")
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[str]:
+    """Where the web app is served: another port of this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _App) as site:
+        thread = Thread(target=site.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{site.server_address[1]}/"
+        site.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def issuer(api: Api) -> str:
+    found: str = api.emulator.control.world(api.emulator.name)["issuer"]
+    return found
+
+
+@pytest.fixture
+def app_url(app: str, api: Api, issuer: str) -> str:
+    """The app, told which emulator and project it is for."""
+    known = {"issuer": issuer, "project": api.emulator.base_url + api.project_path("")[:-1]}
+    return f"{app}?{urlencode(known)}"
+
+
+@pytest.fixture
+def sign_in_url(issuer: str) -> Address:
+    """The provider's page, as a client leads to it."""
+
+    def address(**fields: str) -> str:
+        return f"{issuer}/authorize?{urlencode(request_fields() | fields)}"
+
+    return address
+
+
+def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: Api, app_url: str):
+    with chromium.page(app_url) as page:
+        page.click("button", "Sign in")
+        read(page, "Who signs in?")
+        page.click("button", "Olive Owner")
+        read(page, "Signed in as Olive Owner")
+        page.click("button", "Hide the flag")
+        read(page, "The flag is hidden (")
+        page.watch()
+        assert page.visit.complaints == []
+
+    assert api.set_flag(False).status == 200
+    projects = api.emulator.control.export_state(api.emulator.name)["tables"]["projects"]
+    assert not projects[api.emulator.projects["shop"]].get("flag_enabled")
+
+
+def test_another_person_by_keyboard_alone_may_not(chromium: Chromium, app_url: str):
+    with chromium.page(app_url) as page:
+        page.tab_to("button", "Sign in")
+        page.press("Enter")
+        read(page, "Who signs in?")
+        page.tab_to("button", "Rita Reader")
+        page.press("Enter")
+        read(page, "Signed in as Rita Reader")
+        page.click("button", "Hide the flag")
+        read(page, "forbidden")
+
+
+def test_a_person_who_cancels_goes_back_signed_out(chromium: Chromium, app_url: str):
+    with chromium.page(app_url) as page:
+        page.click("button", "Sign in")
+        page.click("button", "Cancel")
+        read(page, "access_denied")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("uri", ["http://localhost:5173/", "https://far.example.com/"])
+def test_the_page_is_accessible(
+    chromium: Chromium, sign_in_url: Address, uri: str, width: int, scheme
+):
+    with chromium.page(sign_in_url(redirect_uri=uri), width=width, scheme=scheme) as page:
+        read(page, "Who signs in?")
+        assert axe.violations(page) == []
+        assert page.visit.complaints == []
+
+
+def test_the_page_asks_no_other_host(chromium: Chromium, sign_in_url: Address, origin: str):
+    visit = chromium.visit(sign_in_url())
+
+    assert visit.status == 200
+    assert not visit.too_wide
+    assert [url for url in visit.requests if not url.startswith((origin, "data:"))] == []

@@ -1,0 +1,86 @@
+"""Somebody who knows nothing finds the way by what the page says: its labels and roles alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.browser.chromium import Chromium
+from tests.browser.page import Page
+from tests.conftest import Api
+
+
+def test_operation_from_its_start_to_its_end(
+    chromium: Chromium, api: Api, panel: Callable[[str], str], origin: str
+):
+    with chromium.page(panel("")) as page:
+        page.click("button", "Copy token of owner")
+        page.read("Copied.")
+        token = page.evaluate("navigator.clipboard.readText()")
+
+        page.click("link", "Try a call")
+        page.choose("Call", "Apply project domains")
+        page.choose("As", "owner")
+        page.choose("Project", "shop")
+        page.click("button", "Send")
+        page.read("Status 202")
+        page.click("link", "Follow the operation")
+
+        page.click("button", "Make it stuck")
+        page.find("button", "Release")
+        operation = api.emulator.requests.of("apply_project_domains")[0].answer["id"]
+        stuck = list(api.emulator.why(operation).says)
+        api.emulator.clock.advance("10m")
+        page.find("heading", "Why it stands there")
+        for sentence in stuck:
+            page.read(sentence)
+        assert api.poll(operation).json["state"] != "succeeded"
+
+        page.click("button", "Release")
+        page.click("button", "Advance time until it ends")
+        page.read("succeeded")
+
+        assert api.poll(operation).json["state"] == "succeeded"
+        assert api.dns(token=token).status == 200
+        at_peace(page, origin)
+
+
+def test_refusal_is_explained(
+    chromium: Chromium, api: Api, panel: Callable[[str], str], origin: str
+):
+    with chromium.page(panel("")) as page:
+        page.click("link", "Try a call")
+        page.choose("Call", "Create dev access ticket")
+        page.choose("As", "reader")
+        page.click("button", "Send")
+        page.read("Status 403")
+        page.click("link", "Request 1: why it was answered so")
+
+        page.find("heading", "Why")
+        page.read("Only the project's owner may do this")
+        at_peace(page, origin, refusals=1)
+
+
+def test_time_moves_by_the_keyboard_alone(
+    chromium: Chromium, api: Api, panel: Callable[[str], str]
+):
+    before = api.emulator.clock.now
+    with chromium.page(panel("")) as page:
+        page.find("heading", "Overview")
+        page.press("g", "c")
+        page.find("heading", "Clock")
+        page.tab_to("button", "+ 1 day")
+        page.press("Enter")
+        page.read("Time moved by")
+
+    assert before.startswith("2026-01-01")
+    assert api.emulator.clock.now.startswith("2026-01-02")
+
+
+def at_peace(page: Page, origin: str, refusals: int = 0) -> None:
+    """The page asked no other host and complained of nothing, but for answers that are refusals."""
+    page.watch()
+    told = [line for line in page.visit.complaints if "Failed to load resource" in line]
+    assert len(told) == refusals
+    assert [line for line in page.visit.complaints if line not in told] == []
+    assert [url for url in page.visit.requests if not url.startswith((origin, "data:"))] == []
+    assert any(url.endswith("/events") for url in page.visit.requests)

@@ -1,0 +1,158 @@
+"""The page while much happens: it stays small and still, and leaves nothing behind in the server.
+
+How fast it is stands in tests/benchmarks/test_page_load.py: that wants a quiet machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import http.client
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.server.control import events
+from hosting_emulator.settings import Ready, Settings
+from tests.browser.chromium import Chromium
+from tests.browser.page import Page
+from tests.conftest import Api
+
+PATIENCE_S = 20.0
+#: More than a world's log and its ring of events keep.
+STORM = 1500
+MOST_ROWS = 500
+ROWS = "document.querySelectorAll('[aria-label^=\"Requests, newest\"] > li')"
+NEWEST = f"Number({ROWS}[0]?.querySelector('.n').textContent)"
+
+
+class Server:
+    """An emulator in a thread of this process, whose tasks can be counted."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._emulator = Emulator(Settings(port=0, data_dir=None))
+        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._emulator.start(), self.loop).result(PATIENCE_S)
+        self.ready: Ready = self._emulator.ready()
+        self.host = urlsplit(self.ready.base_url).netloc
+        self.sent = 0
+
+    def stop(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._emulator.stop(), self.loop).result(PATIENCE_S)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+    def storm(self, count: int = STORM) -> None:
+        """Send so many requests, one after the other on one connection."""
+        connection = http.client.HTTPConnection(self.host)
+        path = f"/v1/projects/{self.ready.project_id}/edge-dns"
+        for _ in range(count):
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self.ready.token}"})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+        connection.close()
+        self.sent += count
+
+    @property
+    def listeners(self) -> int:
+        found = self._emulator.worlds.get("default")
+        assert found is not None
+        return found.feed.listeners
+
+    def tasks(self) -> int:
+        return len(asyncio.all_tasks(self.loop))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(events, "STUCK_S", 0.5)  # who takes nothing is let go within this test
+    running = Server()
+    yield running
+    running.stop()
+
+
+def until(what: str, true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)  # real time: another thread does it
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - no path of ours
+
+
+def test_the_list_stays_still_and_small(chromium: Chromium, api: Api, panel: Callable[[str], str]):
+    api.dns()
+    with chromium.page(panel("requests")) as page:
+        page.wait(f"{NEWEST} === 1")
+        top = f"{ROWS}[0].getBoundingClientRect()"
+        at = page.evaluate(f"({{x: {top}.x + 40, y: {top}.y + 10}})")
+        page.ask("Input.dispatchMouseEvent", type="mouseMoved", **at)
+        for _ in range(20):
+            api.dns()
+
+        page.find("button", "20 new")
+        assert page.evaluate(f"{NEWEST}") == 1
+        assert page.evaluate(f"({{x: {top}.x + 40, y: {top}.y + 10}})") == at
+
+        page.click("button", "20 new")
+        page.wait(f"{NEWEST} === 21")
+        for _ in range(MOST_ROWS):
+            api.dns()
+        page.wait(f"{NEWEST} === {21 + MOST_ROWS}")
+        assert page.evaluate(f"{ROWS}.length") == MOST_ROWS
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells")
+def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
+    server.storm()
+    before = (server.tasks(), descriptors())
+    gc.collect()
+    blocks = sys.getallocatedblocks()
+
+    deaf = socket.create_connection(server.host.split(":"))  # type: ignore[arg-type]
+    deaf.sendall(
+        f"GET /_emulator/worlds/default/events HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode()
+    )
+    with ExitStack() as stack:
+        url = f"{server.ready.control_url}#/requests"
+        pages = [stack.enter_context(chromium.page(url)) for _ in range(10)]
+        for page in pages:
+            page.wait(f"{NEWEST} === {server.sent}")
+        assert server.listeners == 11
+        frozen = pages[-1]
+        frozen.ask("Page.setWebLifecycleState", state="frozen")
+        server.storm()
+        for page in pages[:-1]:
+            _has_all(page, server)
+        frozen.ask("Page.setWebLifecycleState", state="active")
+        _has_all(frozen, server)
+
+    until("the pages are not let go", lambda: server.listeners <= 1)
+    server.storm(3 * STORM)  # and the deaf one is found out
+    until("the deaf one is not let go", lambda: server.listeners == 0)
+    deaf.close()
+    until("tasks stay", lambda: server.tasks() <= before[0])
+    until("descriptors stay", lambda: descriptors() <= before[1])
+    gc.collect()
+    assert sys.getallocatedblocks() <= blocks * 1.02
+
+
+def _has_all(page: Page, server: Server) -> None:
+    page.wait(f"{NEWEST} === {server.sent}")
+    assert page.evaluate(f"{ROWS}.length") == MOST_ROWS

@@ -1,0 +1,202 @@
+"""The request log over the control API: filters, trails, HAR and replay."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from referencing import Registry, Resource
+
+from hosting_emulator.client import ControlRefused
+from tests.contract.conftest import HeldApi as Api
+
+SCHEMAS = Path(__file__).parent / "har_schema"
+
+
+def path(api: Api, rest: str) -> str:
+    return f"worlds/{api.emulator.name}/{rest}"
+
+
+def numbers(api: Api, **filters: Any) -> list[int]:
+    return [item["n"] for item in api.emulator.control.requests(api.emulator.name, **filters)]
+
+
+@pytest.fixture
+def asked(api: Api) -> Api:
+    """A world that was asked four things."""
+    api.dns()
+    api.dns(who="outsider")
+    api.set_flag(True, who="reader", project="blog", key="flag-1")
+    api.apply_domains(key="domains-1")
+    return api
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, [4, 3, 2, 1]),
+        ({"call": "apply_project_domains"}, [4]),
+        ({"status": "4xx"}, [3, 2]),
+        ({"status": "404"}, [2]),
+        ({"who": "reader"}, [3]),
+        ({"who": "nobody"}, []),
+        ({"project": "shop"}, [4, 2, 1]),
+        ({"text": "ENABLED"}, [3]),
+        ({"after": 2}, [4, 3]),
+        ({"since": "2020-01-01T00:00:00Z", "limit": 1}, [4]),
+        ({"until": "2020-01-01T00:00:00Z"}, []),
+    ],
+)
+def test_filters(asked: Api, filters: dict[str, Any], expected: list[int]):
+    assert numbers(asked, **filters) == expected
+
+
+@pytest.mark.parametrize(
+    ("filters", "words"),
+    [
+        ("call=list_deployment", "did you mean list_deployments"),
+        ("call=zzz", "there are set_project_powered_by_flag"),
+        ("status=4x", "a class like 4xx"),
+        ("status=999", "a class like 4xx"),
+        ("who=bob", "no person is 'bob'"),
+        ("project=shap", "no project is 'shap'"),
+        ("since=yesterday", "is not a timestamp"),
+        ("after=-1", "the number of a request"),
+        ("trail=no", "true or false"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_refused(api: Api, filters: str, words: str):
+    with pytest.raises(ControlRefused, match=words):
+        api.emulator.control.get(path(api, f"requests?{filters}"))
+
+
+def test_items_carry_their_trail_unless_it_is_not_wanted(asked: Api):
+    control, world = asked.emulator.control, asked.emulator.name
+    hidden = control.requests(world, status="404")[0]
+    scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
+
+    assert "Who could see it: member (maintainer), owner (owner), reader (reader)." in scope[0]
+    assert control.request(2, world)["trail"] == hidden["trail"]
+    assert all("trail" not in item for item in control.request_page(world, trail=False)["items"])
+
+
+def test_the_client_is_told_nothing_of_that(asked: Api):
+    assert b"acme" not in asked.dns(who="outsider").body
+
+
+# --- HAR ----------------------------------------------------------------------------------------
+
+
+def har_validator() -> Any:
+    schemas = [json.loads(file.read_text()) for file in SCHEMAS.glob("*.json")]
+    resources = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas]
+    registry: Registry[Any] = Registry().with_resources(
+        [pair for id_, found in resources for pair in ((id_, found), (id_.rstrip("#"), found))]
+    )
+    return jsonschema.Draft6Validator({"$ref": "har.json#"}, registry=registry)
+
+
+def test_a_har_fits_the_schema_of_har_1_2(asked: Api):
+    key = asked.create_key("ci").json["value"]
+    asked.send("GET", "/v1/nowhere?a=1&a=&b=%20", who=None, headers={"Cookie": "s=1"})
+    asked.send("PUT", "/v1/nowhere", raw=b"\xff\xfe")
+    asked.emulator.fault("connection_reset", times=1)
+    with pytest.raises(OSError, match=r"."):
+        asked.dns()
+
+    har = asked.emulator.control.har(asked.emulator.name)
+
+    har_validator().validate(har)
+    entries: list[Any] = har["log"]["entries"]
+    assert [entry["_number"] for entry in entries] == list(range(1, 9))
+    assert key not in json.dumps(har)
+
+
+def test_the_schema_would_find_a_fault(asked: Api):
+    har: Any = asked.emulator.control.har(asked.emulator.name)
+    del har["log"]["entries"][0]["response"]["content"]["mimeType"]
+
+    with pytest.raises(jsonschema.ValidationError, match="mimeType"):
+        har_validator().validate(har)
+
+
+def test_a_har_shows_what_a_network_panel_shows(asked: Api):
+    har: Any = asked.emulator.control.har(asked.emulator.name, call="set_project_powered_by_flag")
+    (entry,) = har["log"]["entries"]
+
+    request, response = entry["request"], entry["response"]
+    project = asked.emulator.projects["blog"]
+    assert request["url"] == f"{asked.emulator.base_url}/v1/projects/{project}/powered-by-flag"
+    assert json.loads(request["postData"]["text"]) == {"enabled": True}
+    assert {"name": "Authorization", "value": "Bearer <redacted>"} in request["headers"]
+    assert (response["status"], response["statusText"]) == (403, "Forbidden")
+    assert json.loads(response["content"]["text"])["code"] == "forbidden"
+    assert entry["startedDateTime"] == asked.emulator.clock.now
+    assert entry["time"] == sum(entry["timings"].values())
+    assert "the world's" in har["log"]["comment"]
+
+
+# --- Replay -------------------------------------------------------------------------------------
+
+
+def test_a_replay_is_made_by_the_same_person_with_a_new_key(asked: Api):
+    control, world = asked.emulator.control, asked.emulator.name
+
+    made = control.replay(4, world)
+
+    assert (made["n"], made["status"], made["who"]) == (5, 202, "owner")
+    assert made["idempotency_key"] not in (None, "domains-1")
+    assert not made["replayed"]
+    assert control.replay(4, world)["idempotency_key"] != made["idempotency_key"]
+
+
+def test_a_replay_with_the_same_key_gets_the_first_answer(asked: Api):
+    made = asked.emulator.control.replay(4, asked.emulator.name, same_key=True)
+
+    assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
+    assert {"step": "idempotency", "says": "A replay: the key domains-1 came first with #4."} in (
+        made["trail"]
+    )
+
+
+def test_a_replay_works_though_the_token_has_expired(asked: Api):
+    asked.emulator.clock.advance("90d")
+
+    assert asked.emulator.control.replay(1, asked.emulator.name)["status"] == 200
+    assert asked.emulator.control.replay(2, asked.emulator.name)["who"] == "outsider"
+
+
+def test_a_replay_keeps_an_api_key_and_a_token_nobody_knows(api: Api):
+    key = api.create_key("ci").json["value"]
+    api.dns(token=key)
+    api.dns(token="x.y.z")
+    control, world = api.emulator.control, api.emulator.name
+
+    by_key, unknown = control.replay(2, world), control.replay(3, world)
+
+    assert by_key["status"] == 200
+    assert "API key 'ci'" in by_key["trail"][0]["says"]
+    assert unknown["status"] == 401
+
+
+def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: Api):
+    asked.emulator.fault("latency", delay_ms=1)
+    asked.emulator.fault("timeout", times=1)
+
+    made = asked.emulator.control.replay(1, asked.emulator.name)
+
+    assert (made["status"], made["lost"]) == (0, "timeout")
+    assert [step["says"] for step in made["trail"] if step["step"] == "fault"][:2] == [
+        "fault-1 (latency, before_commit) acted, its hit 1.",
+        "fault-2 (timeout, before_commit) acted, its hit 1.",
+    ]
+
+
+def test_what_was_not_kept_whole_is_not_replayed(api: Api):
+    api.send("PUT", "/v1/nowhere", raw=b"x" * 20_000)
+
+    with pytest.raises(ControlRefused, match="only the first 16384 of 20000 bytes"):
+        api.emulator.control.replay(1, api.emulator.name)
+    with pytest.raises(ControlRefused, match="no request '9'"):
+        api.emulator.control.replay(9, api.emulator.name)

@@ -1,0 +1,321 @@
+"""The trail of an exchange: each decision on its way, in order, as a sentence with facts."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import call_table
+from hosting_emulator.engine.trails import STEPS, Trails
+from hosting_emulator.engine.trails.assumed import MATTERS
+from hosting_emulator.faults.reading import arm
+from hosting_emulator.world.tables import GRANTS
+from hosting_emulator.world.value import Change
+from tests.in_process import InProcess, fresh_world
+
+OUTSIDE = (
+    "The project shop exists, in acme, outside the access of outsider, whose token is for hobby. "
+    "Who could see it: member (maintainer), owner (owner), reader (reader)."
+)
+
+
+def steps(api: InProcess, n: int | None = None) -> list[tuple[str, str]]:
+    found = api.engine.log.find(n or api.engine.log.count)
+    assert found is not None
+    told = Trails(api.engine.log).steps(found)
+    return [(step["step"], step["says"]) for step in told]
+
+
+def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
+    return [sentence for name, sentence in steps(api, n) if name == step]
+
+
+def armed(api: InProcess, **fault: Any) -> None:
+    change = Change(api.world, api.engine.settle())
+    arm(change, fault)
+    api.engine.commit(change, "armed")
+
+
+def test_a_plain_read_tells_who_what_and_with_which_role():
+    api = InProcess()
+    api.dns(who="reader")
+
+    assert steps(api) == [
+        ("principal", "reader, by an access token for acme, signed in."),
+        ("scope", "The project shop is within the caller's access: it belongs to acme."),
+        ("role", "The call needs the role reader; the caller is reader."),
+    ]
+
+
+def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
+    api = InProcess()
+    answer = api.dns(who="outsider")
+
+    assert says(api, "scope") == [OUTSIDE]
+    assert says(api, "role") == []
+    assert "acme" not in answer.body.decode()
+
+
+def test_what_does_not_exist_is_told_apart_from_that():
+    api = InProcess()
+    api.call("GET", f"/v1/projects/{'0' * 26}/edge-dns")
+
+    assert says(api, "scope") == [f"Nothing has the project id {'0' * 26}."]
+
+
+def test_an_operation_outside_the_scope_is_told_by_its_project():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.poll(operation, who="outsider")
+
+    (told,) = says(api, "scope")
+    assert told.startswith("The operation, of the project shop, exists, in acme, outside")
+
+
+def test_an_organization_outside_the_scope_names_its_members():
+    api = InProcess()
+    api.create_key(organization="hobby")
+
+    assert says(api, "scope") == [
+        "The organization hobby exists, outside the access of owner, whose token is for acme. "
+        "Who could see it: outsider (owner)."
+    ]
+
+
+def test_nobody_is_asked_for_a_role_before_it_is_known_who_asks():
+    api = InProcess()
+    api.dns(token="x.y.z")
+
+    names = [name for name, _ in steps(api)]
+    assert names == ["assumption", "refusal"]
+
+
+@pytest.mark.parametrize(
+    ("interactive", "session"), [(True, "signed in"), (False, "without a session")]
+)
+def test_a_token_without_a_session_is_told_apart(interactive, session):
+    api = InProcess()
+    api.create_key(token=api.token("owner", interactive=interactive))
+
+    assert says(api, "principal") == [f"owner, by an access token for acme, {session}."]
+    has = "has one" if interactive else "has no one"
+    assert has.removesuffix(" one") in says(api, "role")[0]
+
+
+def test_an_api_key_is_named_with_the_permission_that_counts():
+    api = InProcess()
+    key = api.create_key("ci").json["value"]
+    api.dns(token=key)
+
+    assert says(api, "principal") == ["owner, by the API key 'ci' of acme."]
+    assert says(api, "role")[0].endswith("The API key carries the permission dns.read.")
+    assert key not in json.dumps(steps(api))
+
+
+def test_a_key_is_new_then_a_replay_then_reused():
+    api = InProcess()
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+    api.set_flag(True, key="k")
+
+    (new,), (replay,), (reused,) = (says(api, "idempotency", n) for n in (1, 2, 3))
+    assert new == (
+        "New: the key k was free, and this answer is remembered under it until "
+        "2026-01-02T00:00:00.000Z."
+    )
+    assert replay == "A replay: the key k came first with #1."
+    assert reused == "Reused: the key k came first with #1, another request."
+
+
+def test_a_refused_request_does_not_use_its_key_up():
+    api = InProcess()
+    api.set_flag(True, key="k", who="reader")
+    api.initialize(99, key="k")
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    assert says(api, "idempotency", 1)[0].startswith("Not looked at")
+    assert says(api, "idempotency", 2) == ["New: the key k was free, and stays so."]
+    assert says(api, "idempotency", 4) == ["A replay: the key k came first with #3."]
+
+
+def test_a_replay_whose_first_answer_left_the_log_says_so():
+    api = InProcess()
+    api.apply_domains(key="k")
+    for _ in range(1000):
+        api.send("GET", "/nowhere")
+    api.apply_domains(key="k")
+
+    assert "a request that the log no longer has" in says(api, "idempotency")[0]
+
+
+def test_what_was_due_ran_first():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.engine.move_to(None, "real")
+    api.machine.at_ms += 3_000
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert due.startswith("First ran what was due by ")
+    assert f"operation {operation} (apply_project_domains of shop) is running (deploying)" in due
+    assert due.endswith("was queued.")
+
+
+def test_the_skip_clock_is_told():
+    api = InProcess(fresh_world(mode="skip"))
+    operation = api.apply_domains().json["id"]
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert due.startswith("The skip clock moved to 2026-01-01T00:00:02.000Z (commit 3)")
+
+
+def test_a_commit_is_told_by_table():
+    api = InProcess()
+    api.apply_domains()
+
+    (commit,) = says(api, "commit")
+    assert commit.startswith("Commit 2 (apply_project_domains) wrote projects 1, operations 1, ")
+    assert commit.endswith("(apply_project_domains of shop) is queued.")
+
+
+def test_a_replay_commits_nothing():
+    api = InProcess()
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    assert says(api, "commit") == ["Nothing was committed: the world is as it was."]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ({"abort": {"code": "rate_limited"}}, "fault-1 (abort, before_commit) acted, its hit 1."),
+        ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "it skips the first 1"),
+        ({"abort": {"code": "rate_limited"}, "probability": 0.000001}, "chance was against it"),
+        ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "begins at 2030"),
+        ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit is not reached"),
+        ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
+        ({"connection_reset": {}}, "The answer did not arrive: connection_reset."),
+    ],
+)
+def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any], told: str):
+    api = InProcess()
+    armed(api, **fault)
+    api.dns()
+
+    assert told in " ".join(says(api, "fault"))
+
+
+def test_a_fault_that_is_used_up_or_takes_turns():
+    api = InProcess()
+    armed(api, abort={"code": "rate_limited"}, every=2, times=1)
+    for _ in range(3):
+        api.dns()
+
+    acted, waits, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
+    assert "acted, its hit 1" in acted
+    assert "it acts on every 2th" in waits or "it has acted its 1 times" in waits
+    assert "it has acted its 1 times" in spent
+
+
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (lambda api: api.apply_domains(), "accepted_status is 202, the default."),
+        (lambda api: api.ticket(), "ticket_created_status is 201, the default."),
+        (lambda api: api.deployments(), "default_page_size is 20, the default."),
+        (lambda api: api.compute(""), "missing_environment is refused, the default."),
+        (
+            lambda api: api.set_flag(True, who="reader"),
+            "problem_statuses: the contract gives forbidden no status, so 403 is assumed.",
+        ),
+        (lambda api: api.initialize(99), "source_generation is checked, the default."),
+        (
+            lambda api: api.call("GET", "/v1/projects/x/edge-dns"),
+            "malformed_project_id is not_found, the default.",
+        ),
+    ],
+)
+def test_defaults_that_decided_an_answer_are_named(ask, name: str):
+    api = InProcess()
+    ask(api)
+
+    assert any(told.startswith(name) for told in says(api, "assumption"))
+
+
+def test_changed_assumptions_are_named_where_they_matter():
+    api = InProcess(fresh_world(domains_role="owner", default_page_size=5, dns_role="owner"))
+    api.apply_domains()
+    api.deployments()
+
+    applied, listed = says(api, "assumption", 1), says(api, "assumption", 2)
+    assert any(told.startswith("domains_role is owner (default maintainer).") for told in applied)
+    assert any(told.startswith("default_page_size is 5 (default 20).") for told in listed)
+    assert not any("dns_role" in told for told in applied + listed)
+
+
+def test_every_call_has_its_assumptions_and_each_is_one():
+    assert set(MATTERS) == {spec.call_id for spec in call_table(Assumptions())}
+    named = {name for names in MATTERS.values() for name in names}
+    assert named <= set(Assumptions.__struct_fields__)
+
+
+def test_a_refusal_says_more_than_the_client_was_told():
+    api = InProcess()
+    api.set_flag(True, who="reader")
+
+    assert says(api, "refusal") == [
+        "403 forbidden: Only the project's owner may do this; you are its reader. "
+        "That is: the call needs the role owner, the caller has reader."
+    ]
+
+
+def test_a_proxys_answer_is_told_as_one():
+    api = InProcess()
+    armed(api, gateway_error={"status": 502})
+    api.dns()
+
+    assert says(api, "refusal") == [
+        "502, from a proxy that a fault plays: it is no problem document."
+    ]
+
+
+def test_steps_come_in_the_order_that_is_documented():
+    api = InProcess(fresh_world(mode="skip"))
+    armed(api, latency={"delay_ms": 1}, call="list_deployments")
+    operation = api.apply_domains(key="k").json["id"]
+    api.poll(operation)
+    api.apply_domains(key="k", who="reader")
+
+    for n in (1, 2, 3):
+        places = [STEPS.index(name) for name, _ in steps(api, n)]
+        assert places == sorted(places)
+        assert len(places) > 3
+
+
+def test_no_secret_stands_in_a_trail():
+    api = InProcess()
+    key = api.create_key().json["value"]
+    api.set_flag(True, key=key)
+    api.call("GET", f"/v1/projects/{key}/edge-dns")
+
+    told = json.dumps([steps(api, n) for n in (1, 2, 3)])
+    assert key not in told
+    assert "<redacted>" in told
+
+
+def test_a_trail_tells_of_the_world_as_it_was_then():
+    api = InProcess()
+    api.dns(who="outsider")
+    change = Change(api.world, api.engine.settle())
+    for key, _ in api.world.rows(GRANTS):
+        change.delete(GRANTS, key)
+    api.engine.commit(change, "all grants are gone")
+    api.dns(who="outsider")
+
+    assert says(api, "scope", 1) == [OUTSIDE]
+    assert says(api, "scope", 2)[0].endswith("Who could see it: owner (owner).")
