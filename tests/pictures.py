@@ -55,6 +55,8 @@ def draw(chromium: str, folder: Path, port: int = 0) -> Iterator[Path]:
     """Draw all into a folder; yields each file when it is there."""
     folder.mkdir(parents=True, exist_ok=True)
     with BackgroundEmulator(port=port) as background:
+        with HostingEmulator.fresh(background.base_url) as warm:
+            Api(warm).initialize()  # what is loaded for the first of its kind is no story to tell
         with HostingEmulator.connect(background.base_url) as emulator:
             names = a_day_of(Api(emulator))
         with _browser(chromium) as browser:
@@ -100,7 +102,7 @@ def a_day_of(api: Api) -> dict[str, str]:
 def _browser(chromium: str) -> Iterator[Chromium]:
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
-        Chromium(chromium, Path(profile)) as browser,
+        Chromium(chromium, Path(profile), "--hide-scrollbars") as browser,
     ):
         yield browser
 
@@ -116,7 +118,6 @@ def photograph(browser: Chromium, url: str, scheme: Scheme) -> bytes:
             deviceScaleFactor=SCALE,
             mobile=False,
         )
-        page.ask("Emulation.setScrollbarsHidden", hidden=True)
         page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
         page.read("Live")
         page.watch(0.5)

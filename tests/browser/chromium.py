@@ -34,13 +34,19 @@ _OPTIONS = (
     "--disable-component-update",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-#: What is asked of each page once it is there.
-_QUESTIONS = """({
-  title: document.title,
-  text: document.body.innerText,
-  links: [...document.links].map(link => link.href),
-  too_wide: document.documentElement.scrollWidth > window.innerWidth,
-})"""
+#: What is asked of each page once it is there: a page of modules is not, when it has just loaded.
+_QUESTIONS = """(async () => {
+  const end = performance.now() + 5000;
+  const there = () => !document.querySelector("script[type=module]")
+    || document.querySelector("h1") && !document.querySelector(".loading");
+  while (!there() && performance.now() < end) await new Promise(done => setTimeout(done, 20));
+  return {
+    title: document.title,
+    text: document.body.innerText,
+    links: [...document.links].map(link => link.href),
+    too_wide: document.documentElement.scrollWidth > window.innerWidth,
+  };
+})()"""
 
 
 def program() -> str | None:

@@ -69,9 +69,28 @@ def test_one_thing_of_a_panel_is_accessible(
     name: str, chromium: Chromium, lived_in: Api, panel: Callable[[str], str]
 ):
     operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
-    chosen = {"requests": "3", "operations": operation, "projects": "shop", "scenarios": "calm"}
+    chosen = {
+        "requests": "3",
+        "operations": operation,
+        "projects": "shop",
+        "scenarios": "provider-outage",
+    }
     with chromium.page(panel(f"{name}/{chosen[name]}")) as page:
         settle(page)
+        _check(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "button"),
+    [("scenarios/provider-outage", "Load"), ("history", "Rewind"), ("operations/{}", "Fail")],
+)
+def test_what_unfolds_is_accessible(
+    name: str, button: str, chromium: Chromium, lived_in: Api, panel: Callable[[str], str]
+):
+    operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
+    with chromium.page(panel(name.format(operation))) as page:
+        settle(page)
+        page.click("button", button)
         _check(page)
 
 
@@ -84,14 +103,12 @@ def test_dialog_of_keys_is_accessible(chromium: Chromium, panel: Callable[[str],
 
 
 def _check(page: Page) -> None:
-    found = {}
+    wrong = []
     for width, scheme in LOOKS:
         page.look(width, scheme)
         page.watch(0.1)
-        wrong = violations(page)
+        wrong += [f"{width} {scheme}: {line}" for line in violations(page)]
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-            wrong.append("the page is wider than its window")
-        if wrong:
-            found[f"{width} {scheme}"] = wrong
-    assert found == {}
+            wrong.append(f"{width} {scheme}: the page is wider than its window")
+    assert "\n".join(wrong) == ""
     assert page.visit.complaints == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.browser.chromium import Chromium
@@ -46,12 +48,12 @@ def test_links_of_the_entrances_lead_somewhere(chromium: Chromium, origin: str, 
 
     found = {link: chromium.visit(link).status for link in links if link.startswith(origin)}
 
-    assert len(found) > 3
+    assert len(found) >= 3
     assert set(found.values()) == {200}
 
 
-def test_the_start_page_shows_the_worlds(chromium: Chromium, api: Api, origin: str):
-    text = chromium.visit(f"{origin}/_emulator").text
+def test_the_entrance_shows_a_world(chromium: Chromium, api: Api, panel: Callable[[str], str]):
+    text = chromium.visit(panel("")).text
 
     assert api.emulator.name in text
     assert api.emulator.base_url in text

@@ -173,7 +173,7 @@ class DiskKeeper:
             # In one step, so that a crash leaves no snapshot without a journal beside it.
             self._journal = begin_journal(self._folder / JOURNAL, sync=self._durability == "disk")
             for path in self._folder.glob("journal-*.ndjson"):
-                path.unlink()
+                path.unlink(missing_ok=True)  # a fold that is just ending removes its own
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be begun again: {error}")
 

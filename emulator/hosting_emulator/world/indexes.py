@@ -131,7 +131,10 @@ def _ticket(indexes: Indexes, key: str, old: Any, new: r.Ticket | None) -> Index
         return indexes.discard(f"ticket:{old.digest}")
     if old is not None:
         return indexes
-    return indexes.insert(f"ticket:{new.digest}", key).insert(f"last_ticket:{new.principal}", key)
+    indexes = indexes.insert(f"ticket:{new.digest}", key)
+    last = f"last_ticket:{new.principal}"
+    # Ids sort as they were made; rows that are read again may come in any order.
+    return indexes.insert(last, key) if key > indexes.get(last, "") else indexes
 
 
 def _alias(name: str) -> Callable[[Indexes, str, Any, Any], Indexes]:

@@ -1,6 +1,7 @@
 """The page at the control URL without a script: where things are, a first request, what worlds there are.
 
-With scripts the dashboard stands in its place. It shows what the control API's summaries say and must not read a world itself.
+With scripts the dashboard stands in its place. It shows what the control API's summaries say and must
+not read a world itself.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ export class ApiError extends Error {
 
 /** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
 async function ask(method, path, body) {
+  /** @type {Record<string, string>} */
   const headers = body === undefined ? {} : { "Content-Type": "application/json" };
   let answer;
   try {

@@ -5,7 +5,7 @@ import { TopBar } from "./bar.js";
 import { KEYS, helpShown } from "./keys.js";
 import { DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
 import { PANELS, loadPanel, loadedPanel } from "./panels.js";
-import { faults, link, refresh, route, trouble, unfinished, world } from "./store.js";
+import { faults, link, refresh, route, said, trouble, unfinished, world } from "./store.js";
 
 export function Frame() {
   return html`<${Fragment}>
@@ -16,6 +16,7 @@ export function Frame() {
       <main id="main"><${Current} /></main>
     </div>
     <${ToastRegion} />
+    <p class="visually-hidden" role="status">${said.value}</p>
     <${DialogRegion} />
     <${Keys} />
   <//>`;

@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal, untracked } from "./lib.js";
 import { api, inWorld } from "./api.js";
 import { connection, listen, startEvents } from "./events.js";
-import { route, world } from "./here.js";
+import { world } from "./here.js";
 
 export { connection, listen } from "./events.js";
 export { go, link, route, world } from "./here.js";
@@ -23,7 +23,8 @@ export const unfinished = signal([]);
 export const info = signal(null);
 /** Why this world cannot be shown, if it cannot. @type {import("./vendor/signals.js").Signal<any>} */
 export const trouble = signal(null);
-/** What the polite live region says. */
+
+/** What is read out politely, and shown nowhere: for what the eye sees by itself. */
 export const said = signal("");
 
 let clockCameAt = 0;
@@ -154,8 +155,4 @@ export function startStore() {
   api.get("/info").then((found) => (info.value = found)).catch(() => {});
   watchClock();
   startEvents();
-  effect(() => {
-    const name = route.value.panel;
-    document.documentElement.dataset.panel = name;
-  });
 }

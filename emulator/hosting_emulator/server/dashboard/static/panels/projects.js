@@ -2,10 +2,9 @@
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";
-import { Badge, Intervene, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
+import { Badge, Intervene, Moment, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
-import { Moment } from "../parts.js";
 import { ProjectDetail } from "./project-detail.js";
 
 /** @param {{arg: string}} props */
@@ -45,7 +44,7 @@ const COLUMNS = [
 /** @param {{of: import("../resource.js").Resource<any>}} props */
 const Keys = ({ of }) => html`<${Section} title="API keys" lead="Their values were shown once, and are not kept.">
   <${Shown} of=${of} empty=${(/** @type {any} */ found) => !found.items.length && "No API key was made."}>
-    ${(/** @type {any} */ found) => html`<${Table} caption="API keys" rows=${found.items} of=${(/** @type {any} */ row) => row.id} columns=${KEY_COLUMNS} />`}
+    ${(/** @type {any} */ found) => html`<${Table} caption="API keys, newest first" rows=${found.items} of=${(/** @type {any} */ row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>
 <//>`;
 

@@ -92,8 +92,8 @@ function command(item, token) {
   });
 }
 
-/** Headers as pairs, however they came. @param {any} headers @returns {[string, string][]} */
-const pairs = (headers) => (Array.isArray(headers) ? headers.map((row) => (Array.isArray(row) ? row : [row.name, row.value])) : Object.entries(headers ?? {}));
+/** @param {any} headers @returns {[string, string][]} */
+const pairs = (headers) => (Array.isArray(headers) ? headers : Object.entries(headers));
 
 /** @param {any} body */
 const text = (body) => (body == null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body));

@@ -24,7 +24,8 @@ export default function Requests({ arg, query }) {
     <${Filter} query=${query} />
     <div class=${`split${arg ? " open" : ""}`}>
       <div class="list-side">
-        <div class="fresh" aria-live="off">
+        <div class="fresh">
+          <span class="small quiet">${counted(visible.length, "request")} shown${paused ? ", paused" : ""}</span>
           ${fresh > 0 && html`<${Button} small kind="primary" onClick=${show}>${fresh} new<//>`}
         </div>
         <${List} rows=${visible} hold=${hold} current=${Number(arg)} query=${query} filtered=${Object.keys(query).length > 0} />

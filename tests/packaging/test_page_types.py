@@ -1,0 +1,32 @@
+"""The page's modules are typed as their JSDoc says: checked by TypeScript, which emits nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import pytest
+
+TYPESCRIPT = "typescript@5.9.3"
+TYPES = Path(__file__).parents[1] / "browser" / "types"
+
+
+@pytest.mark.packaging
+@pytest.mark.skipif(shutil.which("npx") is None, reason="node is not installed")
+def test_modules_are_typed_as_they_say(tmp_path: Path):
+    with as_file(files("hosting_emulator.server.dashboard").joinpath("static")) as static:
+        shutil.copytree(
+            static, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("vendor")
+        )
+    shutil.copytree(TYPES, tmp_path, dirs_exist_ok=True)  # what is vendored, in words
+
+    done = subprocess.run(
+        ["npx", "--yes", "--package", TYPESCRIPT, "tsc", "-p", tmp_path],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr

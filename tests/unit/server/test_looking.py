@@ -1,0 +1,142 @@
+"""What the page looks at: projects, keys and the timeline of operations, as the control API tells them."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import call_table
+from hosting_emulator.server.dashboard.shell import dashboard_page
+from tests.browser.looking import items
+from tests.conftest import Api
+from tests.vendor import update
+
+STATIC = files("hosting_emulator.server.dashboard").joinpath("static")
+
+
+def shop(api: Api) -> dict[str, Any]:
+    return next(row for row in items(api, "projects") if row["alias"] == "shop")
+
+
+def timeline(api: Api, operation: str) -> dict[str, Any]:
+    return next(row for row in items(api, "timeline") if row["id"] == operation)
+
+
+def states(row: dict[str, Any]) -> list[str]:
+    return [span["phase"] + (" stuck" if span["stuck"] else "") for span in row["spans"]]
+
+
+def test_a_project_has_all_that_belongs_to_it(api: Api):
+    operation = api.initialize().json["id"]
+
+    found = shop(api)
+
+    assert found["organization"] == "acme"
+    assert found["claim"] == operation
+    assert found["dns"] == api.dns().json
+    assert found["databases"]["dev"]["compute"] == api.compute().json["database"]
+    assert found["deployments"] == api.deployments("?limit=10").json["items"]
+    assert found["flag"]["enabled"] is True
+
+
+def test_a_project_says_who_may_what_and_through_what(api: Api):
+    people = {row["who"]: (row["role"], row["through"]) for row in shop(api)["people"]}
+
+    assert people == {
+        "owner": ("owner", "organization"),
+        "member": ("maintainer", "project"),
+        "reader": ("reader", "project"),
+    }
+
+
+def test_a_ticket_shows_its_state_and_no_secret(api: Api):
+    issued = api.ticket().json
+    shown = shop(api)["tickets"]
+
+    assert [(row["who"], row["state"]) for row in shown] == [("owner", "unused")]
+    assert issued["redeem_url"].rpartition("=")[2] not in json.dumps(shown)
+
+    api.emulator.clock.advance("11m")
+    assert shop(api)["tickets"][0]["state"] == "expired"
+
+
+def test_keys_show_no_value(api: Api):
+    value = api.create_key("ci").json["value"]
+    api.dns(token=value)
+
+    (key,) = items(api, "keys")
+
+    assert (key["name"], key["who"], key["organization"]) == ("ci", "owner", "acme")
+    assert key["last_used_at"] is not None
+    assert value not in json.dumps(key)
+    api.emulator.intervene("revoke_key", key=key["id"])
+    assert items(api, "keys")[0]["revoked"] is True
+    api.emulator.clock.advance("91d")
+    assert items(api, "keys")[0]["expired"] is True
+
+
+def test_the_timeline_remembers_each_state(api: Api):
+    operation = api.initialize().json["id"]
+    api.emulator.clock.advance("3s")
+    api.emulator.intervene("stick_operation", operation=operation)
+    api.emulator.clock.advance("5m")
+    api.emulator.intervene("release_operation", operation=operation)
+    api.emulator.clock.until(operation)
+
+    row = timeline(api, operation)
+
+    assert states(row) == [
+        "queued",
+        "building",
+        "building stuck",
+        "building",
+        "deploying",
+        "verifying",
+        "done",
+    ]
+    spans = row["spans"]
+    assert all(one["to"] == following["from"] for one, following in pairwise(spans))
+    assert spans[2]["from"] == "2026-01-01T00:00:03.000Z"
+    assert spans[2]["to"] == "2026-01-01T00:05:03.000Z"
+    assert spans[-1]["from"] == spans[-1]["to"]
+
+
+def test_the_state_that_goes_on_has_no_end(api: Api):
+    operation = api.apply_domains().json["id"]
+
+    (span,) = timeline(api, operation)["spans"]
+
+    assert (span["state"], span["to"]) == ("queued", None)
+
+
+def test_the_timeline_begins_where_the_history_begins(api: Api):
+    row = items(api, "timeline?limit=1")[0]
+
+    assert [span["state"] for span in row["spans"]] == [row["state"]]
+
+
+def test_the_page_knows_each_call_of_the_contract():
+    text = STATIC.joinpath("calls.js").read_text(encoding="utf-8")
+    found = re.findall(
+        r'id: "(\w+)", says: "[^"]+", method: "(\w+)", path: "([^"]+)"(, key: true)?', text
+    )
+
+    assert {(name, method, path, bool(key)) for name, method, path, key in found} == {
+        (spec.call_id, spec.method, spec.path, spec.idempotent)
+        for spec in call_table(Assumptions())
+    }
+
+
+def test_the_frame_has_no_inline_script_or_style():
+    html = dashboard_page("<h1>The emulator is running</h1>")
+
+    assert re.findall(r"<script(?![^>]* src=)[^>]*>|<style|style=|\son\w+=", html) == []
+    assert "<noscript><main>" in html
+
+
+def test_vendored_files_are_as_they_were_fetched():
+    assert update.differing(json.loads(update.TABLE.read_text())) == []
