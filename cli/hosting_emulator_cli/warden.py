@@ -137,6 +137,8 @@ class Warden:
         if self._kill_at is None:
             return False
         living = descendants(os.getpid())
+        if not living:
+            self._reap()  # the command may have ended since: how is not to be lost
         late_s = time.monotonic() - self._kill_at
         if living and late_s >= 0:
             send(signal.SIGKILL, living)

@@ -169,7 +169,9 @@ def test_ctrl_c_in_a_terminal_reaches_the_command_once():
 
 
 def test_the_commands_answer_to_ctrl_c_counts():
-    with terminal("--", "sh", "-c", "trap 'exit 0' INT; echo ready; sleep 1000") as (running, key):
+    with terminal(
+        "--", "sh", "-c", "trap 'exit 0' INT; echo ready; while :; do sleep 0.05; done"
+    ) as (running, key):
         until(lambda: b"ready" in os.read(key, 1000) or None)
         os.write(key, b"\x03")
 
