@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import time
 from collections.abc import Callable
 from typing import Any
 
 from tests.browser.tab import Tab, Visit
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 _POLL_S = 0.05
+#: A browser drops a question about a page that it is just leaving, at times without a word. One that
+#: changes nothing is asked again after so long.
+_GLANCE_S = 5.0
 #: Role and name of something that holds what is looked for.
 Place = tuple[str, str]
 #: Roles whose things can be switched off, or not be there for the eye.
@@ -43,6 +47,10 @@ _CHOOSE = """function (wanted) {
   return null;
 }"""
 _CLEAR = "function () { this.focus(); this.select?.(); }"
+
+
+class Elsewhere(AssertionError):
+    """The page went away, or was drawn anew, while it was looked at."""
 
 
 class Page:
@@ -89,7 +97,8 @@ class Page:
 
     def read(self, words: str) -> None:
         """Wait until the words stand on the page."""
-        self._until(f"the words {words!r}", lambda: words in self.text())
+        text = 'document.body.innerText.replace(/\\s+/g, " ")'
+        self.wait(f"{text}.includes({json.dumps(words)})")
 
     def names(self, role: str) -> list[str]:
         """Return the names of all things of a role."""
@@ -97,7 +106,10 @@ class Page:
 
     def wait(self, expression: str) -> None:
         """Wait until an expression of the page's is true."""
-        self._until(expression, lambda: bool(self.evaluate(f"Boolean({expression})")))
+        asked = {"expression": f"Boolean({expression})", "returnByValue": True}
+        self._until(
+            expression, lambda: bool(self._shown(self._glance("Runtime.evaluate", **asked)))
+        )
 
     def find(self, role: str, name: str, *, nth: int = 0, within: Place | None = None) -> int:
         """Return the id of a thing that can be used: of this name, or whose name begins with it."""
@@ -123,7 +135,7 @@ class Page:
             node = self.find(role, name, nth=nth, within=within)
             try:
                 at = self._on(node, _AT)
-            except AssertionError:  # drawn anew in between
+            except Elsewhere:
                 at = {"mine": False, "top": "it went away"}
             if at["mine"]:
                 break
@@ -180,7 +192,12 @@ class Page:
 
     def _until(self, what: str, there: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_S
-        while not there():
+        while True:
+            try:
+                if there():
+                    return
+            except Elsewhere:
+                pass
             assert time.monotonic() < end, f"never there: {what}\n{self.text()[:3000]}"
             self.watch(_POLL_S)
 
@@ -194,12 +211,12 @@ class Page:
     def _usable(self, node: int) -> bool:
         try:
             return bool(self._on(node, _USABLE))
-        except AssertionError:  # it went away meanwhile
+        except Elsewhere:
             return False
 
     def _all(self, role: str, inside: int = 0) -> list[tuple[str, int]]:
-        root = inside or self.ask("DOM.getDocument", depth=0)["root"]["backendNodeId"]
-        tree = self.ask("Accessibility.queryAXTree", backendNodeId=root, role=role)["nodes"]
+        root = inside or self._glance("DOM.getDocument", depth=0)["root"]["backendNodeId"]
+        tree = self._glance("Accessibility.queryAXTree", backendNodeId=root, role=role)["nodes"]
         return [
             (" ".join(str(node.get("name", {}).get("value", "")).split()), node["backendDOMNodeId"])
             for node in tree
@@ -207,15 +224,27 @@ class Page:
         ]
 
     def _on(self, node: int, function: str, *arguments: Any) -> Any:
-        thing = self.ask("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
-        answer = self.ask(
+        thing = self._glance("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
+        answer = self._glance(
             "Runtime.callFunctionOn",
             objectId=thing,
             functionDeclaration=function,
             arguments=[{"value": value} for value in arguments],
             returnByValue=True,
         )
-        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return self._shown(answer)
+
+    def _glance(self, method: str, **params: Any) -> Any:
+        """Give a command that may be given again. Elsewhere says that nothing came of it."""
+        try:
+            return self._runner.run(asyncio.wait_for(self._tab.ask(method, **params), _GLANCE_S))
+        except (AssertionError, TimeoutError) as error:
+            raise Elsewhere(f"{method}: {error}") from error
+
+    @staticmethod
+    def _shown(answer: Any) -> Any:
+        if "exceptionDetails" in answer:
+            raise Elsewhere(answer["exceptionDetails"])
         return answer["result"].get("value")
 
 
