@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hosting_emulator_cli.looks.terminal import printable, printable_lines
+from hosting_emulator_cli.looks.terminal import printable, printable_json, printable_lines
 from hosting_emulator_cli.output import table
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ def reason(exchange: Exchange) -> str:
     return "; ".join(exchange["why"])
 
 
+def cut_words(message: Message) -> str:
+    """Say that what is shown of a body is a part of it."""
+    return f"… only its beginning was kept: it has {message['body_bytes']} bytes."
+
+
 def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
     """Lay out exchanges, one in a line."""
     return table(_HEADERS, (_row(exchange, projects) for exchange in exchanges))
@@ -67,7 +72,7 @@ def _head(exchange: Exchange, projects: Mapping[str, str]) -> str:
         exchange["method"],
         exchange["call"] or exchange["path"],
         about(exchange, projects),
-        exchange["who"] or "nobody",
+        exchange["who"] or "-",
         f"{ms:.2f} ms",
         answer_words(exchange),
     )
@@ -119,5 +124,7 @@ def _message(message: Message) -> Iterator[str]:
         yield f"  {message['body_bytes']} bytes that are no text"
         return
     with suppress(ValueError):  # no JSON, or not all of it: as it is
-        body = json.dumps(json.loads(body), indent=2, ensure_ascii=True)
+        body = printable_json(json.loads(body))
     yield from (f"  {line}" for line in printable_lines(body).splitlines())
+    if message["body_cut"]:
+        yield f"  {cut_words(message)}"

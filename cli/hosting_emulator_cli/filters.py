@@ -15,8 +15,8 @@ _FILTERS = (
     ("status", "STATUS", "Only this status (404), or this class (4xx)."),
     ("who", "WHO", "Only this person, by alias or id; `nobody`: without a known token."),
     ("project", "PROJECT", "Only this project, by alias or id."),
-    ("since", "TIME", "Only from this moment of world time on."),
-    ("until", "TIME", "Only before this moment of world time."),
+    ("since", "TIME", "Only from then on: a moment of world time, or so long ago (5m)."),
+    ("until", "TIME", "Only before then: a moment of world time, or so long ago."),
     ("text", "TEXT", "Only what has this text in its path, bodies or reasons."),
 )
 

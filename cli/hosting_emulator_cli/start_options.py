@@ -10,11 +10,11 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli.options import assume_option
-from hosting_emulator_cli.values import clock_mode, read_with, timestamp
+from hosting_emulator_cli.values import WholeNumber, clock_mode, read_with, timestamp
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PORT = click.IntRange(0, 65535)
+_PORT = WholeNumber(0, 65535)
 
 
 def address_options(*, port: int) -> Callable[[F], F]:

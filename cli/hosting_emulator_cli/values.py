@@ -31,6 +31,28 @@ def read_with(
     return callback
 
 
+class WholeNumber(click.IntRange):
+    """A whole number of a range, which says so when it is given something else."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it. Raises BadParameter."""
+        try:
+            number = int(value)
+        except ValueError:
+            number = None
+        if (
+            number is None
+            or (self.min or 0) > number
+            or (self.max is not None and number > self.max)
+        ):
+            most = "" if self.max is None else f" to {self.max}"
+            wanted = f"{self.min}{most or ' or more'}"
+            self.fail(f"{str(value)[:40]!r} is not a whole number from {wanted}", param, ctx)
+        return number
+
+
 def duration_ms(text: str) -> int:
     """Read a duration such as `30s`, `10m` or `PT10M` as whole milliseconds."""
     from hosting_emulator.contract.durations import parse_duration_ms

@@ -17,7 +17,8 @@ from statistics import median
 
 import pytest
 
-from tests.benchmarks.report import Figure, render
+from tests.benchmarks.judging import judge
+from tests.benchmarks.report import Figure
 from tests.plugin import many
 
 pytestmark = pytest.mark.benchmark
@@ -103,12 +104,6 @@ def test_moto(moto, n):
 """
 
 
-def show(capsys: pytest.CaptureFixture[str], figures: list[Figure]) -> None:
-    with capsys.disabled():
-        print("", render(figures), sep="\n")
-    assert [figure.what for figure in figures if not figure.holds] == []
-
-
 def test_thousand_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Each makes three requests: alone, and under xdist, which must not be slower."""
     many.write(tmp_path)
@@ -148,7 +143,7 @@ def test_thousand_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
             at_most=True,
         ),
     ]
-    show(capsys, figures)
+    judge(capsys, figures)
 
 
 def test_fresh_world(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -182,7 +177,7 @@ def test_fresh_world(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         for name, what in others.items()
         if name in cost
     ]
-    show(capsys, figures)
+    judge(capsys, figures)
 
 
 def test_run_that_does_not_use_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -205,7 +200,7 @@ def test_run_that_does_not_use_it(tmp_path: Path, capsys: pytest.CaptureFixture[
         bar=MOST_IDLE_MS,
         at_most=True,
     )
-    show(capsys, [figure])
+    judge(capsys, [figure])
 
 
 def _run_ms(folder: Path, *arguments: str) -> float:

@@ -17,13 +17,17 @@ def _axe() -> str:
     return (Path(__file__).parent / "vendor" / "axe.js").read_text(encoding="utf-8")
 
 
-def violations(page: Page) -> list[str]:
-    """Return a line for each thing on the page that breaks a rule: rule, place, what is wrong."""
+def violations(page: Page, *, within: str = "html", without: str = "") -> list[str]:
+    """Return a line for each thing on the page that breaks a rule: rule, place, what is wrong.
+
+    `within` and `without` are selectors of the part that is looked at, and of one that is left out.
+    """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(f"{_axe()}; void 0")
     options = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
+    part = {"include": [[within]], "exclude": [[without]] if without else []}
     found = page.evaluate(
-        f"axe.run(document, {json.dumps(options)}).then(({{violations}}) => violations.flatMap("
+        f"axe.run({json.dumps(part)}, {json.dumps(options)}).then(({{violations}}) => violations.flatMap("
         "({id, nodes}) => nodes.map(({target, any, all, none}) => [id, target.flat(3).join(' '),"
         " ...[...any, ...all, ...none].map(({message}) => message)].join(' | '))))"
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import aiohttp
+import pytest
 
 from tests.browser.page import Page
 from tests.browser.tab import Tab, Visit
@@ -52,6 +53,16 @@ _QUESTIONS = """(async () => {
 def program() -> str | None:
     """Return the system's Chromium, if there is one. None is downloaded."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def needed_program() -> str:
+    """Return it for a test, which is skipped without one; but CI must have it."""
+    found = program()
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("CI must have chromium: .ci/run installs it")
+        pytest.skip("chromium is not installed")
+    return found
 
 
 class Chromium:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.chromium import Chromium, program
+from tests.browser.chromium import Chromium, needed_program
 from tests.conftest import Api
 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    found = program()
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("CI must have chromium: .ci/run installs it")
-        pytest.skip("chromium is not installed")
-    with Chromium(found, tmp_path_factory.mktemp("chromium")) as browser:
+    with Chromium(needed_program(), tmp_path_factory.mktemp("chromium")) as browser:
         yield browser
 
 

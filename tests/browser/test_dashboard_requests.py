@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
+
 from tests.browser.chromium import Chromium
 from tests.browser.looking import items
 from tests.browser.page import Page
@@ -107,16 +109,68 @@ def test_a_request_is_sent_again(chromium: Chromium, api: Api, panel: Panel):
     assert newest["idempotency_key"] == first["idempotency_key"] == "once"
 
 
-def test_the_list_is_bounded(chromium: Chromium, api: Api, panel: Panel):
+def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    api.emulator.fault("connection_reset", phase="after_commit", times=1)
+    with pytest.raises(OSError, match=r"."):
+        api.set_flag(True)
+    with chromium.page(panel("requests")) as page:
+        page.click("link", "1 — Show or hide the flag answer lost: connection_reset")
+        page.find("heading", "Request 1")
+        page.read("None reached the client.")
+        first = page.evaluate("document.querySelector('.detail .stack p').innerText")
+        words = page.evaluate("[...document.querySelectorAll('.step .word')].map(w => w.innerText)")
+
+    assert " ".join(first.split()) == "— Show or hide the flag answer lost: connection_reset"
+    assert words.index("commit") < words.index("fault")
+    assert words[-1] != "commit"
+
+
+def test_the_page_asks_for_older_requests_when_they_are_wanted(
+    chromium: Chromium, api: Api, panel: Panel
+):
     for _ in range(520):
         api.dns()
     with chromium.page(panel("requests")) as page:
-        page.read("The newest 500 are shown")
+        page.read("The newest 200 of 520 are here.")
         page.read("Live")
+        assert asked(page) == ["limit=200&trail=false"]
+
+        page.tab_to("button", "Older ones", most=230)
+        page.press("Enter")
+        page.read("The newest 500 of 520 are here.")
+        page.wait("document.activeElement.closest('li')?.querySelector('.n').innerText === '320'")
+        assert asked(page) == ["limit=200&trail=false", "limit=500&trail=false"]
+        assert not page.has("button", "Older ones")
+
+        page.evaluate("document.activeElement.blur()")
         api.compute()
         page.wait(f"{_NUMBERS}[0] === 521")
-
         numbers = page.evaluate(_NUMBERS)
-    assert len(numbers) == 500
-    assert numbers == sorted(numbers, reverse=True)
-    assert numbers[0] == 521
+    assert numbers == list(range(521, 21, -1))
+
+
+def test_older_requests_come_to_a_paused_list_too(chromium: Chromium, api: Api, panel: Panel):
+    for _ in range(202):
+        api.dns()
+    with chromium.page(panel("requests")) as page:
+        page.read("The newest 200 of 202 are here.")
+        page.read("Live")
+        page.click("button", "Pause")
+        api.dns()
+        page.find("button", "1 new")
+        page.click("button", "Older ones")
+        page.wait(f"{_NUMBERS}.length === 202")
+        page.find("button", "1 new")
+
+        assert page.evaluate(_NUMBERS) == list(range(202, 0, -1))
+
+
+def asked(page: Page) -> list[str]:
+    """Return the queries with which the page asked for the list of requests."""
+    return [
+        url.partition("?")[2]
+        for url in page.visit.requests
+        if url.partition("?")[0].endswith("/requests")
+    ]

@@ -48,6 +48,31 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
     assert api.emulator.faults == []
 
 
+def test_a_fault_that_is_removed_elsewhere_is_no_hit(chromium: Chromium, api: Api, panel: Panel):
+    removed = api.emulator.fault("timeout", call="list_deployments")
+    api.emulator.fault("abort", code="forbidden", call="get_dns_authorization")
+    watch = """Promise.all([import("/_emulator/static/dashboard/lib.js"),
+      import("/_emulator/static/dashboard/store.js")]).then(([{effect}, {faults}]) => {
+        window.seen = [];
+        effect(() => void seen.push(faults.value.map(fault => ({...fault}))));
+      })"""
+
+    with chromium.page(panel("faults")) as page:
+        page.read("Live")
+        page.wait("document.querySelectorAll('main tbody tr').length === 2")
+        page.evaluate(watch)
+        removed.remove()
+        page.wait("document.querySelectorAll('main tbody tr').length === 1")
+        api.dns()
+        page.wait("seen.at(-1)[0].hits === 1")
+        seen = page.evaluate("seen")
+
+    assert [fault for faults in seen for fault in faults if "removed" in fault] == []
+    assert [len(faults) for faults in seen] == sorted(
+        (len(faults) for faults in seen), reverse=True
+    )
+
+
 def test_every_kind_can_be_armed_as_its_example_is_written(
     chromium: Chromium, api: Api, panel: Panel
 ):
@@ -195,3 +220,97 @@ def test_a_scenario_is_loaded_into_this_world_once_that_is_confirmed(
 
     history = api.emulator.control.get(f"/worlds/{api.emulator.name}/history")
     assert history["items"][0]["title"] == "scenario provider-outage"
+
+
+OWN = """name: mine
+description: One call is answered.
+clock: {mode: frozen}
+story:
+  - call: get_dns_authorization
+    expect: {status: 200}
+"""
+
+
+def test_a_scenario_of_ones_own_is_checked_and_loaded_by_the_keyboard_alone(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("scenarios")) as page:
+        page.find("heading", "Your own scenario")
+        page.wait("!document.querySelector('main .loading')")
+        page.tab_to("textbox", "Scenario, as YAML", most=90)
+        page.ask("Input.insertText", text=OWN)
+        page.tab_to("button", "Check")
+        page.press("Enter")
+        page.read("1 step, in a world of its own")
+        assert len(api.emulator.requests) == 0
+        page.press("Tab", "Enter")
+        page.find("dialog", "Load your scenario")
+        page.tab_to("button", "Load")
+        page.press("Enter")
+        page.read("is that of your scenario now.")
+
+    history = api.emulator.control.get(f"/worlds/{api.emulator.name}/history")
+    assert history["items"][0]["title"] == "scenario mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "told", "chosen"),
+    [
+        (
+            OWN.replace("call: get_dns", "call: get_dsn"),
+            "Line 5, column 11: ",
+            "get_dsn_authorization",
+            "get_dsn_authorization",
+        ),
+        ("name: mine\nstory: [\n", "Line 3, column 1: ", "", ""),
+        (f"{OWN}clok: {{}}\n", "Line 7, column 1: ", "clok", "clok: {}"),
+        ("name: mine\n", "Line 1, column 1: ", "description", "name: mine"),
+    ],
+)
+@pytest.mark.parametrize("button", ["Check", "Load into this world"])
+def test_what_is_wrong_with_it_is_shown_at_its_place(
+    chromium: Chromium,
+    api: Api,
+    panel: Panel,
+    text: str,
+    place: str,
+    told: str,
+    chosen: str,
+    button: str,
+):
+    before = api.emulator.control.world(api.emulator.name)["commit"]
+
+    with chromium.page(panel("scenarios")) as page:
+        page.fill("textbox", "Scenario, as YAML", text)
+        page.click("button", button)
+        if button != "Check":
+            page.click("button", "Load", within=("dialog", "Load your scenario"))
+        page.read(place)
+        said = page.evaluate("document.querySelector('[role=alert]').innerText")
+        page.wait("document.activeElement.localName === 'textarea'")
+        selected = page.evaluate("getSelection().toString()")
+
+    assert told in said
+    assert selected == chosen
+    assert api.emulator.control.world(api.emulator.name)["commit"] == before
+
+
+def test_a_draft_stays_and_a_scenario_of_the_library_can_be_its_beginning(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    field = "document.querySelector('textarea')?.value"
+    with chromium.page(panel("scenarios")) as page:
+        page.fill("textbox", "Scenario, as YAML", "name: draft")
+        page.click("link", "stuck-operation")
+        page.click("button", "Edit a copy")
+        page.click("button", "Cancel", within=("dialog", "Edit a copy"))
+        page.click("link", "Your own")
+        page.wait("document.activeElement.localName === 'textarea'")
+        page.wait(f"{field} === 'name: draft'")
+        page.click("link", "stuck-operation")
+        page.click("button", "Edit a copy")
+        page.click("button", "Replace", within=("dialog", "Edit a copy"))
+        page.wait(f"{field}?.includes('stick_operation')")
+        page.wait("document.activeElement.localName === 'textarea'")
+        page.click("button", "Check")
+        page.read("6 steps, in a world of its own")

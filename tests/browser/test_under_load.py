@@ -30,6 +30,7 @@ from tests.conftest import Api
 PATIENCE_S = 20.0
 #: More than a world's log and its ring of events keep.
 STORM = 1500
+FIRST_ROWS = 200
 MOST_ROWS = 500
 ROWS = "document.querySelectorAll('[aria-label^=\"Requests, newest\"] > li')"
 NEWEST = f"Number({ROWS}[0]?.querySelector('.n').textContent)"
@@ -155,4 +156,5 @@ def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
 
 def _has_all(page: Page, server: Server) -> None:
     page.wait(f"{NEWEST} === {server.sent}")
-    assert page.evaluate(f"{ROWS}.length") == MOST_ROWS
+    # One that heard too late has asked anew, for as many as it had.
+    assert FIRST_ROWS <= page.evaluate(f"{ROWS}.length") <= MOST_ROWS

@@ -1,6 +1,8 @@
 """The request log over the control API: filters, trails, HAR and replay."""
 
 import json
+from datetime import datetime
+from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,19 @@ def asked(api: Api) -> Api:
 )
 def test_filters(asked: Api, filters: dict[str, Any], expected: list[int]):
     assert numbers(asked, **filters) == expected
+
+
+def test_nobody_is_who_came_without_a_known_token(api: Api):
+    """A good token that was not looked at belongs to somebody, though it is not said to whom."""
+    api.call("POST", api.project_path("edge-dns"))
+    api.dns(token="x.y.z")
+    api.dns(who="outsider")
+
+    who = [item["who"] for item in api.emulator.control.requests(api.emulator.name)]
+
+    assert who == ["outsider", "nobody", None]
+    assert numbers(api, who="nobody") == [2]
+    assert numbers(api, project="shop") == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -119,6 +134,35 @@ def test_the_schema_would_find_a_fault(asked: Api):
 
     with pytest.raises(jsonschema.ValidationError, match="mimeType"):
         har_validator().validate(har)
+
+
+def test_a_har_has_what_a_browsers_importer_reads(asked: Api):
+    """Numbers that are none, or below zero, are no fault to the schema: its `min` is no keyword."""
+    asked.send("GET", "/v1/nowhere?a=1", who=None)
+    asked.emulator.fault("truncate", bytes=3, times=1)
+    with pytest.raises(IncompleteRead):
+        asked.dns()
+
+    har: Any = asked.emulator.control.har(asked.emulator.name)
+
+    assert len(har["log"]["entries"]) == 6
+    for entry in har["log"]["entries"]:
+        request, response, timings = entry["request"], entry["response"], entry["timings"]
+        assert datetime.fromisoformat(entry["startedDateTime"]).tzinfo is not None
+        assert set(timings) == {"send", "wait", "receive"}
+        assert min(timings.values()) >= 0 < entry["time"] == sum(timings.values())
+        assert (request["headersSize"], response["headersSize"]) == (-1, -1)  # not known
+        for size in (request["bodySize"], response["bodySize"], response["content"]["size"]):
+            assert isinstance(size, int)
+            assert size >= 0
+        assert response["_transferSize"] == response["bodySize"]
+        assert isinstance(response["content"]["text"], str)
+        assert response["redirectURL"] == ""
+        assert entry["cache"] == {}
+        assert [pair["name"] for pair in request["queryString"]] == ["a"] * (
+            "?a=" in request["url"]
+        )
+        assert ("postData" in request) == (request["bodySize"] > 0)
 
 
 def test_a_har_shows_what_a_network_panel_shows(asked: Api):

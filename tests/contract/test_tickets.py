@@ -247,6 +247,36 @@ def test_a_url_of_another_form_redeems_nothing(api: HeldApi, query: str) -> None
     assert redeem(api, ticket).status == 303
 
 
+def test_a_refusals_type_opens_on_this_emulator(api: HeldApi) -> None:
+    """Whether the asker says with the dev host at which port it is, or not."""
+    ticket = issue(api)
+    base = urlsplit(api.emulator.base_url)
+    dev_host = urlsplit(ticket["origin"]).hostname
+
+    for host, expected in [
+        (dev_host, base.netloc),
+        (f"{dev_host}:{base.port}", f"{dev_host}:{base.port}"),
+    ]:
+        answer = visit(api, ticket["origin"] + REDEEM, host=host)
+
+        link = urlsplit(problem(answer, 400, "invalid_request")["type"])
+        assert link.netloc == expected
+        page = visit(api, f"https://x{link.path}", host=link.netloc)
+        assert page.status == 200
+        assert b"invalid_request" in page.body
+
+
+def test_redeeming_leaves_no_gap_in_the_request_log(api: HeldApi) -> None:
+    ticket = issue(api)
+    redeem(api, ticket)
+    problem(redeem(api, ticket), 404, "resource_not_found")
+    api.dns()
+
+    log = api.emulator.control.requests(api.emulator.name)
+
+    assert [entry["n"] for entry in log] == list(range(len(log), 0, -1))
+
+
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
 def test_only_get_redeems(api: HeldApi, method: str) -> None:
     ticket = issue(api)

@@ -111,7 +111,9 @@ class Script:
     def redeem(self) -> None:
         if self.doors:
             door = urlsplit(self.random.choice(self.doors[-3:]))
-            self.send("GET", f"{door.path}?{door.query}", headers={"Host": door.netloc})
+            # With a port: without one, links lead to the emulator's own, which no two share.
+            host = f"{door.hostname}:4620"
+            self.send("GET", f"{door.path}?{door.query}", headers={"Host": host})
 
     def poll(self) -> None:
         if self.operations:

@@ -12,6 +12,7 @@ import pytest
 from hosting_emulator.client import EmulatorUnreachable
 from hosting_emulator.settings import StartError
 from pytest_hosting_emulator import BackgroundEmulator, RunningEmulator
+from tests.plugin.conftest import Suite
 
 
 def test_it_answers_until_it_is_stopped_however_often():
@@ -74,6 +75,35 @@ def test_world_as_a_scenario_a_file_or_a_document(
             assert world.clock.mode == mode
     with pytest.raises(ValueError, match=r"there is no file missing\.yaml"):
         hosting_emulator_server.world("missing.yaml")
+
+
+def test_first_request_waits_for_nothing_to_be_loaded(suite: Suite):
+    suite.write(
+        test_it="""
+        import json
+        import sys
+        import urllib.request
+
+
+        def test_it(hosting_emulator):
+            headers = {**hosting_emulator.headers(), "Content-Type": "application/json"}
+            request = urllib.request.Request(
+                hosting_emulator.url("/v1/projects/{project}/source:initialize"),
+                json.dumps({"expected_source_generation": 1}).encode(),
+                {**headers, "Idempotency-Key": "first"},
+                method="POST",
+            )
+            before = set(sys.modules)
+
+            with urllib.request.urlopen(request) as answer:
+                assert answer.status == 202
+
+            loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+            assert loaded - sys.stdlib_module_names == set()
+        """
+    )
+
+    suite.passes()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_hosting_emulator.background import BackgroundEmulator
-from tests.browser.chromium import Chromium
+from tests.browser.chromium import Chromium, needed_program
 from tests.security.asking import host_of
 
 Check = Callable[[], None]
@@ -25,14 +23,9 @@ EVIL = "evil.example.com"
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("CI must have chromium: .ci/run installs it")
-        pytest.skip("chromium is not installed")
     rules = f"MAP {EVIL} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
     names = f"--host-resolver-rules={rules}"
-    with Chromium(program, tmp_path_factory.mktemp("chromium"), names) as browser:
+    with Chromium(needed_program(), tmp_path_factory.mktemp("chromium"), names) as browser:
         yield browser
 
 

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import subprocess
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
-from tests.crash.process import Client, Process, emulator
+from tests.contract.signing_in import Browser
+from tests.crash.process import COMMAND, Client, Process, emulator
 
 CONTROL_TOKEN = "control-token-4f0d2a7c9b"
 PASSWORD = "password-8c1e5b7d3f"
+WORLD = "/_emulator/worlds/default"
+#: What the command line tells of the request log, in each of its forms.
+COMMANDS = (
+    ("requests", "har"),
+    ("requests", "list", "--limit", "1000"),
+    ("requests", "list", "--limit", "1000", "--json"),
+)
 
 
 def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
@@ -17,16 +31,17 @@ def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
     data = tmp_path / "data"
     with emulator("--data-dir", str(data), env=environment) as process:
         client = process.client()
+        events = _Events(process.base_url)
         secrets = _plant(process, client)
-        told = _all_that_is_told(process, client)
+        told = _all_that_is_told(client) | _all_that_is_printed(process, environment)
         told["the command line"] = Path(f"/proc/{process.popen.pid}/cmdline").read_bytes()
         told |= _files(data, "while it runs")
         code, errors = process.stop()
     told |= _files(data, "after it has ended")
-    told["stderr"] = errors.encode()
+    told |= {"stderr": errors.encode(), "the events": events.told()}
 
     assert code == 0
-    assert len(secrets) == 6
+    assert len(secrets) == 9
     leaks = [
         f"{what} in {where}"
         for what, s in secrets.items()
@@ -34,13 +49,45 @@ def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
         if s in text
     ]
     assert leaks == []
-    assert told["/_emulator/worlds/default/requests?limit=1000"].count(b"<redacted>") > 10
+    log = told[f"{WORLD}/requests?limit=1000"]
+    assert log.count(b"<redacted>") > 10
+    # What was searched is no empty page: each of them tells of every request.
+    count = len(json.loads(log)["items"])
+    heard = re.findall(rb"^event: (request|gap)$", told["the events"], re.MULTILINE)
+    assert heard == [b"request"] * count
+    for har in (f"{WORLD}/requests.har?limit=1000", "requests har"):
+        assert len(json.loads(told[har])["log"]["entries"]) == count
+    for path in ("history", "timeline"):
+        assert len(json.loads(told[f"{WORLD}/{path}?limit=1000"])["items"]) > 3
 
 
 def test_the_search_would_find_one(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"x" + PASSWORD.encode())
 
     assert PASSWORD.encode() in next(iter(_files(tmp_path, "").values()))
+
+
+class _Events(Thread):
+    """Listens to all that is told while it happens, until the emulator ends."""
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__()
+        self._connection = HTTPConnection(base_url.partition("://")[2], timeout=30)
+        self._connection.request("GET", f"{WORLD}/events")
+        self._response = self._connection.getresponse()
+        self._told = self._response.readline()  # from here on nothing is missed
+        self.start()
+
+    def run(self) -> None:
+        with self._response, suppress(OSError, HTTPException):  # it is killed if the test fails
+            while line := self._response.readline():
+                self._told += line
+
+    def told(self) -> bytes:
+        """Wait for the end, and return everything."""
+        self.join()
+        self._connection.close()
+        return self._told
 
 
 def _plant(process: Process, client: Client) -> dict[str, bytes]:
@@ -53,6 +100,7 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
     key = str(made.json["value"])
     client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
     ticket, session = _redeemed(client, project, owner)
+    signed_in = _signed_in(process.base_url)
     secrets = {
         "an access token": jwt,
         "an API key": key,
@@ -60,6 +108,7 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
         "a session": session,
         "the control token": CONTROL_TOKEN,
         "a password": PASSWORD,
+        **signed_in,
     }
     client.send("GET", "/_emulator/info", None, {"X-Control-Token": CONTROL_TOKEN})
     client.send("GET", f"/v1/projects/{project}/edge-dns", None, {"X-Control-Token": CONTROL_TOKEN})
@@ -71,7 +120,7 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
         form,
     )
     client.connection.getresponse().read()
-    for secret in (jwt, key, ticket, session):
+    for secret in (jwt, key, ticket, session, *signed_in.values()):
         _misplace(client, project, secret, owner)
     return {what: secret.encode() for what, secret in secrets.items()}
 
@@ -86,6 +135,18 @@ def _redeemed(client: Client, project: str, owner: dict[str, str]) -> tuple[str,
     assert client.send("GET", "/", None, {**host, "Cookie": cookie}).status == 200
     client.send("GET", f"{url.path}?{url.query}", None, host)  # used already
     return parse_qs(url.query)["ticket"][0], cookie.partition("=")[2].rpartition(".")[2]
+
+
+def _signed_in(base_url: str) -> dict[str, str]:
+    """Return the secrets of a sign-in by a browser."""
+    browser = Browser(f"{base_url}/_emulator/idp")
+    code = browser.choose("owner").answer["code"]
+    tokens = browser.redeem(code).json
+    return {
+        "a code": code,
+        "a refresh token": tokens["refresh_token"],
+        "the provider's session": browser.cookie.partition("=")[2],
+    }
 
 
 def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) -> None:
@@ -125,25 +186,43 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
     client.connection.close()
 
 
-def _all_that_is_told(process: Process, client: Client) -> dict[str, bytes]:
+def _all_that_is_printed(process: Process, environment: dict[str, str]) -> dict[str, bytes]:
+    """Return what the commands write that show requests."""
+    found = {}
+    for words in COMMANDS:
+        run = subprocess.run(
+            [COMMAND, *words, "--url", process.base_url],
+            env=environment,
+            capture_output=True,
+            check=True,
+        )
+        found[" ".join(words)] = run.stdout + run.stderr
+    return found
+
+
+def _all_that_is_told(client: Client) -> dict[str, bytes]:
     """Return every document of the control API that tells what happened."""
-    world = "/_emulator/worlds/default"
     paths = [
         "/_emulator",
         "/_emulator/info",
         "/_emulator/worlds",
-        f"{world}/requests?limit=1000",
-        f"{world}/report?requests=1000",
-        f"{world}/state",
-        f"{world}/openapi.json",
-        f"{world}/operations",
-        f"{world}/faults",
+        f"{WORLD}/requests?limit=1000",
+        f"{WORLD}/requests.har?limit=1000",
+        f"{WORLD}/history?limit=1000",
+        f"{WORLD}/timeline?limit=1000",
+        f"{WORLD}/projects",
+        f"{WORLD}/keys",
+        f"{WORLD}/report?requests=1000",
+        f"{WORLD}/state",
+        f"{WORLD}/openapi.json",
+        f"{WORLD}/operations",
+        f"{WORLD}/faults",
         "/_emulator/metrics",
     ]
     found = {path: client.send("GET", path).body for path in paths}
-    total = client.send("GET", f"{world}/requests?limit=1").json["total"]
+    total = client.send("GET", f"{WORLD}/requests?limit=1").json["total"]
     for n in range(1, total + 1):
-        path = f"{world}/requests/{n}"
+        path = f"{WORLD}/requests/{n}"
         found[path] = client.send("GET", path).body
     return found
 

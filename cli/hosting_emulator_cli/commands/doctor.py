@@ -11,12 +11,13 @@ from click.core import ParameterSource
 
 from hosting_emulator_cli.options import DEFAULT_URL, examples, json_option, maybe_client
 from hosting_emulator_cli.output import put, put_json
+from hosting_emulator_cli.values import WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator_cli.doctor.finding import Finding
 
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
-_PORT = click.IntRange(0, 65535)
+_PORT = WholeNumber(0, 65535)
 
 
 @click.command(

@@ -37,14 +37,36 @@ def fault() -> None:
     """
 
 
+class _Add(click.Command):
+    """Says of an effect's option that was written as the command's how it is written."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line. Raises NoSuchOption."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from hosting_emulator.faults.kinds import describe_kinds
+
+            name = error.option_name.lstrip("-").replace("-", "_")
+            effects = describe_kinds()["effects"]
+            if any(name in kind["options"] for kind in effects):
+                said = (
+                    f"No such option {error.option_name!r}: what an effect takes is written "
+                    f"without dashes, as {name}=VALUE."
+                )
+                raise click.NoSuchOption(error.option_name, said, ctx=ctx) from None
+            raise
+
+
 @fault.command(
+    cls=_Add,
     epilog=examples(
         "hosting-emulator fault add abort code=service_unavailable"
         " --call apply_project_domains --times 2 --after-commit",
         "hosting-emulator fault add latency delay_ms=200 jitter_ms=50 --project shop",
         "hosting-emulator fault add truncate bytes=20 --probability 0.1 --ttl 10m",
         'hosting-emulator fault add --json-fault \'{"timeout": {}, "method": "PUT", "times": 1}\'',
-    )
+    ),
 )
 @click.argument("effect", required=False)
 @click.argument("options", nargs=-1, metavar="[OPTION=VALUE]...", callback=typed_values)

@@ -21,15 +21,16 @@ from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import examples, json_option, output_option, with_world
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import put, put_json, say
+from hosting_emulator_cli.values import WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator.client import ControlClient, Exchange, RequestFilters, WholeExchange
 
-_number = click.argument("n", type=click.IntRange(min=1))
+_number = click.argument("n", type=WholeNumber(min=1))
 
 
 def _limit(default: int, words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    limits = click.IntRange(1, 1000)
+    limits = WholeNumber(1, 1000)
     return click.option(
         "--limit", type=limits, default=default, show_default=True, metavar="N", help=words
     )
@@ -58,17 +59,16 @@ def requests() -> None:
 def list_(
     client: ControlClient, world: str, limit: int, filters: RequestFilters, as_json: bool
 ) -> None:
-    """List the last requests, newest first."""
-    page = client.request_page(world, limit=limit, **filters)
-    items = page["items"]
+    """List the last requests, the newest last."""
+    items = client.request_page(world, limit=limit, **filters)["items"][::-1]
     if as_json:
         put_json(items)
         return
     aliases = project_aliases(client, world)
-    if not is_terminal():
+    if is_terminal():
+        _show(items, aliases)
+    else:
         put(exchange_table(items, aliases))
-        return
-    _show(reversed(items), aliases)  # the newest stands where one looks
     if not items:
         given = any(value is not None for value in filters.values())
         say("No request fits." if given else "No requests yet.")
@@ -99,7 +99,7 @@ def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
 )
 @click.option(
     "--last",
-    type=click.IntRange(0, 1000),
+    type=WholeNumber(0, 1000),
     default=10,
     show_default=True,
     metavar="N",
@@ -178,11 +178,11 @@ def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> 
 
 
 def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
-    from hosting_emulator_cli.looks.exchanges import WIDE, line
+    from hosting_emulator_cli.looks.exchanges import line
 
     out = console()
     for exchange in exchanges:
-        out.print(line(exchange, aliases, wide=out.width >= WIDE))
+        out.print(line(exchange, aliases, out.width))
 
 
 def _show_whole(found: WholeExchange, aliases: Mapping[str, str]) -> None:
@@ -191,4 +191,5 @@ def _show_whole(found: WholeExchange, aliases: Mapping[str, str]) -> None:
         return
     from hosting_emulator_cli.looks.exchanges import whole
 
-    console().print(whole(found, aliases))
+    out = console()
+    out.print(whole(found, aliases, out.width))

@@ -35,7 +35,7 @@ def status(client: ControlClient, as_json: bool) -> None:
 
         out = console()
         out.print(panels.process_panel(facts))
-        out.print(panels.world_table(worlds))
+        out.print(panels.world_table(worlds, out.width))
         return
     put(fields(facts))
     put("")

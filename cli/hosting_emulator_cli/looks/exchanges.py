@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.json import JSON
+from rich.highlighter import JSONHighlighter
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hosting_emulator_cli.exchanges import about, answer_words, reason
-from hosting_emulator_cli.looks.terminal import printable, printable_lines
+from hosting_emulator_cli.exchanges import about, answer_words, cut_words, reason
+from hosting_emulator_cli.looks.terminal import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from hosting_emulator.client import Exchange, Message, WholeExchange
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WIDE = 110
 _COLUMNS = (27, 6, 9)
 _INDENT = 6
+#: A call's name or a path is never cut to less than this.
+_SHORTEST = 12
 _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "green"}
 
 
@@ -36,37 +38,66 @@ def status_style(exchange: Exchange) -> str:
     return "cyan" if status >= 300 else "green"
 
 
-def line(exchange: Exchange, projects: Mapping[str, str], *, wide: bool = True) -> RenderableType:
+def line(exchange: Exchange, projects: Mapping[str, str], room: int) -> RenderableType:
     """Show an exchange in a line, and below it, dimmed, why it was answered so.
 
-    Where it is `wide` (WIDE columns or more), lines stand below each other in columns.
+    With a `room` of WIDE columns or more, lines stand below each other in columns; with less, how
+    long it took is left out first, and then the call's name or the path is cut.
     """
-    head, why = _head(exchange, projects, wide=wide), printable(reason(exchange))
+    head, why = _head(exchange, projects, room), printable(reason(exchange))
     return Group(head, Padding(Text(why, "dim"), (0, 0, 0, _INDENT), expand=False)) if why else head
 
 
-def _head(exchange: Exchange, projects: Mapping[str, str], *, wide: bool) -> Text:
-    call, project, who = _COLUMNS if wide else (0, 0, 0)
-    about_it = printable(about(exchange, projects))
-    head = Text(no_wrap=True, overflow="ellipsis")
+def _head(exchange: Exchange, projects: Mapping[str, str], room: int) -> Text:
+    if room >= WIDE:
+        head = _words(exchange, projects, _COLUMNS, took=True)
+        if head.cell_len <= room:
+            return head
+    head = _words(exchange, projects, (0, 0, 0), took=True)
+    if head.cell_len > room:
+        head = _words(exchange, projects, (0, 0, 0), took=False)
+    if head.cell_len > room:
+        most = max(_SHORTEST, len(_asked(exchange)) - (head.cell_len - room))
+        head = _words(exchange, projects, (0, 0, 0), took=False, most=most)
+    return head
+
+
+def _asked(exchange: Exchange) -> str:
+    return printable(exchange["call"] or exchange["path"])
+
+
+def _words(
+    exchange: Exchange,
+    projects: Mapping[str, str],
+    columns: tuple[int, int, int],
+    *,
+    took: bool,
+    most: int | None = None,
+) -> Text:
+    """Write an exchange's line; `most` is how much of its call or path is shown."""
+    call, project, who = columns
+    about_it, asked = printable(about(exchange, projects)), _asked(exchange)
+    if most is not None and len(asked) > most:
+        asked = f"{asked[: most - 1]}…"
+    head = Text(overflow="fold")
     head.append(f"{'#' + str(exchange['n']):>5} ", "dim")
     head.append(f"{exchange['at'][11:23]}  ", "dim")
     head.append(f"{exchange['status'] or '---'} ", status_style(exchange))
     head.append(f"{exchange['method'][:7]:<5}")
-    head.append(f"{printable(exchange['call'] or exchange['path']):<{call}}", "bold")
-    head.append(f"  {about_it:<{project}}" if about_it or wide else "")
+    head.append(f"{asked:<{call}}", "bold")
+    head.append(f"  {about_it:<{project}}" if about_it or project else "")
     head.append(f"  {printable(exchange['who'] or 'nobody'):<{who}}", "blue")
-    head.append(f"  {exchange['duration_us'] / 1000:.2f} ms", "dim")
+    head.append(f"  {exchange['duration_us'] / 1000:.2f} ms" if took else "", "dim")
     told = answer_words(exchange)
     head.append(f"  {printable(told)}" if told else "", status_style(exchange))
     return head
 
 
-def whole(exchange: WholeExchange, projects: Mapping[str, str]) -> RenderableType:
+def whole(exchange: WholeExchange, projects: Mapping[str, str], room: int) -> RenderableType:
     """Show a whole exchange: its line, its trail, and both sides with headers and bodies."""
     shown = exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else "")
     return Group(
-        _head(exchange, projects, wide=False),
+        _head(exchange, projects, min(room, WIDE - 1)),
         Padding(_trail(exchange), (1, 0), expand=False),
         *_message(f"{exchange['method']} {shown}", exchange["request"]),
         *_message(f"{exchange['status'] or 'no answer'}", exchange["answer"]),
@@ -96,6 +127,8 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
     yield headers
     if message["body_bytes"]:
         yield _body(message)
+        if message["body_cut"] and message["body"] is not None:
+            yield Text(cut_words(message), "yellow italic")
         yield Text()
 
 
@@ -104,7 +137,7 @@ def _body(message: Message) -> RenderableType:
     if body is None:
         return Text(f"{message['body_bytes']} bytes that are no text", "dim italic")
     try:
-        json.loads(body)
+        document = json.loads(body)
     except ValueError:  # no JSON, or not all of it
         return Text(printable_lines(body))
-    return JSON(body, ensure_ascii=True)
+    return JSONHighlighter()(Text(printable_json(document), overflow="fold"))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from hosting_emulator.client import Why, World
 
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
+_COLUMNS = ("world", "clock", "now", "pending", "projects", "operations", "commit", "kept")
+_COUNTS = ("projects", "operations", "commit")
+_ROOMY = 100
 _CLOCK_STYLES = {"frozen": "cyan", "scaled": "magenta", "skip": "yellow"}
 
 
@@ -70,25 +73,34 @@ def process_panel(pairs: Sequence[tuple[str, object]]) -> Panel:
     )
 
 
-def world_table(worlds: Sequence[World]) -> Table:
-    """Show worlds: their clocks, what is in them, and where they answer."""
+def world_table(worlds: Sequence[World], room: int) -> Table:
+    """Show worlds: their clocks, what is in them, and whether they are kept.
+
+    In a `room` of less than _ROOMY columns the counts are left out, so that names and words are not cut.
+    """
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
-    for header in ("world", "clock", "now", "pending", "projects", "operations", "commit", "kept"):
-        number = header in ("pending", "projects", "operations", "commit")
-        table.add_column(header, justify="right" if number else "left", no_wrap=True)
+    shown = [column for column in _COLUMNS if room >= _ROOMY or column not in _COUNTS]
+    for header in shown:
+        number = header in _COUNTS or header == "pending"
+        table.add_column(header, justify="right" if number else "left", overflow="fold")
     for world in worlds:
-        clock, counts = world["clock"], world["counts"]
-        table.add_row(
-            Text(world["name"], "bold"),
-            Text(clock_words(clock), _CLOCK_STYLES.get(clock["mode"], "green")),
-            Text(clock["now"].replace("T", " ").removesuffix("Z")),
-            Text(str(clock["pending"]), "" if clock["pending"] else "dim"),
-            str(counts["projects"]),
-            str(counts["operations"]),
-            str(world["commit"]),
-            Text("in memory", "dim") if world["ephemeral"] else Text("on disk"),
-        )
+        cells = _cells(world)
+        table.add_row(*(cells[column] for column in shown))
     return table
+
+
+def _cells(world: World) -> dict[str, Text]:
+    clock, counts = world["clock"], world["counts"]
+    return {
+        "world": Text(world["name"], "bold"),
+        "clock": Text(clock_words(clock), _CLOCK_STYLES.get(clock["mode"], "green")),
+        "now": Text(clock["now"][:19].replace("T", " ")),
+        "pending": Text(str(clock["pending"]), "" if clock["pending"] else "dim"),
+        "projects": Text(str(counts["projects"])),
+        "operations": Text(str(counts["operations"])),
+        "commit": Text(str(world["commit"])),
+        "kept": Text("in memory", "dim") if world["ephemeral"] else Text("on disk"),
+    }
 
 
 def _grid(rows: Sequence[tuple[str, Text | None]]) -> Table:

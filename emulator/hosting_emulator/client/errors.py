@@ -34,7 +34,7 @@ class ControlRefused(ControlError):
     """The emulator understood and said no: its problem's `status`, `title` and `detail`."""
 
     def __init__(self, status: int, title: str, detail: str | None = None) -> None:
-        super().__init__(f"{' '.join((detail or title).split())} ({status})")
+        super().__init__(" ".join((detail or title).split()))
         self.status = status
         self.title = title
         self.detail = detail

@@ -14,7 +14,7 @@ class RequestFilters(TypedDict, total=False):
     """Which exchanges are meant: all that is given must fit.
 
     `call` is a call's name or `none`; `status` like `404` or `4xx`; `who` and `project` are aliases
-    or ids (`nobody`: no person); `since` and `until` are world time, until not included; `text` is
+    or ids (`nobody`: without a known token); `since` and `until` are world time, until not included; `text` is
     looked for in all that is shown; `after` leaves out the exchanges up to that number.
     """
 
@@ -48,7 +48,8 @@ class TrailStep(TypedDict):
 class Exchange(TypedDict):
     """One line of the request log; `why` explains the answer, `duration_us` is real time.
 
-    `project` and `operation` are the ids in its path; `who` is the alias of the `principal`.
+    `operation` is the id in its path, `project` that in its path or of its operation; `who` is the
+    alias of the `principal`, `nobody` without a known token, and None where nobody was looked for.
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `lost` is the
     fault of the connection that ate the answer; `status` is 0 when there was none to eat. `trail`
     is there unless it was not asked for.
@@ -82,11 +83,16 @@ class ExchangePage(TypedDict):
 
 
 class Message(TypedDict):
-    """A request or an answer, its secrets redacted; a `body` is cut, `body_bytes` is not."""
+    """A request or an answer, its secrets redacted.
+
+    `body` is None where it is no text, and only the beginning of it with `body_cut`; `body_bytes` is
+    the length of all of it.
+    """
 
     headers: list[list[str]]
     body: str | None
     body_bytes: int
+    body_cut: bool
 
 
 class WholeExchange(Exchange):

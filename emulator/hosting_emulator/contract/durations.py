@@ -45,10 +45,14 @@ def _total_ms(text: str) -> int | None:
 
 
 def format_duration(ms: int) -> str:
-    """Write milliseconds the short way people do (`1h30m`, `250ms`, `0s`)."""
+    """Write milliseconds the short way people do (`1h30m`, `1.25s`, `250ms`, `0s`)."""
+    if 0 < ms < 1000:
+        return f"{ms}ms"
     parts: list[str] = []
-    for unit in ("d", "h", "m", "s", "ms"):
+    for unit in ("d", "h", "m"):
         count, ms = divmod(ms, _UNITS_MS[unit])
         if count:
             parts.append(f"{count}{unit}")
+    if ms:
+        parts.append(f"{ms / 1000:.3f}".rstrip("0").rstrip(".") + "s")
     return "".join(parts) or "0s"

@@ -42,7 +42,7 @@ from hosting_emulator.engine.problem_documents import (
     status_of,
 )
 from hosting_emulator.engine.request_log import RequestLog, recorded
-from hosting_emulator.engine.routes import routes_for
+from hosting_emulator.engine.routes import MethodRefused, routes_for
 from hosting_emulator.engine.snapshots import Snapshot, Snapshots
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import count_call
@@ -90,12 +90,13 @@ class Engine(LiveWorld):
         self._in_flight: set[str] = set()
         # Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self._starts = keeper.starts
+        self._beside = 0
 
     def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world in place of this one, and forget the old one's requests."""
         self._put_in_place(world, title)
         self.log.clear()
-        self._starts = 0
+        self._starts = self._beside = 0
 
     def restore(self, snapshot: Snapshot, title: str = "restored") -> None:
         """Put an earlier state of this world back, as one more commit; its request log goes on.
@@ -159,7 +160,8 @@ class Engine(LiveWorld):
         if self._trail is not None:
             if self._trail.commits is None:
                 self._trail.commits = []
-            self._trail.commits.append(Committed(title, change.writes, after))
+            made = Committed(title, change.writes, after, change.entered)
+            self._trail.commits.append(made)
         if self.feed.awake:
             self.feed.committed(title, change.writes, after)
 
@@ -182,15 +184,21 @@ class Engine(LiveWorld):
         return problem_document(refused, self._new_request_id(trail), docs_url, assumptions)
 
     def request_id(self) -> str:
-        """Return a new request id, for an answer that is not an exchange of the public API."""
-        return self._new_request_id(Trail(self.log.next_number(), self.now_ms(), self.world))
+        """Return a new request id, for an answer that is not an exchange of the public API.
+
+        It takes no number of the request log, which would miss it.
+        """
+        self._beside += 1
+        return self._derived_id(f"beside/{self._beside}", self.now_ms())
 
     def _new_request_id(self, trail: Trail) -> str:
         if trail.request_id is None:
-            number = f"{self._starts}/{trail.number}" if self._starts else str(trail.number)
-            randomness = derive(self.world.seed, "request", number, size=10)
-            trail.request_id = "req_" + make_ulid(trail.now_ms, randomness)
+            trail.request_id = self._derived_id(str(trail.number), trail.now_ms)
         return trail.request_id
+
+    def _derived_id(self, number: str, now_ms: int) -> str:
+        counted = f"{self._starts}/{number}" if self._starts else number
+        return "req_" + make_ulid(now_ms, derive(self.world.seed, "request", counted, size=10))
 
     def _answer(self, incoming: Incoming, trail: Trail) -> Outgoing:
         trail.now_ms = self.settle()
@@ -317,12 +325,13 @@ class Engine(LiveWorld):
 
     def _route(self, incoming: Incoming, trail: Trail) -> tuple[CallSpec, str]:
         routes = routes_for(self.world.assumptions.operation_path)
-        spec, subject_id = routes.find(incoming.method, incoming.path)
+        try:
+            spec, subject_id = routes.find(incoming.method, incoming.path)
+        except MethodRefused as refused:
+            trail.about(refused.subject, refused.subject_id)
+            raise
         trail.call = spec.call_id
-        if spec.subject == "project":
-            trail.project = subject_id
-        elif spec.subject == "operation":
-            trail.operation = subject_id
+        trail.about(spec.subject, subject_id)
         return spec, subject_id
 
     def _call(self, change: Change, ask: Ask, trail: Trail) -> tuple[Change, Reply]:

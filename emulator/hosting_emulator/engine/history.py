@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import Entered, World
 
 #: How many commits of a world are kept.
 CAPACITY = 1000
 
 
 class Moment(NamedTuple):
-    """A commit: what made it, and the state it made. Its number and time are the state's."""
+    """A commit: what made it, and the state it made. Its number and time are the state's.
+
+    `entered` is what operations went through in it, in order: of several steps the state shows only
+    the last.
+    """
 
     title: str
     world: World
+    entered: tuple[Entered, ...] = ()
 
 
 class History:
@@ -28,9 +33,9 @@ class History:
     def __init__(self) -> None:
         self._moments: deque[Moment] = deque(maxlen=CAPACITY)
 
-    def add(self, title: str, world: World) -> None:
+    def add(self, title: str, world: World, entered: tuple[Entered, ...] = ()) -> None:
         """Keep a commit; the oldest goes when there are too many."""
-        self._moments.append(Moment(title, world))
+        self._moments.append(Moment(title, world, entered))
 
     def newest(self, limit: int) -> list[Moment]:
         """Return the last `limit` commits, newest first."""

@@ -75,7 +75,7 @@ class LiveWorld:
         except OSError as error:
             raise StoreFailed(f"the change could not be kept: {error.strerror or error}") from error
         self.world = world
-        self.history.add(title, world)
+        self.history.add(title, world, tuple(change.entered))
 
     def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world (a reset or an import) in place of this one. Raises StoreFailed."""

@@ -20,20 +20,22 @@ from hosting_emulator.engine.redacting import Redactor
 from hosting_emulator.engine.trail import Committed, Trail
 from hosting_emulator.world.fault_records import Effect, Fault, SlowResponse
 from hosting_emulator.world.records import Person
-from hosting_emulator.world.tables import PEOPLE
+from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World
 
 #: How many exchanges are kept, and how many bytes of each body.
 CAPACITY = 1000
 BODY_KEPT = 16 * 1024
+#: Stands for the person of a request without a token that is known.
+NOBODY = "nobody"
 
 
 @dataclass(slots=True)
 class Entry:
     """One exchange. `why` are the reasons that were noted, in order; `took_ns` is real time in the core.
 
-    `project` and `operation` are ids named by the path; `lost` is the connection fault that ate the
-    answer. Bodies are kept up to BODY_KEPT bytes, their whole lengths beside them. What follows
+    `project` and `operation` are ids named by the path; `principal` is None also where it was not
+    looked at (`unknown` tells); `lost` is the connection fault that ate the answer. Bodies are kept up to BODY_KEPT bytes, their whole lengths beside them. What follows
     them are the facts that `trails` tells from (see `trail.Trail`).
     """
 
@@ -85,17 +87,27 @@ def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int)
         why=trail.why or [],
         took_ns=took_ns,
         headers=incoming.raw_headers,
-        body=body if len(body) <= BODY_KEPT else body[:BODY_KEPT],
+        body=_beginning(body),
         body_bytes=len(body),
         answer_headers=outgoing.headers,
         content_type=outgoing.content_type,
-        answer=answer if len(answer) <= BODY_KEPT else answer[:BODY_KEPT],
+        answer=_beginning(answer),
         answer_bytes=len(answer),
         world=trail.world,
         judged=trail.judged,
         commits=trail.commits or (),
         acted=trail.acted,
     )
+
+
+def _beginning(body: bytes) -> bytes:
+    """Return what is kept of a body. It ends with a whole character, so that text stays text."""
+    end = BODY_KEPT
+    if len(body) <= end:
+        return body
+    while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
+        end -= 1
+    return body[:end]
 
 
 class RequestLog:
@@ -140,8 +152,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
     redactor = Redactor(world.assumptions.key_prefix)
     key = sent_header(entry, b"idempotency-key")
-    person_id = entry.principal.person_id if entry.principal else None
-    person: Person | None = world.get(PEOPLE, person_id) if person_id else None
+    project = project_of(entry)
     return {
         "n": entry.n,
         "at": format_timestamp(entry.at_ms),
@@ -149,10 +160,10 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "path": redactor.text(entry.path),
         "query": redactor.text(entry.query),
         "call": entry.call,
-        "project": None if entry.project is None else redactor.text(entry.project),
+        "project": None if project is None else redactor.text(project),
         "operation": None if entry.operation is None else redactor.text(entry.operation),
-        "principal": person_id,
-        "who": person.alias if person else None,
+        "principal": entry.principal.person_id if entry.principal else None,
+        "who": _who(world, entry),
         "status": entry.status,
         "code": entry.code,
         "idempotency_key": None if key is None else redactor.text(key),
@@ -173,15 +184,42 @@ def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
             "headers": redactor.headers(sent),
             "body": redactor.body(entry.body),
             "body_bytes": entry.body_bytes,
+            "body_cut": entry.body_bytes > len(entry.body),
         },
         "answer": {
-            "headers": redactor.headers(
-                [*entry.answer_headers, ("Content-Type", entry.content_type)]
-            ),
+            "headers": redactor.headers(_answered(entry)),
             "body": redactor.body(entry.answer),
             "body_bytes": entry.answer_bytes,
+            "body_cut": entry.answer_bytes > len(entry.answer),
         },
     }
+
+
+def unknown(entry: Entry) -> bool:
+    """Tell whether a request came without a token that is known: it was looked for, and is nobody's."""
+    return entry.principal is None and entry.code == "unauthenticated"
+
+
+def project_of(entry: Entry) -> str | None:
+    """Return the project that a request was about: the path's, or that of the path's operation."""
+    if entry.operation is None:
+        return entry.project
+    latest = entry.commits[-1].world if entry.commits else entry.world
+    operation = latest.get(OPERATIONS, entry.operation)
+    return operation.project_id if operation else None
+
+
+def _who(world: World, entry: Entry) -> str | None:
+    if entry.principal is None:
+        return NOBODY if unknown(entry) else None
+    person: Person | None = world.get(PEOPLE, entry.principal.person_id)
+    return person.alias if person else None
+
+
+def _answered(entry: Entry) -> list[tuple[str, str]]:
+    """Return the headers of an answer; where there was none at all, it has no type."""
+    typed = [("Content-Type", entry.content_type)] if entry.content_type else []
+    return [*entry.answer_headers, *typed]
 
 
 def problem_of(entry: Entry) -> dict[str, str] | None:

@@ -9,20 +9,25 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.contract.calls import CallSpec, Subject, call_table
 from hosting_emulator.contract.problems import Refused
 
 
 class MethodRefused(Refused):
-    """The path exists, the method does not; `allow` lists those that do."""
+    """The path exists, the method does not; `allow` lists those that do.
 
-    def __init__(self, method: str, allow: list[str]) -> None:
+    `subject` and `subject_id` are what the path names: a project, say, and its id.
+    """
+
+    def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
         super().__init__(
             "invalid_request",
             f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
             status=405,
         )
         self.allow = ", ".join(allow)
+        self.subject = subject
+        self.subject_id = subject_id
 
 
 #: Clients ask for the same few paths over and over: so many, and so long, are remembered.
@@ -60,7 +65,8 @@ class Routes:
         segments = path.split("/")
         if "%" in path:
             segments = [unquote(segment) for segment in segments]
-        allow: list[str] = []
+        allow: dict[str, CallSpec] = {}
+        named = ""
         for place in self._places:
             if place >= len(segments):
                 continue
@@ -70,9 +76,11 @@ class Routes:
             spec = methods.get(method)
             if spec is not None:
                 return spec, segments[place]
-            allow += methods
+            allow |= methods
+            named = segments[place]
         if allow:
-            raise MethodRefused(method, allow)
+            subject = next(iter(allow.values())).subject
+            raise MethodRefused(method, [*allow], subject, named)
         raise Refused(
             "resource_not_found", "The API has no such path.", why="no call has this path"
         )

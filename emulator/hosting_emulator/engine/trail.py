@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from hosting_emulator.calls.asking import Principal
+from hosting_emulator.contract.calls import Subject
 from hosting_emulator.world.fault_records import Effect, Fault
-from hosting_emulator.world.value import World, Writes
+from hosting_emulator.world.value import Entered, World, Writes
 
 
 class Committed(NamedTuple):
-    """A commit that an exchange made: its title, what it wrote, and the world it came to."""
+    """A commit that an exchange made: its title, what it wrote, and the world it came to.
+
+    `entered` is what operations went through in it.
+    """
 
     title: str
     writes: Writes
     world: World
+    entered: Sequence[Entered] = ()
 
 
 @dataclass(slots=True)
@@ -49,6 +54,13 @@ class Trail:
     docs_url: Callable[[], str] | None = None
     #: What a fault does at the socket to whatever the answer is.
     breakage: Effect | None = None
+
+    def about(self, subject: Subject, subject_id: str) -> None:
+        """Note what the path names."""
+        if subject == "project":
+            self.project = subject_id
+        elif subject == "operation":
+            self.operation = subject_id
 
     def say(self, text: str) -> None:
         """Add a decision to the explanation."""

@@ -6,20 +6,18 @@ import dataclasses
 from dataclasses import dataclass
 
 from hosting_emulator.engine.redacting import Redactor
-from hosting_emulator.engine.request_log import Entry
-from hosting_emulator.world.tables import OPERATIONS
-from hosting_emulator.world.value import World
+from hosting_emulator.engine.request_log import NOBODY, Entry, project_of, unknown
 
-#: Stands for "no call" and for "no person": a path that no call has, a token that nobody knows.
+#: Stands for "no call": a path that no call has.
 NONE = "none"
-NOBODY = "nobody"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Filters; what is None lets everything through.
 
-    `status` and `status_class` (4 for 4xx) are of the answer; `who` and `project` are ids;
+    `status` and `status_class` (4 for 4xx) are of the answer; `who` (or NOBODY: without a token that
+    is known) and `project` are ids;
     `since_ms` and `until_ms` (not included) are world time; `text` is looked for in what the log
     shows, whatever its case; `after` leaves out the exchanges up to that number.
     """
@@ -49,22 +47,15 @@ class Wanted:
             and (self.who is None or _who(entry) == self.who)
             and (self.since_ms is None or entry.at_ms >= self.since_ms)
             and (self.until_ms is None or entry.at_ms < self.until_ms)
-            and (self.project is None or _project(entry) == self.project)
+            and (self.project is None or project_of(entry) == self.project)
             and (self.text is None or _has(entry, self.text.lower()))
         )
 
 
-def _who(entry: Entry) -> str:
-    return entry.principal.person_id if entry.principal else NOBODY
-
-
-def _project(entry: Entry) -> str | None:
-    """Return the project of a request: the path's, or its operation's."""
-    if entry.operation is None:
-        return entry.project
-    latest: World = entry.commits[-1].world if entry.commits else entry.world
-    operation = latest.get(OPERATIONS, entry.operation)
-    return operation.project_id if operation else None
+def _who(entry: Entry) -> str | None:
+    if entry.principal is None:
+        return NOBODY if unknown(entry) else None
+    return entry.principal.person_id
 
 
 def _has(entry: Entry, text: str) -> bool:

@@ -140,8 +140,9 @@ class Worlds:
         """
         if of is None:
             source.settle()
-            of = source.world
-        world = anchored(of, of.at_ms, self._machine()) if of is not source.world else of
+            world = source.world
+        else:
+            world = anchored(of, of.at_ms, self._machine())
         return self.add(replace(world, name=name), ephemeral=ephemeral)
 
     def reset(self, engine: Engine) -> None:

@@ -20,6 +20,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest, plainly
 from hosting_emulator.world.fault_records import KINDS, Effect, Fault, Phase
+from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
@@ -86,8 +87,8 @@ def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
         effect=effect,
         phase=rule.phase,
         call=_known(rule.call, "call", CALL_IDS),
-        project=_record_id(change.world, PROJECTS, "project", rule.project),
-        principal=_record_id(change.world, PEOPLE, "person", rule.principal, field="principal"),
+        project=_record_id(change.world, PROJECTS, rule.project, "project"),
+        principal=_record_id(change.world, PEOPLE, rule.principal, "principal"),
         method=_known(rule.method, "method", _METHODS),
         path=_pattern(rule.path),
         header=rule.header,
@@ -159,17 +160,13 @@ def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
     return word
 
 
-def _record_id(
-    world: World, table: Table[Any], index: str, name: str | None, *, field: str | None = None
-) -> str | None:
+def _record_id(world: World, table: Table[N], name: str | None, field: str) -> str | None:
     """Return the id of a project or person given by alias or id; it must be there."""
     if name is None:
         return None
-    key = str(world.indexes.get(f"{index}:{name}") or name)
+    key = id_of(world, table, name)
     if world.get(table, key) is None:
-        aliases = [record.alias for _, record in world.rows(table)]
-        hint = nearest(name, aliases) or f"; there are {', '.join(sorted(aliases))}"
-        raise FaultRefused(f"no {index} is {name!r} (by alias or id){hint}", field or index)
+        raise FaultRefused(not_found(world, table, name), field)
     return key
 
 

@@ -40,8 +40,9 @@ class Headers(Mapping[str, str]):
 class MadeRequest:
     """A request and its answer. `at` is world time; `why` explains the answer, in sentences.
 
-    `call` is None for a path that is no call's; `who` is the alias of the person, None for nobody.
-    `project` and `operation` are ids in the path, `code` that of a problem. `status` is 0 when the
+    `call` is None for a path that is no call's; `who` is the alias of the person, `nobody` without a
+    known token, and None where nobody was looked for. `operation` is the id in the path, `project`
+    that in the path or of the operation, `code` that of a problem. `status` is 0 when the
     connection was lost before there was an answer; `lost` names the fault that ate it. `replayed`:
     the answer was the remembered first one of its `idempotency_key`.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Operation, Organization, Person, Project
 from hosting_emulator.world.tables import (
@@ -45,26 +45,23 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def find_project(change: Change, name: str) -> Project:
     """Return a project by alias or id. Raises InterventionRefused."""
-    return _find(change, PROJECTS, "project", name)
+    return _find(change, PROJECTS, name)
 
 
 def find_organization(change: Change, name: str) -> Organization:
     """Return an organization by alias or id. Raises InterventionRefused."""
-    return _find(change, ORGANIZATIONS, "organization", name)
+    return _find(change, ORGANIZATIONS, name)
 
 
 def find_person(change: Change, name: str) -> Person:
     """Return a person by alias or id. Raises InterventionRefused."""
-    return _find(change, PEOPLE, "person", name)
+    return _find(change, PEOPLE, name)
 
 
-def _find(change: Change, table: Table[R], index: str, name: str) -> R:
-    key = str(change.world.indexes.get(f"{index}:{name}") or name)
-    found = change.get(table, key)
+def _find(change: Change, table: Table[N], name: str) -> N:
+    found = change.get(table, id_of(change.world, table, name))
     if found is None:
-        aliases = sorted(getattr(record, "alias", "") for _, record in change.world.rows(table))
-        hint = nearest(name, aliases) or f"; there are {', '.join(aliases)}"
-        raise InterventionRefused(f"no {index} is {name[:80]!r} (by alias or id){hint}")
+        raise InterventionRefused(not_found(change.world, table, name))
     return found
 
 

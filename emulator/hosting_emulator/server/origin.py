@@ -99,7 +99,7 @@ def _redirect(origin: str, session: str) -> web.Response:
 def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Site) -> web.Response:
     assumptions = engine.world.assumptions
     request_id = engine.request_id()
-    docs_url = site.docs_url(request) if assumptions.docs_url == "own" else assumptions.docs_url
+    docs_url = _docs_url(request, site) if assumptions.docs_url == "own" else assumptions.docs_url
     headers = dict(problem_headers(refused, request_id))
     if refused.status == 405:
         headers["Allow"] = "GET"
@@ -108,6 +108,16 @@ def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Si
         body=problem_document(refused, request_id, docs_url, assumptions),
         headers={"Content-Type": CONTENT_TYPE, **headers},
     )
+
+
+def _docs_url(request: web.BaseRequest, site: Site) -> str:
+    """Return where the documentation is, for an asker who may have named a dev host only.
+
+    Tests send that as the Host to wherever the emulator is: without a port it leads nowhere.
+    """
+    if ":" in request.headers.get("Host", ""):
+        return site.docs_url(request)
+    return site.own_docs_url
 
 
 def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:

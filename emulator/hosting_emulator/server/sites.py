@@ -13,6 +13,9 @@ from hosting_emulator.server.hosts import host_name
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
+_DOCS = "/_emulator/docs"
+
+
 @dataclass(slots=True)
 class Site:
     """The addresses of one server. `public_url` overrides what requests say; no slash at its end."""
@@ -32,7 +35,12 @@ class Site:
 
     def docs_url(self, request: web.BaseRequest) -> str:
         """Return where the documentation is."""
-        return self.base_url(request) + "/_emulator/docs"
+        return self.base_url(request) + _DOCS
+
+    @property
+    def own_docs_url(self) -> str:
+        """Where the documentation is, whoever asks."""
+        return (self.public_url or self.url) + _DOCS
 
 
 def world_prefix(name: str) -> str:

@@ -8,7 +8,7 @@ failing call cannot alter anything, and why fork, snapshot and reset are a refer
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from rpds import HashTrieMap
@@ -16,12 +16,13 @@ from rpds import HashTrieMap
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import heap as heaps
 from hosting_emulator.world.indexes import NO_INDEXES, Indexes, indexer_of
-from hosting_emulator.world.records import ClockState, Origin
+from hosting_emulator.world.records import ClockState, Operation, Origin
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     CLOCK,
     FAULTS,
     ONLY,
+    OPERATIONS,
     ORIGIN,
     SCHEDULE,
     TABLES,
@@ -147,15 +148,26 @@ def _reschedule(
     return schedule
 
 
-class Change:
-    """What one call, or a run of due events, is about to do to a world."""
+class Entered(NamedTuple):
+    """A state, phase or standstill that an operation entered, and when."""
 
-    __slots__ = ("_schedule", "assumptions", "now_ms", "world", "writes")
+    at_ms: int
+    operation: Operation
+
+
+class Change:
+    """What one call, or a run of due events, is about to do to a world.
+
+    `entered` tells what its operations went through on the way, which `writes` does not.
+    """
+
+    __slots__ = ("_schedule", "assumptions", "entered", "now_ms", "world", "writes")
 
     def __init__(self, world: World, now_ms: int) -> None:
         self.world = world
         self.now_ms = now_ms
         self.writes: dict[str, dict[str, Any]] = {}
+        self.entered: list[Entered] = []
         self.assumptions = world.assumptions
         self._schedule = world.schedule
 
@@ -177,10 +189,17 @@ class Change:
 
     def put(self, table: Table[R], key: str, record: R) -> None:
         """Write a row."""
+        if table is OPERATIONS:
+            self._note_standing(key, record)
         self.writes.setdefault(table.name, {})[key] = record
         if table is SCHEDULE:
             event: Any = record
             self._schedule = heaps.push(self._schedule, (event.due_ms, event.sequence, key))
+
+    def _note_standing(self, key: str, operation: Any) -> None:
+        old = self.get(OPERATIONS, key)
+        if old is None or standing(old) != standing(operation):
+            self.entered.append(Entered(self.now_ms, operation))
 
     def delete(self, table: Table[Any], key: str) -> None:
         """Delete a row; a row that is not there is no error."""
@@ -194,12 +213,14 @@ class Change:
         """Return a change that goes on from this one, to be taken back into it or dropped."""
         copy = Change(self.world, self.now_ms)
         copy.writes = {name: dict(rows) for name, rows in self.writes.items()}
+        copy.entered = list(self.entered)
         copy._schedule = self._schedule
         return copy
 
     def take(self, other: Change) -> None:
         """Take over what a fork of this change has done."""
         self.writes, self._schedule = other.writes, other._schedule
+        self.entered = other.entered
 
     def pop_due(self, until_ms: int) -> str | None:
         """Take the key of the next event due by `until_ms` off this change's schedule."""
@@ -225,6 +246,11 @@ class Change:
         return apply(
             world, self.writes, commit=world.commit + 1, at_ms=max(world.at_ms, self.now_ms)
         )
+
+
+def standing(operation: Operation) -> tuple[str, str, bool]:
+    """Return what tells where an operation stands: its state, its phase, and whether it is stuck."""
+    return operation.state, operation.phase, operation.stuck
 
 
 def rebuild(

@@ -45,7 +45,7 @@ def test_refusal_is_one_line(ask, control: FakeControl):
     result = ask("intervene", "stick_operation", "project=shop")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "Error: no operation of shop is under way (409)\n"
+    assert result.stderr == "Error: no operation of shop is under way\n"
 
 
 def test_list_without_an_emulator(run):

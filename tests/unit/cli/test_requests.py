@@ -42,8 +42,14 @@ NASTY: dict[str, Any] = {
 }
 WHOLE: dict[str, Any] = {
     **ITEM,
-    "request": {"headers": [["X-A", "b"]], "body": '{"a":1}', "body_bytes": 7},
-    "answer": {"headers": [["Content-Type", "application/json"]], "body": "{", "body_bytes": 900},
+    "request": {
+        **{"headers": [["X-A", "b"]], "body": '{"a":1}'},
+        **{"body_bytes": 7, "body_cut": False},
+    },
+    "answer": {
+        **{"headers": [["Content-Type", "application/json"]], "body": "{"},
+        **{"body_bytes": 900, "body_cut": True},
+    },
 }
 LIST = "GET /worlds/default/requests?limit=50"
 
@@ -79,7 +85,7 @@ def plain(text: str) -> str:
 def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
     control.on(LIST, page(ITEM, FINE))
 
-    head, hidden, fine = ask("requests", "list").stdout.splitlines()
+    head, fine, hidden = ask("requests", "list").stdout.splitlines()
 
     assert head.split() == "N AT STATUS METHOD CALL PROJECT WHO MS ANSWER WHY".split()
     assert hidden.endswith("The project first exists. Who could see it: owner (owner).")
@@ -87,9 +93,9 @@ def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
 
 
 def test_list_as_json_is_what_the_emulator_said(ask, control: FakeControl):
-    control.on(LIST, page(ITEM))
+    control.on(LIST, page(ITEM, FINE))
 
-    assert json.loads(ask("requests", "list", "--json").stdout) == [ITEM]
+    assert json.loads(ask("requests", "list", "--json").stdout) == [FINE, ITEM]
 
 
 def test_filters_are_handed_on(ask, control: FakeControl):
@@ -116,6 +122,35 @@ def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
     assert [line.split()[0] for line in lines if "#" in line] == ["#1", "#2"]
     assert lines[-1].strip() == "The project first exists. Who could see it: owner (owner)."
     assert lines[0].index("first") == lines[1].index("first")  # columns
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("words", [("list",), ("show", "2")])
+def test_a_narrow_terminal_cuts_no_code(
+    ask, control: FakeControl, colors, monkeypatch, columns: int, words: tuple[str, ...]
+):
+    control.on(LIST, page(ITEM, FINE))
+    long = json.dumps({"detail": "word " * 40})
+    whole = {**WHOLE, "answer": {**WHOLE["answer"], "body": long, "body_bytes": len(long)}}
+    control.on("GET /worlds/default/requests/2", whole)
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    lines = plain(ask("requests", *words).stdout).splitlines()
+
+    start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("#2"))
+    head = "  ".join(line.strip() for line in lines[start : start + 2])  # the code may stand below
+    assert "first  outsider  resource_not_found" in head
+    assert max(map(len, lines)) <= columns
+    assert words == ("list",) or sum(line.count("word") for line in lines) == 40
+
+
+def test_an_empty_list_is_a_head_and_a_word_when_piped(ask, control: FakeControl):
+    control.on(LIST, page())
+
+    result = ask("requests", "list")
+
+    assert result.stdout.startswith("N  AT")
+    assert result.stderr == "No requests yet.\n"
 
 
 @pytest.mark.parametrize("options", [(), ("--who", "reader")])
@@ -160,8 +195,17 @@ def test_one_is_shown_whole_on_a_terminal(ask, control: FakeControl, colors):
     assert '{\n  "a": 1\n}' in shown
 
 
+def test_a_body_of_which_a_part_is_there_says_so(ask, control: FakeControl, monkeypatch):
+    control.on("GET /worlds/default/requests/2", WHOLE)
+    said = "only its beginning was kept: it has 900 bytes."
+
+    assert ask("requests", "show", "2").stdout.count(said) == 1
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert plain(ask("requests", "show", "2").stdout).count(said) == 1
+
+
 def test_a_body_that_is_no_text_is_counted(ask, control: FakeControl, monkeypatch):
-    message: dict[str, Any] = {"headers": [], "body": None, "body_bytes": 2}
+    message: dict[str, Any] = {"headers": [], "body": None, "body_bytes": 2, "body_cut": False}
     control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": message})
 
     assert "2 bytes that are no text" in ask("requests", "show", "2").stdout
@@ -192,7 +236,7 @@ def test_tail_begins_with_the_last_and_follows(ask, control: FakeControl):
 
     assert [line.split()[0] for line in lines] == ["#1", "#2", "#3"]  # the second comes once
     assert lines[2] == (
-        r"#3  2030-01-31T09:30:00.250Z  ---  GET  /v1/\x1b[31m[red]\r\n  nobody  0.41 ms  "
+        r"#3  2030-01-31T09:30:00.250Z  ---  GET  /v1/\x1b[31m[red]\r\n  -  0.41 ms  "
         "lost: connection_reset  [bold]fault-1 acted"
     )
 

@@ -126,7 +126,7 @@ def test_load_of_a_wrong_scenario_is_one_line(ask, control: FakeControl, file: P
     result = ask("scenario", "load", str(file))
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == f"Error: {file}:4:5: unknown field 'cal' (400)\n"
+    assert result.stderr == f"Error: {file}:4:5: unknown field 'cal'\n"
 
 
 # --- Check ---------------------------------------------------------------------------------------

@@ -40,6 +40,18 @@ def test_status_as_json(ask, control: FakeControl):
     assert shown["uptime_seconds"] == 0  # two machines' clocks may differ: never negative
 
 
+def test_a_narrow_terminal_cuts_neither_names_nor_words(ask, control: FakeControl, monkeypatch):
+    answer(control)
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "80"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("status").stdout)
+
+    assert re.search(r"default +scaled:60 +2030-01-31 09:30:00 +3 +on disk", shown)
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_status_on_a_terminal_is_a_panel_and_a_table(ask, control: FakeControl, monkeypatch):
     answer(control)
     for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
@@ -49,4 +61,4 @@ def test_status_on_a_terminal_is_a_panel_and_a_table(ask, control: FakeControl, 
 
     assert shown.startswith("╭─  hosting-emulator  ─")
     assert "base URL     http://127.0.0.1:4620" in shown
-    assert re.search(r"default +scaled:60 +2030-01-31 09:30:00.000 +3 +2 +5 +7 +on disk", shown)
+    assert re.search(r"default +scaled:60 +2030-01-31 09:30:00 +3 +2 +5 +7 +on disk", shown)

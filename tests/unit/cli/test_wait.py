@@ -93,7 +93,7 @@ def test_wait_fails_with_one_line(ask, control: FakeControl):
     result = ask("wait", "--timeout", "0s")
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "Error: Starting (503)\n"
+    assert result.stderr == "Error: Starting\n"
 
 
 def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):

@@ -1,6 +1,7 @@
 """The request log: the last exchanges with their reasons, and no secrets."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -68,6 +69,16 @@ def test_names_the_operation_of_a_poll():
     (entry,) = short(api)
 
     assert (entry["call"], entry["operation"]) == ("get_operation", operation)
+    assert entry["project"] == api.project()
+
+
+def test_names_no_project_of_an_operation_that_is_not_there():
+    api = InProcess()
+    api.poll("0" * 26)
+
+    (entry,) = short(api)
+
+    assert (entry["operation"], entry["project"]) == ("0" * 26, None)
 
 
 @pytest.mark.parametrize(
@@ -128,6 +139,77 @@ def test_keeps_the_beginning_of_a_long_body():
     found = whole(api)["request"]
 
     assert (len(found["body"]), found["body_bytes"]) == (BODY_KEPT, BODY_KEPT + 1)
+    assert found["body_cut"]
+    assert not whole(api)["answer"]["body_cut"]
+
+
+@pytest.mark.parametrize("before", [BODY_KEPT - 3, BODY_KEPT - 2, BODY_KEPT - 1, BODY_KEPT])
+def test_a_long_text_is_not_cut_within_a_character(before: int):
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"x" * before + "𝄞x".encode())
+
+    found = whole(api)["request"]
+
+    assert found["body"] == "x" * before
+    assert found["body_cut"]
+
+
+def test_a_whole_body_is_not_cut():
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"x" * BODY_KEPT)
+
+    assert not whole(api)["request"]["body_cut"]
+
+
+def test_a_lost_answer_has_no_type():
+    api = InProcess()
+    change = Change(api.world, api.engine.settle())
+    arm(change, {"connection_reset": {}})
+    api.engine.commit(change, "armed")
+    api.dns()
+
+    assert whole(api)["answer"]["headers"] == []
+
+
+@pytest.mark.parametrize(
+    ("ask", "who"),
+    [
+        (lambda api: api.dns(token="x.y.z"), "nobody"),
+        (lambda api: api.send("GET", f"/v1/projects/{api.project()}/edge-dns"), "nobody"),
+        (lambda api: api.call("POST", f"/v1/projects/{api.project()}/edge-dns"), None),
+        (lambda api: api.call("GET", "/nowhere"), None),
+        (lambda api: api.dns(who="no-organization"), "no-organization"),
+    ],
+)
+def test_nobody_is_who_came_without_a_known_token(ask: Callable[[InProcess], Any], who: str | None):
+    api = InProcess()
+    ask(api)
+
+    assert short(api)[0]["who"] == who
+
+
+def test_names_the_project_of_a_path_whatever_the_method():
+    api = InProcess()
+    api.call("DELETE", f"/v1/projects/{api.project()}/domains")
+
+    (entry,) = short(api)
+
+    assert (entry["status"], entry["call"], entry["project"]) == (405, None, api.project())
+
+
+def test_ids_beside_the_log_leave_no_gap_in_it():
+    api = InProcess()
+    api.dns(who="outsider")
+    beside = {api.engine.request_id() for _ in range(3)}
+    api.dns(who="outsider")
+
+    assert [entry["n"] for entry in short(api, 9)] == [2, 1]
+    assert api.engine.log.count == 2
+    ids = {json.loads(entry.answer)["request_id"] for entry in api.engine.log.newest(2)}
+    assert len(ids | beside) == 5
+
+    fresh = InProcess()
+    assert {fresh.engine.request_id() for _ in range(3)} == beside
 
 
 def test_shows_no_body_that_is_no_text():

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -18,6 +19,13 @@ from tests.in_process import InProcess, fresh_world
 OUTSIDE = (
     "The project shop exists, in acme, outside the access of outsider, whose token is for hobby. "
     "Who could see it: member (maintainer), owner (owner), reader (reader)."
+)
+
+#: The steps whose order is the order of what happened to the world.
+ORDERED = ("fault", "idempotency", "commit")
+WROTE = (
+    "Commit 6 (apply_project_domains) wrote projects 1, operations 1, remembered answers 1, "
+    "schedule 1, streams 2"
 )
 
 
@@ -164,6 +172,16 @@ def test_what_was_due_ran_first():
     assert due.endswith("was queued.")
 
 
+def test_what_was_due_tells_the_states_that_nobody_saw():
+    api = InProcess(fresh_world(mode="real"))
+    operation = api.apply_domains().json["id"]
+    api.machine.at_ms += 11_000
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert due.endswith("is succeeded, was queued, by way of running.")
+
+
 def test_the_skip_clock_is_told():
     api = InProcess(fresh_world(mode="skip"))
     operation = api.apply_domains().json["id"]
@@ -286,15 +304,91 @@ def test_a_proxys_answer_is_told_as_one():
 
 def test_steps_come_in_the_order_that_is_documented():
     api = InProcess(fresh_world(mode="skip"))
-    armed(api, latency={"delay_ms": 1}, call="list_deployments")
-    operation = api.apply_domains(key="k").json["id"]
-    api.poll(operation)
+    armed(api, latency={"delay_ms": 0}, times=1)
+    armed(api, empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
+    api.apply_domains(key="k")
+    api.poll(api.apply_domains(key="k").json["id"])
     api.apply_domains(key="k", who="reader")
 
-    for n in (1, 2, 3):
-        places = [STEPS.index(name) for name, _ in steps(api, n)]
-        assert places == sorted(places)
-        assert len(places) > 3
+    for n in (1, 2, 3, 4):
+        names = [name for name, _ in steps(api, n)]
+        left = iter(STEPS)
+        assert all(name in left for name, _ in groupby(names)), names
+        assert len(names) > 3
+
+
+def test_a_fault_after_the_commit_stands_after_it():
+    api = InProcess()
+    armed(api, latency={"delay_ms": 0})
+    armed(api, abort={"code": "rate_limited"}, phase="after_commit", times=1, skip_first=1)
+    armed(api, connection_reset={}, phase="after_commit")
+    api.apply_domains()
+
+    assert [(name, says.split(":")[0]) for name, says in steps(api) if name in ORDERED] == [
+        ("fault", "fault-1 (latency, before_commit) acted, its hit 1."),
+        ("fault", "Commit 5 (faults counted) wrote faults 1."),
+        ("idempotency", "New"),
+        ("commit", WROTE),
+        ("fault", "fault-3 (connection_reset, after_commit) acted, its hit 1."),
+        ("fault", "fault-2 (abort) matched and did not act"),
+        ("fault", "Commit 7 (faults counted) wrote faults 2."),
+        ("fault", "The answer did not arrive"),
+    ]
+
+
+def test_a_fault_that_gives_the_answer_after_the_commit_stands_between_them():
+    api = InProcess()
+    armed(api, abort={"code": "service_unavailable"}, phase="after_commit")
+    api.apply_domains()
+
+    names = [name for name, _ in groupby(name for name, _ in steps(api))]
+    assert names[-3:] == ["commit", "fault", "refusal"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "fate"),
+    [
+        ({"abort": {"code": "rate_limited"}}, "replaced"),
+        ({"gateway_error": {"status": 502}}, "replaced"),
+        ({"timeout": {}}, "lost"),
+        ({"truncate": {"bytes": 4}}, "lost"),
+    ],
+)
+def test_a_key_is_used_up_by_a_commit_whose_answer_a_fault_took(
+    fault: Mapping[str, Any], fate: str
+):
+    api = InProcess()
+    armed(api, **fault, phase="after_commit", times=1)
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    api.set_flag(True, key="k")
+
+    assert says(api, "idempotency", 1) == [
+        "New: the key k was free, and the call's own answer is remembered under it until "
+        "2026-01-02T00:00:00.000Z."
+    ]
+    first = f"the key k came first with #1, whose answer was {fate}"
+    assert says(api, "idempotency", 2) == [f"A replay: {first}."]
+    assert says(api, "idempotency", 3) == [f"Reused: {first}, another request."]
+
+
+def test_a_refusal_that_is_remembered_is_told_as_one():
+    api = InProcess(fresh_world(idempotency_remembers="all_answers"))
+    api.initialize(99, key="k")
+    api.initialize(99, key="k")
+
+    assert "this answer is remembered" in says(api, "idempotency", 1)[0]
+    assert says(api, "idempotency", 2) == ["A replay: the key k came first with #1."]
+
+
+def test_a_call_that_a_fault_kept_from_committing_says_so():
+    api = InProcess()
+    armed(api, truncate={"bytes": 4})
+    api.apply_domains()
+
+    assert says(api, "commit") == ["Nothing was committed: all but what faults count is as it was."]
+    assert says(api, "fault")[-1] == "The answer did not arrive: truncate."
 
 
 def test_no_secret_stands_in_a_trail():

@@ -2,13 +2,14 @@
 
 import pytest
 
-from hosting_emulator.engine.wanted import NOBODY, NONE, Wanted
+from hosting_emulator.engine.request_log import NOBODY
+from hosting_emulator.engine.wanted import NONE, Wanted
 from tests.in_process import InProcess
 
 
 @pytest.fixture(scope="module")
 def api() -> InProcess:
-    """Six requests: read, hidden, refused, accepted, polled a second later, nowhere."""
+    """Seven requests: read, hidden, refused, accepted, polled a second later, nowhere, unknown."""
     api = InProcess()
     api.dns()
     api.dns(who="outsider")
@@ -17,6 +18,7 @@ def api() -> InProcess:
     api.engine.move_by(1000)
     api.poll(operation)
     api.send("GET", "/nowhere?Needle=1")
+    api.dns(token="x.y.z", project="docs")
     return api
 
 
@@ -27,19 +29,19 @@ def numbers(api: InProcess, wanted: Wanted) -> list[int]:
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
-        ({}, [1, 2, 3, 4, 5, 6]),
-        ({"call": "get_dns_authorization"}, [1, 2]),
+        ({}, [1, 2, 3, 4, 5, 6, 7]),
+        ({"call": "get_dns_authorization"}, [1, 2, 7]),
         ({"call": NONE}, [6]),
         ({"status": 403}, [3]),
-        ({"status_class": 4}, [2, 3, 6]),
+        ({"status_class": 4}, [2, 3, 6, 7]),
         ({"status_class": 2}, [1, 4, 5]),
-        ({"who": NOBODY}, [6]),
-        ({"after": 4}, [5, 6]),
+        ({"who": NOBODY}, [7]),
+        ({"after": 4}, [5, 6, 7]),
         ({"text": "NEEDLE"}, [6]),
         ({"text": "enabled"}, [3]),
         ({"text": "needs the role"}, [3]),
         ({"text": "nothing has this"}, []),
-        ({"status_class": 4, "after": 2}, [3, 6]),
+        ({"status_class": 4, "after": 2}, [3, 6, 7]),
     ],
 )
 def test_all_that_is_given_must_fit(api: InProcess, filters, expected: list[int]):
@@ -57,7 +59,7 @@ def test_a_project_is_meant_by_its_path_and_by_its_operations(api: InProcess):
 
 def test_time_is_the_worlds_and_its_end_is_not_included(api: InProcess):
     moment = api.engine.log.newest(1)[0].at_ms
-    assert numbers(api, Wanted(since_ms=moment)) == [5, 6]
+    assert numbers(api, Wanted(since_ms=moment)) == [5, 6, 7]
     assert numbers(api, Wanted(until_ms=moment)) == [1, 2, 3, 4]
 
 

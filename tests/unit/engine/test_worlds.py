@@ -84,6 +84,20 @@ def test_a_fork_begins_where_its_source_is_and_goes_its_own_way(worlds):
     assert api.poll(operation).json["state"] == "queued"
 
 
+def test_a_fork_of_a_commit_begins_at_its_moment(worlds, machine):
+    source = worlds.create("one", "seed", Origin("scaled", 60, 5_000_000), ephemeral=True)
+    api_of(source).set_flag(False)
+    state = source.world
+    machine.at_ms += 10_000
+
+    fork = worlds.fork(source, "fork", ephemeral=True, of=state)
+
+    assert fork.now_ms() == state.at_ms
+    assert source.now_ms() == state.at_ms + 600_000
+    machine.at_ms += 1_000
+    assert fork.now_ms() == state.at_ms + 60_000
+
+
 def test_a_fork_draws_the_same_ids_as_its_source(worlds):
     source = worlds.get("default")
     fork = worlds.fork(source, "fork", ephemeral=True)

@@ -1,35 +1,16 @@
 """The handle is cheap: it imports the standard library, the client and itself, nothing else."""
 
-import subprocess
-import sys
-
-LIST_IMPORTS = """
-import sys
-before = set(sys.modules)
-import hosting_emulator.handle
-print(*sorted(set(sys.modules) - before), sep="\\n")
-"""
+from tests.unit.importing import foreign, imported_by
 
 
 def test_imports_only_the_standard_library_the_client_and_itself():
-    run = subprocess.run(
-        [sys.executable, "-c", LIST_IMPORTS], capture_output=True, text=True, check=True
-    )
+    found = imported_by("hosting_emulator.handle")
 
-    foreign = [
-        name
-        for name in run.stdout.split()
-        if name.partition(".")[0] not in sys.stdlib_module_names
-        and name != "hosting_emulator"
-        and not name.startswith(("hosting_emulator.client", "hosting_emulator.handle"))
-    ]
-
-    assert foreign == []
+    assert "hosting_emulator.handle" in found
+    assert foreign(found, "hosting_emulator.client", "hosting_emulator.handle") == []
 
 
 def test_does_not_import_what_few_need():
-    run = subprocess.run(
-        [sys.executable, "-c", LIST_IMPORTS], capture_output=True, text=True, check=True
-    )
+    found = imported_by("hosting_emulator.handle")
 
-    assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & set(run.stdout.split())
+    assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world.tables import ORGANIZATIONS, TIMELINE
 from tests.unit.scenario.stories import run_on
 
@@ -122,3 +123,30 @@ def test_entries_of_one_moment_happen_in_the_order_of_the_file():
     ]
     [acme] = [row for _, row in engine.world.rows(ORGANIZATIONS) if row.alias == "acme"]
     assert acme.plan == "paid"
+
+
+def test_what_comes_and_goes_in_one_move_of_time_is_in_the_history():
+    _, engine = run_on(
+        """
+        timeline:
+          - at: 3s
+            intervene: {stick_operation: {project: shop}}
+          - at: 5m
+            intervene: {release_operation: {project: shop}}
+        story:
+          - call: apply_project_domains
+          - advance: 10m
+        """
+    )
+    moment = engine.history.newest(1)[0]
+
+    assert [
+        (format_timestamp(at_ms)[14:19], operation.phase, operation.stuck)
+        for at_ms, operation in moment.entered
+    ] == [
+        ("00:02", "deploying", False),
+        ("00:03", "deploying", True),
+        ("05:00", "deploying", False),
+        ("05:04", "verifying", False),
+        ("05:08", "done", False),
+    ]

@@ -19,10 +19,11 @@ from hosting_emulator.engine.trail import Committed
 from hosting_emulator.engine.trails import access, assumed, disturbing, repeating, writing
 from hosting_emulator.world.value import World
 
-#: The steps a trail can have, in their order.
+#: The steps a trail can have, in the order in which things happen. `fault` comes once more after
+#: `commit`: there stand the faults that act after it, and what became of the answer.
 STEPS = (
-    *("due", "principal", "fault", "scope", "role", "idempotency", "commit", "assumption"),
-    "refusal",
+    *("due", "principal", "fault", "scope", "role", "idempotency", "commit", "fault"),
+    *("assumption", "refusal"),
 )
 
 
@@ -43,8 +44,7 @@ class Trails:
     def steps(self, entry: Entry) -> list[dict[str, str]]:
         """Return the steps of an exchange: what was decided, and what it was decided from."""
         redactor = Redactor(entry.world.assumptions.key_prefix)
-        steps = [{"step": step, "says": redactor.text(says)} for step, says in self._told(entry)]
-        return sorted(steps, key=lambda step: STEPS.index(step["step"]))
+        return [{"step": step, "says": redactor.text(says)} for step, says in self._told(entry)]
 
     def _told(self, entry: Entry) -> Iterator[tuple[str, str]]:
         world, commits = entry.world, []
@@ -59,14 +59,17 @@ class Trails:
         spec = _spec(entry, asked)
         if entry.principal is not None:
             yield "principal", access.principal_of(asked, entry.principal)
-        yield from _named("fault", disturbing.faults_of(entry, asked, commits))
+        counts = disturbing.Counts(commits)
+        yield from disturbing.before_commit(entry, asked, counts)
         if spec is not None and entry.principal is not None and entry.judged:
             yield from access.access_of(asked, entry, entry.principal, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._uses.told(entry, asked))
-        yield from _named("commit", (writing.commit_of(made, before) for made, before in commits))
-        if not commits and spec is not None and spec.idempotent and 200 <= entry.status < 300:
-            yield "commit", "Nothing was committed: the world is as it was."
+        yield from _named("commit", (writing.commit_of(*made) for made in counts.others))
+        if not counts.others and spec is not None and spec.idempotent and 200 <= entry.status < 300:
+            rest = "all but what faults count" if commits else "the world"
+            yield "commit", f"Nothing was committed: {rest} is as it was."
+        yield from disturbing.after_commit(entry, counts)
         yield from _named("assumption", assumed.assumptions_of(asked, entry, spec))
         refusal = _refusal(entry)
         if refusal is not None:

@@ -35,19 +35,32 @@ def happened(found: Committed, before: World) -> list[str]:
 
 
 def _changes(found: Committed, before: World) -> Iterator[str]:
+    ways = _ways(found, before)
     for id_, operation in found.writes.get(OPERATIONS.name, {}).items():
         old = before.get(OPERATIONS, id_)
         if operation is not None and (old is None or _stands(old) != _stands(operation)):
             of = (
                 f"operation {id_} ({operation.kind} of {_alias(found.world, operation.project_id)})"
             )
-            yield f"{of} is {_stands(operation)}{f', was {_stands(old)}' if old else ''}"
+            by_way = f", by way of {' and '.join(ways[id_])}" if id_ in ways else ""
+            yield f"{of} is {_stands(operation)}{f', was {_stands(old)}' if old else ''}{by_way}"
     for table in (DEPLOYMENTS, DNS):
         for id_, record in found.writes.get(table.name, {}).items():
             yield from _status(found.world, before, table.name, id_, record)
     for _, planned in found.writes.get(TIMELINE.name, {}).items():
         if planned is not None and planned.done:
             yield f"the timeline: {planned.said}"
+
+
+def _ways(found: Committed, before: World) -> dict[str, list[str]]:
+    """Return by operation the states that a commit took it through, between its first and last."""
+    ways: dict[str, list[str]] = {}
+    for _, entered in found.entered:
+        old, new = before.get(OPERATIONS, entered.id), found.world.get(OPERATIONS, entered.id)
+        ends = [end.state for end in (old, new) if end is not None]
+        if entered.state not in ends and entered.state not in ways.get(entered.id, ()):
+            ways.setdefault(entered.id, []).append(entered.state)
+    return ways
 
 
 def _status(world: World, before: World, name: str, id_: str, record: Any) -> Iterator[str]:

@@ -106,6 +106,7 @@ def _response(found: dict[str, Any]) -> dict[str, Any]:
         "redirectURL": _value(answer["headers"], "location"),
         "headersSize": -1,
         "bodySize": answer["body_bytes"],
+        "_transferSize": answer["body_bytes"],  # Chromium would take the unknown headers for -1
         "comment": f"It did not arrive: {found['lost']}." if found["lost"] else "",
     }
 
@@ -113,7 +114,7 @@ def _response(found: dict[str, Any]) -> dict[str, Any]:
 def _kept(message: dict[str, Any]) -> str:
     if message["body"] is None:
         return "It is no text, and is left out."
-    return "" if len(message["body"].encode()) >= message["body_bytes"] else "A part of it."
+    return "A part of it: its beginning." if message["body_cut"] else ""
 
 
 def _headers(headers: list[tuple[str, str]]) -> list[dict[str, str]]:

@@ -27,8 +27,12 @@ async def list_history(context: Context, world: str) -> web.Response:
     limit = read_limit(context, "limit", 100)
     engine.settle()
     items = [
-        {"commit": state.commit, "at": format_timestamp(state.at_ms), "title": title}
-        for title, state in engine.history.newest(limit)
+        {
+            "commit": moment.world.commit,
+            "at": format_timestamp(moment.world.at_ms),
+            "title": moment.title,
+        }
+        for moment in engine.history.newest(limit)
     ]
     return answers.json({"first": engine.history.first, "items": items})
 

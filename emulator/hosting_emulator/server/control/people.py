@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -16,11 +16,11 @@ from hosting_emulator.engine.sign_in import SignIn
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world import views
-from hosting_emulator.world.records import Organization, Person, Project
+from hosting_emulator.world.naming import N, id_of, kind_of, not_found
+from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, Table
 from hosting_emulator.world.value import Change, World
 
-R = TypeVar("R", Person, Organization, Project)
 LONGEST_LIFETIME_S = 10 * 365 * 86_400
 
 
@@ -46,15 +46,13 @@ async def create_token(context: Context, world: str) -> web.Response:
     """POST …/tokens: an access JWT for a person, as if they had signed in."""
     asked = await context.read(NewToken)
     engine = context.engine(world)
-    person = find(engine.world, PEOPLE, asked.who, "person")
+    person = find(engine.world, PEOPLE, asked.who)
     if asked.organization is msgspec.UNSET:
         organization_id = home_of(engine.world, person)
     elif asked.organization is None:
         organization_id = None
     else:
-        organization_id = find(
-            engine.world, ORGANIZATIONS, str(asked.organization), "organization"
-        ).id
+        organization_id = find(engine.world, ORGANIZATIONS, str(asked.organization)).id
     lifetime = asked.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= LONGEST_LIFETIME_S:
         raise ControlRefused(
@@ -104,11 +102,11 @@ async def create_api_key(context: Context, world: str) -> web.Response:
     """POST …/api-keys: a key with chosen permissions, its value shown once."""
     asked = await context.read(NewKey)
     engine = context.engine(world)
-    person = find(engine.world, PEOPLE, asked.who, "person")
+    person = find(engine.world, PEOPLE, asked.who)
     organization_id = asked.organization or home_of(engine.world, person)
     if organization_id is None:
         raise ControlRefused(409, "No organization", f"{asked.who} belongs to no organization")
-    organization = find(engine.world, ORGANIZATIONS, organization_id, "organization")
+    organization = find(engine.world, ORGANIZATIONS, organization_id)
     permissions = tuple(
         organization.permissions if asked.permissions is None else asked.permissions
     )
@@ -125,14 +123,9 @@ async def create_api_key(context: Context, world: str) -> web.Response:
     return answers.json({"value": value, "key": views.api_key(key, engine.world.assumptions)}, 201)
 
 
-def find(world: World, table: Table[R], name: str, index: str) -> R:
+def find(world: World, table: Table[N], name: str) -> N:
     """Return the person, organization or project of this alias or id. Raises ControlRefused 404."""
-    found = world.get(table, world.indexes.get(f"{index}:{name}") or name)
+    found = world.get(table, id_of(world, table, name))
     if found is None:
-        aliases = ", ".join(sorted(record.alias for _, record in world.rows(table)))
-        raise ControlRefused(
-            404,
-            f"No such {index}",
-            f"no {index} is {name[:80]!r} (by alias or id); there are {aliases}",
-        )
+        raise ControlRefused(404, f"No such {kind_of(table)}", not_found(world, table, name))
     return found

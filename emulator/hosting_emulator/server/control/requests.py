@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import partial
+from contextlib import suppress
 from urllib.parse import parse_qs
 
 from aiohttp import web
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.request_log import Entry, entry_view
+from hosting_emulator.engine.request_log import NOBODY, Entry, entry_view
 from hosting_emulator.engine.trails import Trails
-from hosting_emulator.engine.wanted import NOBODY, NONE, Wanted
+from hosting_emulator.engine.wanted import NONE, Wanted
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.people import find
@@ -30,7 +31,7 @@ async def list_requests(context: Context, world: str) -> web.Response:
     """GET …/requests?limit=50, newest first, and how many there have been.
 
     Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
-    `since` and `until` (world time, until not included), `text` and `after` (a number).
+    `since` and `until` (world time, or so long before now; until not included), `text` and `after` (a number).
     `trail=false` leaves the trails out.
     """
     engine = context.engine(world)
@@ -74,20 +75,20 @@ def read_wanted(context: Context, engine: Engine) -> Wanted:
     """Return which exchanges the query means. Raises ControlRefused 400 or 404, naming the filter."""
     given = {name: value for name, value in _given(context).items() if name in FILTERS and value}
     world = engine.world
-    person, project = partial(find, world, PEOPLE), partial(find, world, PROJECTS)
     who, about = given.get("who"), given.get("project")
     status = given.get("status", "")
     if status and not _STATUS.fullmatch(status):
-        raise ControlRefused(400, "Bad status", "status is a status like 404, or a class like 4xx")
+        said = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
+        raise ControlRefused(400, "Bad status", said)
     whole_class = status.lower().endswith("xx")
     return Wanted(
         call=_known_call(given.get("call")),
         status=int(status) if status and not whole_class else None,
         status_class=int(status[0]) if whole_class else None,
-        who=who if who in (None, NOBODY) else person(who, "person").id,
-        project=None if about is None else project(about, "project").id,
-        since_ms=_moment("since", given.get("since")),
-        until_ms=_moment("until", given.get("until")),
+        who=who if who in (None, NOBODY) else find(world, PEOPLE, who).id,
+        project=None if about is None else find(world, PROJECTS, about).id,
+        since_ms=_moment(engine, "since", given.get("since")),
+        until_ms=_moment(engine, "until", given.get("until")),
         text=given.get("text"),
         after=_number("after", given.get("after")),
     )
@@ -114,11 +115,16 @@ def _known_call(call: str | None) -> str | None:
     raise ControlRefused(400, "Bad call", f"no call is named {str(call)[:80]!r}; {hint}")
 
 
-def _moment(name: str, text: str | None) -> int | None:
+def _moment(engine: Engine, name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    with suppress(ValueError):
+        return engine.settle() - parse_duration_ms(text)
     try:
-        return None if text is None else parse_timestamp(text)
+        return parse_timestamp(text)
     except ValueError as error:
-        raise ControlRefused(400, f"Bad {name}", str(error)) from None
+        said = f"{error}; or so long ago, like 90s or 5m"
+        raise ControlRefused(400, f"Bad {name}", said) from None
 
 
 def _number(name: str, text: str | None) -> int | None:

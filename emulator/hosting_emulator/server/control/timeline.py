@@ -22,9 +22,9 @@ Span = dict[str, Any]
 async def show_timeline(context: Context, world: str) -> web.Response:
     """GET …/timeline?limit=20: the newest operations, newest first, each with its states.
 
-    A span is a state, a phase, whether it was stuck, and from when to when; the last one of an
-    operation that has not ended goes on (`to` is null). What was before the oldest commit that is
-    kept is one span in the state of that commit.
+    A span is a state, a phase, whether it was stuck, and from when to when, however late anybody
+    looked; the last one of an operation that has not ended goes on (`to` is null). What was before
+    the oldest commit that is kept is one span in the state of that commit.
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 20)
@@ -40,8 +40,11 @@ def _spans(engine: Engine, wanted: list[Operation]) -> dict[str, list[Span]]:
     """Walk the history once; a record that is still the same object has not changed."""
     seen: dict[str, Operation | None] = {}
     spans: dict[str, list[Span]] = {operation.id: [] for operation in wanted}
-    states = [moment.world for moment in reversed(engine.history.newest(CAPACITY))]
-    for state in (*states, engine.world):
+    for place, moment in enumerate(reversed(engine.history.newest(CAPACITY))):
+        state = moment.world
+        for at_ms, entered in moment.entered if place else ():
+            if entered.id in spans:
+                _enter(spans[entered.id], entered, format_timestamp(at_ms))
         for operation_id, found in spans.items():
             record = state.get(OPERATIONS, operation_id)
             if record is seen.get(operation_id):

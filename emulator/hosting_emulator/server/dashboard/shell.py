@@ -52,9 +52,13 @@ def dashboard_page(fallback_html: str) -> str:
 """
 
 
+#: These come first, in this order: what follows, such as a panel's own, is written on top of them.
+_FIRST: Final = ("base.css", "parts.css", "frame.css")
+
+
 @cache
 def _styles() -> tuple[str, ...]:
-    """Return the style sheets, `base.css` first: the others build on it."""
+    """Return the style sheets in the order in which they build on each other."""
     folder = files(__package__ or __name__).joinpath("static", "style")
-    names = [entry.name for entry in folder.iterdir() if entry.name.endswith(".css")]
-    return tuple(sorted(names, key=lambda name: (name != "base.css", name)))
+    names = {entry.name for entry in folder.iterdir() if entry.name.endswith(".css")}
+    return (*_FIRST, *sorted(names.difference(_FIRST)))

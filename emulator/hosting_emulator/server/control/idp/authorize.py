@@ -113,7 +113,7 @@ def _answer(
 def _chosen(world: World, choice: str) -> tuple[Person, str | None]:
     person_id, _, organization = choice.partition("/")
     try:
-        person = find(world, PEOPLE, person_id, "person")
+        person = find(world, PEOPLE, person_id)
         return person, organization_of(world, person, organization)
     except ControlRefused as refused:
         raise ClientRefused("access_denied", refused.detail) from None

@@ -6,6 +6,7 @@ from typing import Any
 
 from hosting_emulator.server.control.context import ControlRefused
 from hosting_emulator.server.control.people import find
+from hosting_emulator.world.naming import id_of
 from hosting_emulator.world.records import Organization, Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.value import World
@@ -29,7 +30,7 @@ def organization_of(world: World, person: Person, name: str) -> str | None:
     """
     if not name:
         return None
-    organization = find(world, ORGANIZATIONS, name, "organization")
+    organization = find(world, ORGANIZATIONS, name)
     if world.get(MEMBERSHIPS, f"{organization.id}/{person.id}") is None:
         raise ControlRefused(400, "", f"the person does not belong to {organization.alias}")
     return organization.id
@@ -62,7 +63,5 @@ def hinted(world: World, hint: str) -> Person | None:
     """Return the person whose alias, id or e-mail address a `login_hint` is."""
     if not hint:
         return None
-    try:
-        return find(world, PEOPLE, hint, "person")
-    except ControlRefused:
-        return next((row for _, row in world.rows(PEOPLE) if row.email == hint), None)
+    found = world.get(PEOPLE, id_of(world, PEOPLE, hint))
+    return found or next((row for _, row in world.rows(PEOPLE) if row.email == hint), None)

@@ -67,7 +67,7 @@ def _by_name(context: Context, engine: Engine, fields: Mapping[str, str]) -> dic
     interactive = fields["grant_type"] == "password"
     who = fields.get("username", "") if interactive else _client(context, fields)
     try:
-        person = find(engine.world, PEOPLE, who, "person")
+        person = find(engine.world, PEOPLE, who)
         organization_id = organization_of(
             engine.world, person, fields.get("organization", "")
         ) or home_of(engine.world, person)

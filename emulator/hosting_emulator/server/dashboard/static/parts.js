@@ -1,5 +1,6 @@
 // The shared parts, by one name.
 
+export { Answered, Lost } from "./parts/answered.js";
 export { Button, CopyButton, MenuButton } from "./parts/button.js";
 export { DialogRegion, ask } from "./parts/dialog.js";
 export { Form } from "./parts/form.js";

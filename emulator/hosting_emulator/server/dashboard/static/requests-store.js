@@ -1,4 +1,4 @@
-// The newest requests of the world, at most 500, kept up by events. Newest first.
+// The newest requests of the world, kept up by events: 200 at first, at most 500. Newest first.
 
 import { batch, effect, signal, untracked } from "./lib.js";
 import { inWorld } from "./api.js";
@@ -6,6 +6,8 @@ import { listen } from "./events.js";
 import { world } from "./here.js";
 
 export const MOST = 500;
+/** How many are asked for at first; the rest when somebody wants to see them. */
+export const FIRST = 200;
 const GATHER_MS = 250;
 
 /** @type {import("./vendor/signals.js").Signal<any[]>} */
@@ -19,11 +21,11 @@ export const requestsState = signal("loading");
 let coming = [];
 let timer = 0;
 
-/** Load the list anew. */
-export async function reloadRequests() {
+/** Load the list anew, as long as it was. @param {number} [limit] */
+export async function reloadRequests(limit = Math.max(FIRST, requests.peek().length)) {
   const asked = world.value;
   try {
-    const found = await inWorld.get(`/requests?limit=${MOST}&trail=false`);
+    const found = await inWorld.get(`/requests?limit=${limit}&trail=false`);
     if (asked !== world.value) return;
     coming = [];
     batch(() => {
@@ -35,6 +37,9 @@ export async function reloadRequests() {
     if (asked === world.value) requestsState.value = error;
   }
 }
+
+/** Load what is older than the first ones, up to the most that are shown. */
+export const loadOlder = () => reloadRequests(MOST);
 
 /** Take in what came since: one change of the page for many requests. */
 function gather() {

@@ -1,4 +1,5 @@
 // Rows that do not move under the pointer: what comes while it is over them waits to be let in.
+// What is older than all of them comes below, and moves none.
 
 import { useEffect, useRef, useState } from "./lib.js";
 
@@ -20,10 +21,12 @@ export function useStill(rows, of, paused = false) {
 
   useEffect(settle, [rows, paused]);
 
-  const here = new Set(shown.map(of));
+  const last = shown.length ? of(shown[shown.length - 1]) : undefined;
+  const older = shown === rows ? [] : rows.slice(rows.findIndex((row) => of(row) === last) + 1 || rows.length);
+  const here = new Set([...shown, ...older].map(of));
   const fresh = shown === rows ? 0 : rows.filter((row) => !here.has(of(row))).length;
   return {
-    rows: shown,
+    rows: older.length ? [...shown, ...older] : shown,
     fresh,
     show,
     hold: {

@@ -104,11 +104,12 @@ export function calmly(work) {
 
 const refreshSoon = calmly(refresh);
 
-/** @param {any} seen */
-function countHit(seen) {
-  const known = faults.value.some((fault) => fault.id === seen.id);
-  if (!known) return refreshSoon();
-  faults.value = faults.value.map((fault) => (fault.id === seen.id ? { ...fault, ...seen } : fault));
+/** A fault was armed, counted a request, or was removed. @param {any} event */
+function noteFault({ removed, ...counts }) {
+  const others = faults.value.filter((fault) => fault.id !== counts.id);
+  if (removed) faults.value = others;
+  else if (others.length === faults.value.length) refreshSoon();
+  else faults.value = faults.value.map((fault) => (fault.id === counts.id ? { ...fault, ...counts } : fault));
 }
 
 /** Time that passes by itself may make something due; asking for the clock lets it happen. */
@@ -143,7 +144,7 @@ export function startStore() {
     });
   });
   listen("clock", setClock);
-  listen("fault", countHit);
+  listen("fault", noteFault);
   listen("commit", refreshSoon);
   for (const kind of /** @type {const} */ (["world", "gap"])) {
     listen(kind, () => {

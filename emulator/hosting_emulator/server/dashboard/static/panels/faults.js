@@ -8,7 +8,7 @@ import { choice, documentOf, fieldsOf } from "./fields.js";
 import { Pick } from "./find.js";
 import { removingRow, toTitle } from "./focus.js";
 
-const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at", "removed"]);
+const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at"]);
 /** What most faults need; the rest unfolds. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"].map(choice);

@@ -3,10 +3,10 @@
 import { inWorld, tokenOf } from "../api.js";
 import { callName, curl } from "../calls.js";
 import { html, useEffect, useRef } from "../lib.js";
-import { Badge, Button, CopyButton, Facts, Json, MenuButton, Shown, act } from "../parts.js";
+import { Answered, Button, CopyButton, Facts, Json, Lost, MenuButton, Shown, act } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link, summary } from "../store.js";
-import { spoken, toneOfStatus } from "../words.js";
+import { spoken } from "../words.js";
 
 /** @param {{n: string, close: () => void}} props */
 export function RequestDetail({ n, close }) {
@@ -30,21 +30,21 @@ export function RequestDetail({ n, close }) {
 function Whole({ item }) {
   const { request, answer } = item;
   return html`<div class="stack">
-    <p class="row"><${Badge} tone=${toneOfStatus(item.status)}>${item.status}<//> <b>${callName(item.call)}</b>
+    <p class="row"><${Answered} of=${item} /> <b>${callName(item.call)}</b> <${Lost} of=${item} />
       ${item.code && html`<a href=${`/_emulator/docs/errors/${item.code.replaceAll("_", "-")}`}>${item.code}</a>`}</p>
     <p class="mono">${item.method} ${item.path}${item.query && `?${item.query}`}</p>
     <div class="row"><${Acts} item=${item} /></div>
     <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} item=${item} /></section>
     <${Facts} of=${[
       ["At", html`<time datetime=${item.at}>${item.at}</time>`],
-      ["Who", item.who ?? item.principal ?? "nobody"],
+      ["Who", item.who ?? item.principal ?? "—"],
       item.operation && ["Operation", html`<a href=${link("operations", item.operation)}>${item.operation}</a>`],
       item.idempotency_key && ["Idempotency-Key", html`<code>${item.idempotency_key}</code>`],
-      item.lost && ["Lost by", item.lost],
       ["Took", `${item.duration_us} µs`],
     ].filter(Boolean)} />
     <${Side} name="Request" of=${request} />
-    <${Side} name="Answer" of=${answer} />
+    ${item.status ? html`<${Side} name="Answer" of=${answer} />`
+      : html`<section aria-label="Answer" class="stack tight"><h3>Answer</h3><p class="small quiet">None reached the client.</p></section>`}
   </div>`;
 }
 
@@ -63,12 +63,12 @@ function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => async () => {
     const done = await act(
       () => inWorld.post(`/requests/${item.n}/replay`, { same_key: same }),
-      (entry) => `Sent again as request ${entry.n}: ${entry.status}.`,
+      (entry) => `Sent again as request ${entry.n}: ${entry.status || "the answer was lost"}.`,
     );
     if (done) go("requests", String(done.n));
   };
   return html`<${CopyButton} label="Copy as curl" text=${() => Promise.resolve(command(item))} />
-    ${item.who && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.who))} />`}
+    ${item.principal && item.who && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.who))} />`}
     ${item.idempotency_key
       ? html`<${MenuButton} small label="Replay"><div class="stack">
           <${Button} onClick=${again(false)}>With a new key<//><${Button} onClick=${again(true)}>With the same key<//></div><//>`
@@ -107,5 +107,6 @@ function Side({ name, of }) {
       <dl class="headers mono">${headers.map(([key, value], place) => html`<div key=${place}><dt>${key}</dt><dd>${value}</dd></div>`)}</dl>
     </details>
     ${text(of.body) ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">No body.</p>`}
+    ${of.body_cut && html`<p class="small quiet">Only its beginning was kept: it has ${of.body_bytes.toLocaleString("en")} bytes.</p>`}
   </section>`;
 }

@@ -1,12 +1,12 @@
 // Live requests: what comes is shown as it comes, and nothing moves under the pointer.
 
 import { CALLS, callName } from "../calls.js";
-import { html, useMemo, useState } from "../lib.js";
-import { Badge, Button, Empty, Failure, Loading, Panel } from "../parts.js";
-import { MOST, reloadRequests, requestsState } from "../requests-store.js";
+import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel } from "../parts.js";
+import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
 import { useStill } from "../still.js";
 import { go, link, requests, route, summary, total, world } from "../store.js";
-import { counted, moment, toneOfStatus } from "../words.js";
+import { counted, moment } from "../words.js";
 import { RequestDetail } from "./request-detail.js";
 
 /** @param {{arg: string, query: Record<string, string>}} props */
@@ -38,7 +38,7 @@ export default function Requests({ arg, query }) {
 /** @param {any} item @param {Record<string, string>} query */
 function matches(item, query) {
   if (query.call && item.call !== query.call) return false;
-  if (query.who && (item.who ?? "nobody") !== query.who) return false;
+  if (query.who && item.who !== query.who) return false;
   if (query.status && !String(item.status).startsWith(query.status[0])) return false;
   if (query.project && item.project !== query.project) return false;
   if (!query.text) return true;
@@ -70,14 +70,36 @@ const Choose = ({ name, value = "", on, of }) => html`<select aria-label=${name}
 function List({ rows, hold, current, query, filtered }) {
   const state = requestsState.value;
   if (state === "loading") return html`<${Loading} />`;
-  if (state !== "ready") return html`<${Failure} error=${state} again=${reloadRequests} />`;
+  if (state !== "ready") return html`<${Failure} error=${state} again=${() => reloadRequests()} />`;
   if (!rows.length) {
-    return html`<${Empty}>${filtered ? "No request fits the filter." : html`No request yet. <a href=${link("try")}>Try a call</a>, or point your client at this world.`}<//>`;
+    return html`<${Empty}>${filtered ? "No request fits the filter." : html`No request yet. <a href=${link("try")}>Try a call</a>, or point your client at this world.`}<//>
+      <${Older} shown=${rows.length} />`;
   }
   return html`<ol class="requests" ...${hold} aria-label="Requests, newest first">
       ${rows.map((item) => html`<${Row} key=${item.n} item=${item} current=${item.n === current} to=${link("requests", item.n, query)} />`)}
     </ol>
-    ${rows.length >= MOST && html`<p class="small quiet">The newest ${MOST} are shown.</p>`}`;
+    <${Older} shown=${rows.length} />`;
+}
+
+/** Says how far the list goes, and goes further; focus then stands on the first of what came. @param {{shown: number}} props */
+function Older({ shown }) {
+  const { length } = requests.value;
+  const from = useRef(-1);
+  /** @type {{current: HTMLElement | null}} */
+  const note = useRef(null);
+  useEffect(() => {
+    if (from.current < 0) return;
+    const row = document.querySelectorAll(".requests li")[from.current];
+    from.current = -1;
+    (/** @type {HTMLElement | null | undefined} */ (row?.querySelector("a")) ?? note.current)?.focus({ preventScroll: true });
+  }, [length]);
+  if (length < FIRST || length >= total.value) return null;
+  const older = async () => {
+    from.current = shown;
+    await loadOlder();
+  };
+  return html`<p class="row older"><span class="small quiet" tabindex="-1" ref=${note}>The newest ${length} of ${total.value.toLocaleString("en")} are here.</span>
+    ${length < MOST && html`<${Button} small onClick=${older}>Older ones<//>`}</p>`;
 }
 
 /** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, to: string}} props */
@@ -86,13 +108,13 @@ function Row({ item, current, to }) {
     () => html`<li class=${current ? "current" : ""}>
       <a href=${to} aria-current=${current ? "true" : undefined}>
         <span class="n number quiet">${item.n}</span>
-        <${Badge} tone=${toneOfStatus(item.lost ? 0 : item.status)}>${item.status || "—"}<//>
+        <${Answered} of=${item} />
         <span class="what"><b>${callName(item.call)}</b>
-          ${item.replayed && html`<${Badge}>replay<//>`}${item.lost && html`<${Badge} tone="bad">${item.lost}<//>`}
+          ${item.replayed && html`<${Badge}>replay<//>`}<${Lost} of=${item} />
           ${item.code && html`<code class="quiet">${item.code}</code>`}
           <span class="line cut mono quiet">${item.method} ${item.path}${item.query && `?${item.query}`}</span>
         </span>
-        <span class="who quiet">${item.who ?? "nobody"}</span>
+        <span class="who quiet">${item.who ?? "—"}</span>
         <time class="number quiet" datetime=${item.at}>${moment(item.at)}</time>
       </a>
     </li>`,

@@ -1,21 +1,25 @@
-// Scenarios: the library, each with its text; load one into this world, or run its story.
+// Scenarios: the library, each with its text, and one's own; load one into this world, or run its story.
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { useResource } from "../resource.js";
-import { said, world } from "../store.js";
-import { act, ask, Badge, Button, Code, Empty, Panel, Section, Shown } from "../parts.js";
+import { go, link, said, world } from "../store.js";
+import { act, ask, Button, Code, Panel, Section, Shown } from "../parts.js";
 import { Picks } from "./find.js";
+import { draft, focusField, OwnScenario } from "./own-scenario.js";
+import { Story, verdict } from "./story.js";
 
 /** @param {{arg?: string}} props */
 export default function Scenarios({ arg }) {
   const library = useResource(() => api.get("/scenarios"), { on: [] });
   return html`<${Panel} title="Scenarios" lead="A world with its failures, and a story that proves them. A story runs in a world of its own.">
-    <${Shown} of=${library} empty=${(/** @type {any} */ d) => !d.items.length && "The library is empty."}>
+    <${Shown} of=${library}>
       ${(/** @type {any} */ d) => html`<div class="beside">
         <${Section} title="Library">
+          <ul class="pick"><li><a href=${link("scenarios")} aria-current=${arg ? undefined : "true"} onClick=${focusField}>
+            <b>Your own</b> <span class="quiet small">Paste a scenario, check it, load it.</span></a></li></ul>
           <${Picks} panel="scenarios" items=${d.items.map(asPick)} chosen=${arg} /><//>
         ${arg ? html`<${Chosen} key=${arg} name=${arg} />`
-          : html`<${Section} title="Details"><${Empty}>Choose a scenario.<//><//>`}
+          : html`<${OwnScenario} />`}
       </div>`}<//>
   <//>`;
 }
@@ -33,12 +37,19 @@ function Chosen({ name }) {
     setTold(null);
     const found = await api.post("/scenarios/run", { name });
     setTold(found);
-    said.value = found.passed ? "The story passed." : "The story failed.";
+    said.value = verdict(found);
   });
   const load = async () => {
     const text = `World ${world.value} becomes that of ${name}: what it holds now is replaced.`;
     if (!await ask({ title: "Load this scenario", text, yes: "Load", danger: true })) return;
     await act(() => inWorld.post("/scenario", { name }), `World ${world.value} is that of ${name} now.`);
+  };
+  const copy = async (/** @type {string} */ text) => {
+    const warning = "What you have written in the field is replaced.";
+    if (draft.peek().trim() && draft.peek() !== text && !await ask({ title: "Edit a copy", text: warning, yes: "Replace" })) return;
+    draft.value = text;
+    focusField();
+    go("scenarios");
   };
   return html`<div ref=${place} tabIndex="-1" role="group" aria-label=${name} class="stack">
     <${Shown} of=${scenario}>${(/** @type {any} */ one) => html`
@@ -46,25 +57,10 @@ function Chosen({ name }) {
         <div class="row">
           <${Button} kind="primary" onClick=${run}>Run its story<//>
           <${Button} onClick=${load}>Load into this world<//>
+          <${Button} kind="quiet" onClick=${() => copy(one.text)}>Edit a copy<//>
         </div>
         ${told && html`<${Story} told=${told} />`}
         <${Code} label=${`${one.name}.yaml`} text=${one.text} />
       <//>`}<//>
   </div>`;
 }
-
-/** @param {{told: any}} props */
-function Story({ told }) {
-  return html`<div class="story">
-    <p><${Badge} tone=${told.passed ? "good" : "bad"}>${told.passed ? "passed" : "failed"}<//>${" "}
-      ${told.steps.length} steps, in a world of its own that is gone again.</p>
-    <ol class="steps">${told.steps.map((/** @type {any} */ step) => html`<li key=${step.n} class=${step.passed ? "" : "bad"}>
-      <span><b>${step.passed ? "✓" : "✗"}<span class="visually-hidden">${step.passed ? " passed" : " failed"}</span></b> ${step.title}</span>
-      <span class="quiet">${step.said}</span>
-      ${step.differences.length > 0 && html`<ul>${step.differences.map((/** @type {any} */ one) => html`<li key=${textOf(one)}>${textOf(one)}</li>`)}</ul>`}
-    </li>`)}</ol>
-  </div>`;
-}
-
-/** @param {{at: string, expected: any, found: any}} one */
-const textOf = ({ at, expected, found }) => `${at}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;

@@ -1,0 +1,102 @@
+// A scenario of the user's own: pasted, checked with the place of what is wrong, loaded.
+
+import { api, inWorld } from "../api.js";
+import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
+import { ask, Button, Section, toast } from "../parts.js";
+import { said, world } from "../store.js";
+import { Story, verdict } from "./story.js";
+
+/** What is being written; it stays while other panels are looked at. @type {import("../vendor/signals.js").Signal<string>} */
+export const draft = signal("");
+let wanted = false;
+const LEAD = "Paste a scenario. A check builds its world and runs its story there; this world stays as it is.";
+
+/** Let the field have the keyboard's focus: now, or once it is there. */
+export function focusField() {
+  /** @type {HTMLElement | null} */
+  const field = document.querySelector("textarea.yaml");
+  if (field) field.focus();
+  else wanted = true;
+}
+
+export function OwnScenario() {
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const [told, setTold] = useState(/** @type {any} */ (null));
+  /** @type {{current: HTMLTextAreaElement | null}} */
+  const area = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    if (wanted) area.current?.focus();
+    wanted = false;
+  }, []);
+
+  /** Do something with the text; what is wrong with it is shown at its place. @param {() => Promise<void>} work */
+  const trying = async (work) => {
+    setError(null);
+    setTold(null);
+    try {
+      await work();
+    } catch (failure) {
+      const found = placed(failure, draft.peek());
+      setError(found);
+      if (area.current) show(area.current, found);
+    }
+  };
+  const check = () => trying(async () => {
+    const found = await api.post("/scenarios/run", { text: draft.peek() });
+    setTold(found);
+    said.value = found.steps.length ? verdict(found) : "Its world can be built.";
+  });
+  const load = async () => {
+    const warning = `World ${world.value} becomes that of your scenario: what it holds now is replaced.`;
+    if (!await ask({ title: "Load your scenario", text: warning, yes: "Load", danger: true })) return;
+    await trying(async () => {
+      await inWorld.post("/scenario", { text: draft.peek() });
+      toast(`World ${world.value} is that of your scenario now.`, "good");
+    });
+  };
+  return html`<${Section} title="Your own scenario" lead=${LEAD}>
+    <div class="form">
+      <div class="field">
+        <label for=${id}>Scenario, as YAML</label>
+        <textarea id=${id} class="yaml" ref=${area} rows="18" spellcheck="false" autocapitalize="off" wrap="off" value=${draft.value}
+          aria-invalid=${error ? "true" : undefined} aria-describedby=${error ? `${id}-error ${id}-help` : `${id}-help`}
+          onInput=${(/** @type {any} */ event) => (draft.value = event.currentTarget.value)}></textarea>
+        <small id=${`${id}-help`} class="quiet">What may stand in it: <a href="/_emulator/contract/scenario-schema.json">the schema</a>, or any scenario of the library.</small>
+      </div>
+      ${error && html`<${Wrong} id=${`${id}-error`} of=${error} />`}
+      <div class="row buttons">
+        <${Button} kind="primary" onClick=${check}>Check<//>
+        <${Button} onClick=${load}>Load into this world<//>
+      </div>
+    </div>
+    ${told && html`<${Story} told=${told} />`}
+  <//>`;
+}
+
+/**
+ * @typedef {{line: number, column: number, message: string, text: string}} Wrong line 0: the whole of it
+ * @param {{id: string, of: Wrong}} props
+ */
+const Wrong = ({ id, of }) => html`<div id=${id} class="error" role="alert">
+  <p>${of.line > 0 && html`<strong>Line ${of.line}, column ${of.column}: </strong>`}${of.message}</p>
+  ${of.text.trim() && html`<pre class="wrong-line"><code>${of.text}</code></pre>`}
+</div>`;
+
+/** Find the place in what the emulator says, `file:line:column: message`. @param {any} failure @param {string} text @returns {Wrong} */
+function placed(failure, text) {
+  const [, line, column, message] = /^[^\n:]*:(\d+):(\d+): ([^]*)$/.exec(failure.message) ?? [];
+  if (!line) return { line: 0, column: 0, message: failure.message, text: "" };
+  return { line: Number(line), column: Number(column), message, text: text.split("\n")[Number(line) - 1] ?? "" };
+}
+
+/** Put the keyboard's focus on the place, from the column to the end of the line. @param {HTMLTextAreaElement} area @param {Wrong} wrong */
+function show(area, { line, column, text }) {
+  area.focus();
+  if (!line) return;
+  const lines = area.value.split("\n");
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  area.setSelectionRange(start + Math.min(column - 1, text.length), start + text.length);
+  area.scrollTop = (line - 4) * (area.scrollHeight / lines.length); // the third line from its top
+  area.scrollLeft = 0;
+}

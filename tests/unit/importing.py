@@ -1,0 +1,34 @@
+"""What an import brings along, seen in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_LIST_IMPORTS = """
+import sys
+before = set(sys.modules)
+import {module}
+print(*sorted(set(sys.modules) - before), sep="\\n")
+"""
+
+
+def imported_by(module: str) -> set[str]:
+    """Return the modules that importing one loads, itself included."""
+    run = subprocess.run(
+        [sys.executable, "-c", _LIST_IMPORTS.format(module=module)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(run.stdout.split())
+
+
+def foreign(modules: set[str], *own: str) -> list[str]:
+    """Return those that are neither of the standard library nor of our `own` packages."""
+    known = sys.stdlib_module_names
+    return sorted(
+        name
+        for name in modules - {"hosting_emulator"}
+        if name.partition(".")[0] not in known and not name.startswith(own)
+    )
