@@ -54,6 +54,16 @@ def test_filters(asked: Api, filters: dict[str, Any], expected: list[int]):
     assert numbers(asked, **filters) == expected
 
 
+def test_a_moment_may_be_so_long_ago(api: Api):
+    api.dns()
+    api.advance("10m")
+    api.dns()
+
+    assert numbers(api, since="5m") == [2]
+    assert numbers(api, until="5m") == [1]
+    assert numbers(api, since="10m") == [2, 1]
+
+
 def test_nobody_is_who_came_without_a_known_token(api: Api):
     """A good token that was not looked at belongs to somebody, though it is not said to whom."""
     api.call("POST", api.project_path("edge-dns"))
@@ -76,7 +86,7 @@ def test_nobody_is_who_came_without_a_known_token(api: Api):
         ("status=999", "a class like 4xx"),
         ("who=bob", "no person is 'bob'"),
         ("project=shap", "no project is 'shap'"),
-        ("since=yesterday", "is not a timestamp"),
+        ("since=yesterday", "is not a timestamp.*or so long ago, like 90s or 5m"),
         ("after=-1", "the number of a request"),
         ("trail=no", "true or false"),
     ],

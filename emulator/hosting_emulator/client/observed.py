@@ -14,8 +14,8 @@ class RequestFilters(TypedDict, total=False):
     """Which exchanges are meant: all that is given must fit.
 
     `call` is a call's name or `none`; `status` like `404` or `4xx`; `who` and `project` are aliases
-    or ids (`nobody`: without a known token); `since` and `until` are world time, until not included; `text` is
-    looked for in all that is shown; `after` leaves out the exchanges up to that number.
+    or ids (`nobody`: without a known token); `since` and `until` are world time, until not included;
+    `text` is looked for in all that is shown; `after` leaves out the exchanges up to that number.
     """
 
     call: str | None

@@ -35,8 +35,9 @@ class Entry:
     """One exchange. `why` are the reasons that were noted, in order; `took_ns` is real time in the core.
 
     `project` and `operation` are ids named by the path; `principal` is None also where it was not
-    looked at (`unknown` tells); `lost` is the connection fault that ate the answer. Bodies are kept up to BODY_KEPT bytes, their whole lengths beside them. What follows
-    them are the facts that `trails` tells from (see `trail.Trail`).
+    looked at (`unknown` tells); `lost` is the connection fault that ate the answer. Bodies are kept
+    up to BODY_KEPT bytes, their whole lengths beside them. What follows them are the facts that
+    `trails` tells from (see `trail.Trail`).
     """
 
     n: int

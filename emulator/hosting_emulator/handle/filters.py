@@ -79,7 +79,9 @@ class Wanted:
         if name == "call":
             return f"calls {made.call}" if made.call else "calls nothing the API has"
         if name == "who":
-            return f"was made by {made.who}" if made.who else "was refused before who asked was known"
+            return (
+                f"was made by {made.who}" if made.who else "was refused before who asked was known"
+            )
         if name == "project":
             return f"was about {self._project_aliases.get(made.project or '', made.project)}"
         if name == "status":

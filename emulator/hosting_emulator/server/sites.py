@@ -12,7 +12,6 @@ from aiohttp import web
 from hosting_emulator.server.hosts import host_name
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
-
 _DOCS = "/_emulator/docs"
 
 

@@ -181,7 +181,8 @@ def test_one_is_shown_whole(ask, control: FakeControl, words, request_line: str)
 
     assert "  scope      The project first exists. Who could see it: owner (owner)." in shown
     assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in shown
-    assert shown.endswith("  Content-Type: application/json\n\n  {\n")  # cut: as it is
+    said = "  … only its beginning was kept: it has 900 bytes.\n"
+    assert shown.endswith("  Content-Type: application/json\n\n  {\n" + said)  # cut: as it is
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
 

@@ -31,8 +31,8 @@ async def list_requests(context: Context, world: str) -> web.Response:
     """GET …/requests?limit=50, newest first, and how many there have been.
 
     Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
-    `since` and `until` (world time, or so long before now; until not included), `text` and `after` (a number).
-    `trail=false` leaves the trails out.
+    `since` and `until` (world time, or so long before now; until not included), `text` and `after`
+    (a number). `trail=false` leaves the trails out.
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 50)
