@@ -11,6 +11,11 @@ from tests.conftest import Api
 
 def items(api: Api, path: str) -> list[dict[str, Any]]:
     """Return the items at a path below the control URL of the world of `api`."""
+    return list(looked(api, path)["items"])
+
+
+def looked(api: Api, path: str) -> dict[str, Any]:
+    """Return the document at a path below the control URL of the world of `api`; "" is its own."""
     control_url = api.emulator.base_url.replace("/worlds/", "/_emulator/worlds/", 1)
-    with urllib.request.urlopen(f"{control_url}/{path}") as found:
-        return list(json.load(found)["items"])
+    with urllib.request.urlopen(f"{control_url}/{path}".rstrip("/")) as found:
+        return dict(json.load(found))

@@ -47,11 +47,20 @@ def projects(api: Api) -> Any:
 def test_a_call_that_is_tried_changes_the_world_as_that_person(
     chromium: Chromium, api: Api, origin: str
 ):
+    api.set_flag(False)
     before = projects(api)
 
     assert try_it(chromium, api, origin, "Olive", "setProjectPoweredByFlag") == "200"
 
     assert projects(api) != before
+
+
+def test_the_body_that_is_offered_is_accepted_as_the_world_stands(
+    chromium: Chromium, api: Api, origin: str
+):
+    for _ in range(2):
+        assert try_it(chromium, api, origin, "Olive", "initializeManagedSource") == "202"
+        api.emulator.clock.advance("1h")
 
 
 def test_each_try_has_a_new_idempotency_key(chromium: Chromium, api: Api, origin: str):

@@ -40,12 +40,16 @@ class ClockRequest(TypedDict, total=False):
 
 
 class Clock(TypedDict):
-    """A world's time; `pending` counts the events still due, the first at `next_due_at`."""
+    """A world's time; `pending` counts the events still due, the first at `next_due_at`.
+
+    `next_event` says what the first is; null when nothing is scheduled.
+    """
 
     mode: ClockMode
     now: str
     rate: float
     next_due_at: str | None
+    next_event: str | None
     pending: int
 
 
@@ -91,6 +95,7 @@ class Project(TypedDict):
     id: str
     handle: str
     organization_id: str
+    source_generation: int
 
 
 class World(TypedDict):

@@ -145,6 +145,7 @@ class Why(TypedDict):
     next: NextEvent | None
     waits_for: str | None
     held_by: str | None
+    reconciliation: str | None
     commands: list[str]
 
 

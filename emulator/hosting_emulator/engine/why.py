@@ -44,13 +44,14 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
         _ended(found, operation)
     else:
         _Explainer(live, found, now_ms).explain(operation, project)
-    next_at_ms = found.next_at_ms
+    next_at_ms, seen = found.next_at_ms, operation.reconciliation
     return {
         "operation": operation.id,
         "kind": operation.kind,
         "project": project.alias,
         "state": operation.state,
         "phase": operation.phase,
+        "reconciliation": None if seen is None else seen.state,
         "at": format_timestamp(now_ms),
         "says": found.says,
         "next": None

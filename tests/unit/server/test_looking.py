@@ -11,7 +11,7 @@ from typing import Any
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import call_table
 from hosting_emulator.server.dashboard.shell import dashboard_page
-from tests.browser.looking import items
+from tests.browser.looking import items, looked
 from tests.conftest import Api
 
 STATIC = files("hosting_emulator.server.dashboard").joinpath("static")
@@ -126,6 +126,66 @@ def test_the_state_that_goes_on_has_no_end(api: Api):
     (span,) = timeline(api, operation)["spans"]
 
     assert (span["state"], span["to"]) == ("queued", None)
+
+
+def test_the_timeline_is_ordered_by_time_and_says_how_many_there_are(api: Api):
+    began = [row["spans"][0]["from"] for row in items(api, "timeline?limit=1000")]
+
+    assert began == sorted(began, reverse=True)
+    assert looked(api, "timeline?limit=1")["total"] == len(began) > 30
+
+
+def test_more_deployments_of_a_project_are_shown_when_they_are_asked_for(api: Api):
+    (found,) = (row for row in items(api, "projects?deployments=1000") if row["alias"] == "shop")
+
+    assert len(found["deployments"]) == found["counts"]["deployments"] > 10
+    assert len(shop(api)["deployments"]) == 10
+
+
+def test_a_claim_says_whether_an_intervention_holds_it(api: Api):
+    assert not shop(api)["claim_held"]
+    api.emulator.intervene("hold_claim", project="shop")
+    assert shop(api)["claim_held"]
+    api.emulator.intervene("release_claim", project="shop")
+    api.initialize()
+    assert not shop(api)["claim_held"]
+
+
+def test_the_history_says_what_commits_changed(api: Api):
+    api.emulator.clock.scale(60)
+    api.emulator.clock.freeze()
+    value = api.create_key("ci").json["value"]
+    api.apply_domains()
+    api.dns(token=value)
+    api.emulator.clock.advance("1h")
+
+    last, *_ = told = [row["says"] for row in items(api, "history")]
+
+    assert last == "time went on by 1h; apply project domains of shop is succeeded"
+    assert "the API key ci was used" in told
+    assert "apply project domains of shop is queued" in told
+    assert any(says.startswith("the clock is frozen") for says in told)
+    assert any(says.startswith("the clock is scaled, 60 times as fast") for says in told)
+
+
+def test_the_clock_names_the_next_event(api: Api):
+    assert looked(api, "clock")["next_event"] == "the DNS authorization of shop expires"
+    api.initialize()
+    following = "initialize managed source of shop goes on to"
+    assert looked(api, "clock")["next_event"] == f"{following} running"
+    api.emulator.clock.advance("2s")
+    assert looked(api, "clock")["next_event"] == f"{following} deploying"
+
+
+def test_a_summary_has_the_generation_that_is_expected_next(api: Api):
+    def generation() -> int:
+        (found,) = (p for p in looked(api, "")["projects"] if p["alias"] == "shop")
+        return int(found["source_generation"])
+
+    before = generation()
+    api.emulator.clock.until(api.initialize(before).json["id"])
+
+    assert generation() == before + 1
 
 
 def test_the_timeline_begins_where_the_history_begins(api: Api):

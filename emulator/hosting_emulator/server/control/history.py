@@ -10,6 +10,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import Moment
 from hosting_emulator.engine.snapshots import Snapshot
 from hosting_emulator.server import answers
+from hosting_emulator.server.control.commits import came_to
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.requests import read_limit
 from hosting_emulator.server.control.views import world_summary
@@ -22,17 +23,23 @@ class Rewind(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def list_history(context: Context, world: str) -> web.Response:
-    """GET …/history?limit=100, newest first; `first` is the oldest that is kept."""
+    """GET …/history?limit=100, newest first; `first` is the oldest that is kept.
+
+    `says` tells in short what a commit changed, where its title leaves that open; else it is empty.
+    """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 100)
     engine.settle()
+    kept = engine.history.newest(limit + 1)
+    before = [*(moment.world for moment in kept[1:]), None]
     items = [
         {
             "commit": moment.world.commit,
             "at": format_timestamp(moment.world.at_ms),
             "title": moment.title,
+            "says": came_to(moment, found),
         }
-        for moment in engine.history.newest(limit)
+        for moment, found in zip(kept[:limit], before, strict=False)
     ]
     return answers.json({"first": engine.history.first, "items": items})
 

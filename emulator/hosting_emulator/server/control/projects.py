@@ -14,19 +14,26 @@ from aiohttp import web
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
+from hosting_emulator.server.control.requests import read_limit
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.operations import HELD
 from hosting_emulator.world.records import Database, Dns, Membership, Project, Ticket
 from hosting_emulator.world.value import World
 
-#: How many of a project's deployments and tickets are shown: the newest.
+#: How many of a project's tickets are shown, and of its deployments unless asked: the newest.
 _SHOWN = 10
 
 
 async def list_projects(context: Context, world: str) -> web.Response:
-    """GET …/projects, by alias: flag, domain, claim, DNS, databases, people, deployments, tickets."""
+    """GET …/projects?deployments=10, by alias, each with all that belongs to it.
+
+    Of its deployments and tickets only the newest are there; `counts` says how many deployments
+    there are, `claim_held` whether the claim is held by the intervention hold_claim.
+    """
     engine = context.engine(world)
+    most = read_limit(context, "deployments", _SHOWN)
     now_ms = engine.settle()
     held = engine.world
     projects = sorted((p for _, p in held.rows(t.PROJECTS)), key=lambda project: project.alias)
@@ -38,7 +45,7 @@ async def list_projects(context: Context, world: str) -> web.Response:
         {
             "items": [
                 {
-                    **_project(held, project, now_ms),
+                    **_project(held, project, now_ms, most),
                     "people": _people(held, project, members),
                     "tickets": _tickets(held, tickets[project.id], now_ms),
                 }
@@ -75,10 +82,11 @@ async def list_keys(context: Context, world: str) -> web.Response:
     return answers.json({"items": items})
 
 
-def _project(world: World, project: Project, now_ms: int) -> dict[str, Any]:
+def _project(world: World, project: Project, now_ms: int, most: int) -> dict[str, Any]:
     organization = world.get(t.ORGANIZATIONS, project.organization_id)
+    holder = world.get(t.OPERATIONS, project.claim) if project.claim else None
     count = deployment_count(world.indexes, project.id)
-    start = max(0, count - _SHOWN)
+    start = max(0, count - most)
     newest = in_runs(deployment_runs(world.indexes, project.id, start, count), start, count)[::-1]
     return {
         "alias": project.alias,
@@ -90,6 +98,7 @@ def _project(world: World, project: Project, now_ms: int) -> dict[str, Any]:
         "custom_domain": project.custom_domain,
         "source_generation": project.source_generation,
         "claim": project.claim,
+        "claim_held": holder is not None and holder.kind == HELD,
         "dns": views.dns_authorization(world.get(t.DNS, project.id) or Dns()),
         "databases": {name: _database(world, project, name, now_ms) for name in ("dev", "prod")},
         "counts": {"deployments": count},

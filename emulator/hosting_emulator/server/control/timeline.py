@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import CAPACITY
 from hosting_emulator.server import answers
@@ -20,7 +20,7 @@ Span = dict[str, Any]
 
 
 async def show_timeline(context: Context, world: str) -> web.Response:
-    """GET …/timeline?limit=20: the newest operations, newest first, each with its states.
+    """GET …/timeline?limit=20: the newest operations, newest first, each with its states; `total` counts all.
 
     A span is a state, a phase, whether it was stuck, and from when to when, however late anybody
     looked; the last one of an operation that has not ended goes on (`to` is null). What was before
@@ -30,10 +30,13 @@ async def show_timeline(context: Context, world: str) -> web.Response:
     limit = read_limit(context, "limit", 20)
     now_ms = engine.settle()
     rows = (operation for _, operation in engine.world.rows(OPERATIONS))
-    newest = sorted(rows, key=lambda row: (row.created_ms, row.id), reverse=True)[:limit]
+    newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)[
+        :limit
+    ]
     spans = _spans(engine, newest)
     items = [_item(engine, operation, spans[operation.id]) for operation in newest]
-    return answers.json({"now": format_timestamp(now_ms), "items": items})
+    total = engine.world.count(OPERATIONS)
+    return answers.json({"now": format_timestamp(now_ms), "total": total, "items": items})
 
 
 def _spans(engine: Engine, wanted: list[Operation]) -> dict[str, list[Span]]:

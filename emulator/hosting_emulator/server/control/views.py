@@ -7,6 +7,7 @@ from typing import Any
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.server.control.commits import next_event
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.sites import world_prefix
 from hosting_emulator.world import tables as t
@@ -47,6 +48,7 @@ def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
                 "id": p.id,
                 "handle": p.handle,
                 "organization_id": p.organization_id,
+                "source_generation": p.source_generation,
             }
             for p in sorted((p for _, p in world.rows(t.PROJECTS)), key=lambda p: p.alias)
         ],
@@ -54,7 +56,7 @@ def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
 
 
 def clock_view(engine: Engine) -> dict[str, Any]:
-    """Return a world's clock: mode, now, rate, when the next event is due and how many are pending."""
+    """Return a world's clock: mode, now, rate, when and what the next event is, how many are pending."""
     now_ms = engine.settle()
     world = engine.world
     due_ms = world.next_due_ms
@@ -63,5 +65,6 @@ def clock_view(engine: Engine) -> dict[str, Any]:
         "now": format_timestamp(now_ms),
         "rate": world.clock.rate,
         "next_due_at": None if due_ms is None else format_timestamp(due_ms),
+        "next_event": next_event(world),
         "pending": world.count(t.SCHEDULE),
     }

@@ -5,7 +5,7 @@
  * @type {Call[]}
  */
 export const CALLS = [
-  { id: "initialize_managed_source", says: "Initialize managed source", method: "POST", path: "/v1/projects/{project_id}/source:initialize", key: true, body: { expected_source_generation: 1 } },
+  { id: "initialize_managed_source", says: "Initialize managed source", method: "POST", path: "/v1/projects/{project_id}/source:initialize", key: true, body: { expected_source_generation: 0 } },
   { id: "apply_project_domains", says: "Apply project domains", method: "PUT", path: "/v1/projects/{project_id}/domains", key: true },
   { id: "get_operation", says: "Poll an operation", method: "GET", path: "/v1/operations/{operation_id}" },
   { id: "list_deployments", says: "List deployments", method: "GET", path: "/v1/projects/{project_id}/deployments", query: "limit=5" },

@@ -5,7 +5,7 @@ import { TopBar } from "./bar.js";
 import { KEYS, helpShown } from "./keys.js";
 import { DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
 import { PANELS, loadPanel, loadedPanel } from "./panels.js";
-import { faults, link, refresh, route, said, trouble, unfinished, world } from "./store.js";
+import { link, live, refresh, route, said, trouble, unfinished, world } from "./store.js";
 
 export function Frame() {
   return html`<${Fragment}>
@@ -32,7 +32,7 @@ function Navigation() {
   const { panel } = route.value;
   const groups = [...new Set(PANELS.map(({ group }) => group))];
   /** @type {Record<string, number>} */
-  const counts = { faults: faults.value.length, operations: unfinished.value.length };
+  const counts = { faults: live.value.length, operations: unfinished.value.length };
   /** @type {{current: HTMLElement | null}} */
   const nav = useRef(null);
   useEffect(() => {

@@ -17,6 +17,8 @@ export const summary = signal(null);
 export const clock = signal(null);
 /** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const faults = signal([]);
+/** Those of them that may still act. */
+export const live = computed(() => faults.value.filter((fault) => !fault.spent));
 /** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const unfinished = signal([]);
 /** @type {import("./vendor/signals.js").Signal<any>} */

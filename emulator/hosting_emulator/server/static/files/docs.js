@@ -24,15 +24,24 @@ const choices = (select, rows) =>
 /** Stands in the field of an idempotency key, and is sent as a new one each time. */
 const NEW_KEY = "new-for-each-request";
 
+/** The project that is filled in: the same as elsewhere. */
+const projectOf = (world) => world.projects.find(({ alias }) => alias === "shop") ?? world.projects[0];
+
 /** What a call's parameters are filled in with. */
 const examples = (world) => ({
-  project_id: world.projects[0]?.id,
+  project_id: projectOf(world)?.id,
   organization_id: world.organizations[0]?.id,
   environment: "dev",
   "Idempotency-Key": NEW_KEY,
 });
 
-/** Fill in parameters by their names, in the document that was loaded. */
+/** A body that is accepted as the world stands; undefined where the document's own example is. */
+const bodyOf = (call, world) =>
+  call.operationId === "initializeManagedSource"
+    ? { expected_source_generation: projectOf(world)?.source_generation ?? 0 }
+    : undefined;
+
+/** Fill in parameters by their names and bodies, in the document that was loaded. */
 const filled = (spec, world) => {
   const known = examples(world);
   for (const path of Object.values(spec.paths)) {
@@ -40,6 +49,8 @@ const filled = (spec, world) => {
       for (const parameter of call.parameters ?? []) {
         if (known[parameter.name]) parameter.example = known[parameter.name];
       }
+      const [body, content] = [bodyOf(call, world), call.requestBody?.content["application/json"]];
+      if (body && content) content.example = body;
     }
   }
   return spec;

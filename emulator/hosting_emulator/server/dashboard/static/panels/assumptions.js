@@ -79,7 +79,7 @@ function Row({ item, set }) {
       ${Array.isArray(item.alternatives)
         ? html`<select ref=${field} id=${id} value=${value} onChange=${(/** @type {any} */ event) => change(event.currentTarget.value)}>
             ${[item.default, ...item.alternatives].map((one) => html`<option key=${textOf(one)} value=${textOf(one)}>${textOf(one)}</option>`)}</select>`
-        : html`<input ref=${field} id=${id} value=${draft} onInput=${(/** @type {any} */ event) => setDraft(event.currentTarget.value)} />
+        : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(/** @type {any} */ event) => setDraft(event.currentTarget.value)} />
             <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
       ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}
     </form>

@@ -24,13 +24,13 @@ export default function Clock() {
 }
 
 function Now() {
-  const { mode, rate, next_due_at: due, pending } = clock.value;
+  const { mode, rate, next_due_at: due, next_event: what, pending } = clock.value;
   const text = new Date(nowMs.value).toISOString();
   return html`<${Section} title="World time">
     <p class="clock-now"><time dateTime=${text}>${text.replace("T", " ").slice(0, 19)}</time> <span class="quiet">UTC</span></p>
     <${Facts} of=${[
       ["Mode", mode === "scaled" ? `scaled: ${rate} world seconds each second` : mode],
-      ["Next event", due ? `in ${span(Math.max(0, Date.parse(due) - nowMs.value))}, at ${due}` : "none is scheduled"],
+      ["Next event", due ? `${what ? `${what}, ` : ""}in ${span(Math.max(0, Date.parse(due) - nowMs.value))}, at ${due}` : "none is scheduled"],
       ["Scheduled", counted(pending, "event")],
     ]} />
   <//>`;

@@ -1,9 +1,11 @@
 // History: the world's last commits, to go back to or to fork at, and snapshots.
 import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
+import { callName } from "../calls.js";
 import { useResource } from "../resource.js";
 import { useStill } from "../still.js";
 import { world } from "../store.js";
+import { spoken } from "../words.js";
 import { act, ask, Button, Moment, Panel, Section, Shown, Table } from "../parts.js";
 import { removingRow } from "./focus.js";
 
@@ -29,7 +31,7 @@ function Commits() {
     <${Shown} of=${history}>${() => html`<div ...${hold}>
       <${Table} caption="Commits, newest first" rows=${rows} of=${(/** @type {any} */ item) => item.commit} columns=${[
         { name: "Commit", number: true, cell: (/** @type {any} */ item) => item.commit },
-        { name: "What", wide: true, cell: (/** @type {any} */ item) => item.title },
+        { name: "What", wide: true, cell: (/** @type {any} */ item) => html`${spoken(callName(item.title))}${item.says && html`<span class="quiet">: ${item.says}</span>`}` },
         { name: "World time", cell: (/** @type {any} */ item) => html`<${Moment} at=${item.at} />` },
         { name: "Go there", cell: (/** @type {any} */ item) => html`<${Ways} item=${item} last=${item.commit === newest} reload=${history.reload} />` },
       ]} /></div>
@@ -48,7 +50,9 @@ function Ways({ item, last, reload }) {
     }, `The world is back at commit ${item.commit}.`);
   };
   return html`<span class="row">
-    <${Button} small kind="quiet" label=${`Rewind to ${item.commit}`} disabled=${last} onClick=${rewind}>Rewind<//>
+    ${last
+      ? html`<span class="small quiet now">is now</span>`
+      : html`<${Button} small kind="quiet" label=${`Rewind to ${item.commit}`} onClick=${rewind}>Rewind<//>`}
     <${Button} small kind="quiet" label=${`Fork at ${item.commit}`} onClick=${() => fork(item.commit)}>Fork<//>
   </span>`;
 }

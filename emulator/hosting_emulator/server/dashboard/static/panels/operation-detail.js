@@ -44,7 +44,7 @@ function Why({ of, reload }) {
         ["Clock", html`<a href=${link("clock")}>${clock.value?.mode}</a>`],
         ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>those that name it</a>`],
       ].filter(Boolean)} />
-      ${of.commands.length > 0 && html`<${Code} wrap=${false} label="Commands that would move it" text=${of.commands.join("\n")} />`}
+      ${of.commands.length > 0 && html`<${Code} shell label="Commands that would move it" text=${of.commands.join("\n")} />`}
     </div>
   </div>`;
 }
@@ -74,13 +74,14 @@ function Steer({ of, stuck, reload }) {
           <${Intervene} word="stick_operation" label="Make it stuck" fixed=${fixed} fields=${[]} />`}
       <${Intervene} word="fail_operation" label="Fail" danger fixed=${fixed} fields=${FAILURE} />
       <${Intervene} word="cancel_operation" label="Cancel" danger fixed=${fixed} fields=${[]} />
-      ${stuck
-        ? html`<${Intervene} word="run_reconciliation" label="Run reconciliation" fixed=${fixed} fields=${[]} />
-          <${Intervene} word="complete_reconciliation" label="Complete reconciliation" fixed=${fixed} fields=${[]} />`
-        : html`<${Intervene} word="require_reconciliation" label="Require reconciliation" fixed=${fixed} fields=${[]} />`}
+      ${(RECONCILIATION[of.reconciliation] ?? RECONCILIATION.none).map((step) => html`<${Intervene} key=${step}
+        word=${`${step}_reconciliation`} label=${`${step[0].toUpperCase()}${step.slice(1)} reconciliation`} fixed=${fixed} fields=${[]} />`)}
     </div>
   </div>`;
 }
+
+/** What may be done about a reconciliation, by where it stands. @type {Record<string, string[]>} */
+const RECONCILIATION = { none: ["require"], completed: ["require"], required: ["run"], running: ["complete", "exhaust"], exhausted: [] };
 
 /** @type {import("../parts/form.js").Field[]} */
 const FAILURE = [

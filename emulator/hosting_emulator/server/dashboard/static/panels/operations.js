@@ -1,28 +1,35 @@
 // Operations: their states over world time, and one of them whole.
 
 import { inWorld } from "../api.js";
-import { html } from "../lib.js";
-import { Panel, Section, Shown, StateBadge, Table, Moment } from "../parts.js";
+import { html, useState } from "../lib.js";
+import { Button, Panel, Section, Shown, StateBadge, Table, Moment } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link, unfinished } from "../store.js";
 import { counted, span, spoken } from "../words.js";
 import { OperationDetail } from "./operation-detail.js";
 import { Timeline } from "./timeline.js";
 
+const PAGE = 30;
+/** More than this the emulator does not show at once. */
+const MOST = 1000;
+
 /** @param {{arg: string}} props */
 export default function Operations({ arg }) {
-  const found = useResource(() => inWorld.get("/timeline?limit=30"), { on: ["commit", "world", "clock"] });
+  const [limit, setLimit] = useState(PAGE);
+  const found = useResource(() => inWorld.get(`/timeline?limit=${limit}`), { on: ["commit", "world", "clock"], deps: [limit] });
   const open = unfinished.value.length;
   return html`<${Panel} title="Operations"
     lead=${open ? `${counted(open, "operation")} under way.` : "No operation is under way."}
     actions=${html`<a class="button primary" href=${link("try", "", { call: "initialize_managed_source" })}>Start an operation</a>`}>
     ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
     <${Shown} of=${found} empty=${(/** @type {any} */ data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
-      ${(/** @type {any} */ data) => html`<${Section} title="Over world time" lead="The newest operations, as far as the history remembers.">
+      ${(/** @type {any} */ data) => html`<${Section} title="Over world time" lead="As far as the history remembers.">
           <${Timeline} items=${data.items} now=${data.now} current=${arg} />
         <//>
         <${Table} caption="Operations, newest first" rows=${data.items} of=${(/** @type {any} */ row) => row.id} current=${arg}
-          open=${(/** @type {any} */ row) => go("operations", row.id)} columns=${COLUMNS} />`}
+          open=${(/** @type {any} */ row) => go("operations", row.id)} columns=${COLUMNS} />
+        ${data.items.length < data.total && html`<p class="row"><span class="small quiet">The newest ${data.items.length} of ${data.total.toLocaleString("en")}.</span>
+          ${limit < MOST && html`<${Button} small label="More operations" onClick=${() => setLimit(Math.min(MOST, limit * 2))}>More<//>`}</p>`}`}
     <//>
   <//>`;
 }

@@ -4,7 +4,7 @@ import { inWorld, tokenOf } from "../api.js";
 import { CALLS, curl } from "../calls.js";
 import { html, useState } from "../lib.js";
 import { Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
-import { clock, faults, info, link, summary, total, unfinished } from "../store.js";
+import { clock, info, link, live, summary, total, unfinished } from "../store.js";
 import { counted, moment, sinceNow, spoken } from "../words.js";
 
 export default function Overview() {
@@ -61,12 +61,12 @@ function Where({ of }) {
 function Now() {
   const time = clock.value;
   const open = unfinished.value;
-  const armed = faults.value;
+  const armed = live.value;
   const changed = Object.keys(summary.value.assumptions);
   return html`<${Section} title="Now">
     <${Facts} of=${[
       ["Clock", html`<a href=${link("clock")}>${time.mode === "scaled" ? `scaled, ${time.rate}×` : time.mode}</a>`],
-      ["Next event", time.next_due_at ? html`${moment(time.next_due_at)}, ${sinceNow(time.next_due_at)}` : "nothing is due"],
+      ["Next event", time.next_due_at ? html`${time.next_event ? html`${time.next_event}<br />` : ""}<span class="quiet">${moment(time.next_due_at)}, ${sinceNow(time.next_due_at)}</span>` : "nothing is due"],
       ["Under way", html`<${Names} none="no operation" rows=${open.map((row) => ({
         id: row.id,
         to: link("operations", row.id),
@@ -77,7 +77,7 @@ function Now() {
         id: row.id,
         to: link("faults", row.id),
         text: row.id,
-        badge: html`<${Badge} tone=${row.spent ? "calm" : "warn"}>${row.spent ? "spent" : counted(row.hits ?? 0, "hit")}<//>`,
+        badge: html`<${Badge} tone="warn">${counted(row.hits ?? 0, "hit")}<//>`,
       }))} more=${link("faults")} />`],
       ["Assumptions", changed.length ? html`<a href=${link("assumptions")}>${counted(changed.length, "is", "are")} not as by default</a>` : "all as by default"],
     ]} />
@@ -128,7 +128,7 @@ function FirstRequest({ of }) {
   const who = of.people.find((/** @type {any} */ row) => row.alias === "owner") ?? of.people[0];
   const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
   return html`<${Section} title="A first request" lead="Into a shell; the copied text has a fresh token in it.">
-    <${Code} wrap=${false} label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />
+    <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />
     <p class="small quiet">In a shell, <code>eval "$(hosting-emulator env)"</code> sets the same up as variables.</p>
     ${key
       ? html`<p>API key of ${who.alias}, shown this once: <code>${key.value}</code> <${CopyButton} text=${key.value} /></p>`

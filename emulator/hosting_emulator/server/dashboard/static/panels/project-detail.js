@@ -6,11 +6,11 @@ import { Badge, Button, CopyButton, Empty, Facts, Intervene, Moment, Section, St
 import { link } from "../store.js";
 import { spoken } from "../words.js";
 
-/** @param {{of: any}} props */
-export const ProjectDetail = ({ of }) => html`<div class="grid">
+/** @param {{of: any, more: () => void}} props */
+export const ProjectDetail = ({ of, more }) => html`<div class="grid">
   <${About} of=${of} />
   <${Dns} of=${of} />
-  <${Deployments} of=${of} />
+  <${Deployments} of=${of} more=${more} />
   <${Database} of=${of} name="dev" />
   <${Database} of=${of} name="prod" />
   <${Tickets} of=${of} />
@@ -30,9 +30,9 @@ function About({ of }) {
           ? html`<${Intervene} word="disconnect_domain" label="Disconnect" fixed=${{ project }} fields=${[]} />`
           : html`<${Intervene} word="connect_domain" label="Connect" fixed=${{ project }} fields=${[{ name: "domain", label: "Domain", required: true, placeholder: "shop.example.com" }]} />`
       }</span>`],
-      ["Mutation claim", html`<span class="spread">${of.claim ? html`<a href=${link("operations", of.claim)}>held by an operation</a>` : html`<span class="quiet">free</span>`}${
+      ["Mutation claim", html`<span class="spread">${of.claim ? html`<a href=${link("operations", of.claim)}>${of.claim_held ? "held by an intervention" : "held by an operation, until it ends"}</a>` : html`<span class="quiet">free</span>`}${
         of.claim
-          ? html`<${Intervene} word="release_claim" label="Release held claim" fixed=${{ project }} fields=${[]} />`
+          ? of.claim_held && html`<${Intervene} word="release_claim" label="Release held claim" fixed=${{ project }} fields=${[]} />`
           : html`<${Intervene} word="hold_claim" label="Hold" fixed=${{ project }} fields=${[]} />`
       }</span>`],
       ["Source generation", of.source_generation],
@@ -86,15 +86,17 @@ function Dns({ of }) {
   <//>`;
 }
 
-/** @param {{of: any}} props */
-const Deployments = ({ of }) => html`<${Section} wide title=${`Deployments (${of.counts.deployments})`} actions=${html`<${Intervene}
+/** @param {{of: any, more: () => void}} props */
+const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments (${of.counts.deployments})`} actions=${html`<${Intervene}
     word="add_deployments" label="Add deployments" fixed=${{ project: of.alias }} fields=${[
       { name: "count", label: "How many", kind: "number", min: 1, max: 10000, value: 1, required: true },
       { name: "status", label: "Status", kind: "select", choices: ["ready", "failed", "cancelled"], value: "ready", required: true },
     ]} />
     ${of.claim && html`<${Intervene} word="fail_deployment" label="Fail the one under way" danger fixed=${{ operation: of.claim }} />`}`}>
   ${of.deployments.length
-    ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(/** @type {any} */ row) => row.id} columns=${DEPLOYMENT_COLUMNS} />`
+    ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(/** @type {any} */ row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
+      ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
+        <${Button} small label="More deployments" onClick=${more}>More<//></p>`}`
     : html`<${Empty}>Nothing was deployed yet.<//>`}
 <//>`;
 

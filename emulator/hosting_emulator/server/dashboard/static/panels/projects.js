@@ -1,20 +1,24 @@
 // Projects: each with its flag, deployments, DNS, databases, tickets and people; and the API keys.
 
 import { inWorld } from "../api.js";
-import { html } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { Badge, Intervene, Moment, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
 import { ProjectDetail } from "./project-detail.js";
 
+/** How many deployments of a project the emulator shows at most. */
+const MOST = 1000;
+
 /** @param {{arg: string}} props */
 export default function Projects({ arg }) {
-  const projects = useResource(() => inWorld.get("/projects"));
+  const [most, setMost] = useState(10);
+  const projects = useResource(() => inWorld.get(`/projects?deployments=${most}`), { deps: [most] });
   const keys = useResource(() => inWorld.get("/keys"));
   if (arg) {
     return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" href=${link("projects")}>All projects</a>`}>
       <${Shown} of=${projects} empty=${(/** @type {any} */ found) => !pick(found, arg) && html`No project is called ${arg}. <a href=${link("projects")}>All projects</a>`}>
-        ${(/** @type {any} */ found) => html`<${ProjectDetail} of=${pick(found, arg)} />`}
+        ${(/** @type {any} */ found) => html`<${ProjectDetail} of=${pick(found, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
       <//>
     <//>`;
   }

@@ -53,10 +53,13 @@ function Trail({ item }) {
   const steps = item.trail ?? item.why.map((/** @type {string} */ says) => ({ step: "why", says }));
   if (!steps.length) return html`<p class="quiet">Nothing special: it was answered as the contract says.</p>`;
   return html`<ol class="trail">
-    ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}`}>
+    ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}${idle(step, says) ? " idle" : ""}`}>
       <span class="word">${spoken(step)}</span><span>${says}</span></li>`)}
   </ol>`;
 }
+
+/** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} says */
+const idle = (step, says) => step === "fault" && / did not act: |not match the request\.$|^Commit /.test(says);
 
 /** @param {{item: any}} props */
 function Acts({ item }) {

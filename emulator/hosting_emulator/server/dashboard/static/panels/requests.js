@@ -112,6 +112,7 @@ function Row({ item, current, to }) {
         <span class="what"><b>${callName(item.call)}</b>
           ${item.replayed && html`<${Badge}>replay<//>`}<${Lost} of=${item} />
           ${item.code && html`<code class="quiet">${item.code}</code>`}
+          ${item.why.length > 0 && html`<span class="line reason cut">${item.why.join(" ")}</span>`}
           <span class="line cut mono quiet">${item.method} ${item.path}${item.query && `?${item.query}`}</span>
         </span>
         <span class="who quiet">${item.who ?? "—"}</span>

@@ -1,36 +1,64 @@
 // The states of operations over world time, drawn. The table below it says the same in words.
 
-import { html } from "../lib.js";
+import { html, useEffect, useState } from "../lib.js";
 import { link } from "../store.js";
 import { moment, span, spoken, toneOf } from "../words.js";
 
-const WIDTH = 1000;
-const LEFT = 250;
-const ROW = 30;
 const BAR = 16;
+/** Where there is room the name stands beside its bar, else above it. */
+const WIDE = { width: 1000, left: 250, row: 30, bar: 4, text: 17, places: [0, 0.25, 0.5, 0.75, 1] };
+const NARROW = { width: 340, left: 4, row: 46, bar: 22, text: 15, places: [0, 0.5, 1] };
+const narrow = matchMedia("(max-width: 52rem)");
 const MOST = 12;
 /** The least that is shown of world time, and how much wider than what is looked at. */
 const LEAST_MS = 60_000;
 const MARGIN = 0.25;
 
+function useForm() {
+  const [form, setForm] = useState(narrow.matches ? NARROW : WIDE);
+  useEffect(() => {
+    const change = () => setForm(narrow.matches ? NARROW : WIDE);
+    narrow.addEventListener("change", change);
+    return () => narrow.removeEventListener("change", change);
+  }, []);
+  return form;
+}
+
 /** @param {{items: any[], now: string, current: string}} props */
 export function Timeline({ items, now, current }) {
+  const form = useForm();
+  const { width, left, row: high } = form;
   const [from, to] = frameOf(items, now, current);
-  const rows = items.filter((row) => begun(row, now) <= to && ended(row, now) >= from).slice(0, MOST);
+  const within = items.filter((row) => begun(row, now) <= to && ended(row, now) >= from);
+  const rows = within.slice(0, MOST);
   const x = (/** @type {string | null} */ at) => {
     const moment = Math.min(to, Math.max(from, Date.parse(at ?? now)));
-    return LEFT + ((moment - from) / (to - from)) * (WIDTH - LEFT - 12);
+    return left + ((moment - from) / (to - from)) * (width - left - 12);
   };
-  const height = rows.length * ROW + 28;
-  return html`<div class="timeline-box" tabindex="0" role="region" aria-label="Timeline">
-    <svg class="timeline" viewBox=${`0 0 ${WIDTH} ${height}`} role="group" aria-label=${`States of ${rows.length} operations over world time, from ${moment(new Date(from).toISOString())} to ${moment(now)}`}>
-      <${Scale} from=${from} to=${to} height=${height} />
-      ${rows.map((row, place) => html`<${Row} key=${row.id} row=${row} y=${place * ROW + 4} x=${x} current=${row.id === current} />`)}
+  const height = rows.length * high + 28;
+  return html`<div class="timeline-box">
+    <svg class="timeline" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`States of ${rows.length} operations over world time, from ${moment(new Date(from).toISOString())} to ${moment(now)}`}>
+      <${Scale} from=${from} to=${to} height=${height} form=${form} />
+      ${rows.map((row, place) => html`<${Row} key=${row.id} row=${row} y=${place * high} x=${x} form=${form} current=${row.id === current} />`)}
     </svg>
   </div>
+  ${rows.length < items.length && html`<p class="small quiet">${told(rows.length, within.length, items.length)}</p>`}
   <ul class="legend" aria-label="Colours">
     ${["queued", "running", "stuck", "succeeded", "failed", "cancelled"].map((state) => html`<li key=${state}><span class=${`swatch ${tone(state)}`} aria-hidden="true"></span>${state}</li>`)}
   </ul>`;
+}
+
+/**
+ * Why there are fewer bars than rows in the table.
+ * @param {number} drawn @param {number} within @param {number} all
+ */
+function told(drawn, within, all) {
+  const outside = all - within;
+  const parts = [
+    within > drawn && `${within - drawn} more within this span`,
+    outside && `${outside} outside of it`,
+  ].filter(Boolean);
+  return `${drawn} of the ${all} below are drawn: ${parts.join(", ")}${outside ? "; open one to see it drawn" : ""}.`;
 }
 
 /** @param {any} row @param {string} now */
@@ -51,12 +79,11 @@ function frameOf(items, now, current) {
   return looked ? [from - margin, Math.min(Date.parse(now), to + margin)] : [from - 2 * margin, to];
 }
 
-/** @param {{from: number, to: number, height: number}} props */
-function Scale({ from, to, height }) {
-  const places = [0, 0.25, 0.5, 0.75, 1];
+/** @param {{from: number, to: number, height: number, form: typeof WIDE}} props */
+function Scale({ from, to, height, form: { width, left, places } }) {
   return html`<g class="scale" aria-hidden="true">
     ${places.map((part) => {
-      const at = LEFT + part * (WIDTH - LEFT - 12);
+      const at = left + part * (width - left - 12);
       const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
       const text = part === 0 || part === 1 ? moment(new Date(from + part * (to - from)).toISOString()) : `+${span(part * (to - from))}`;
       return html`<g key=${part}><line x1=${at} x2=${at} y1="0" y2=${height - 22} /><text x=${at} y=${height - 6} text-anchor=${anchor}>${text}</text></g>`;
@@ -64,18 +91,18 @@ function Scale({ from, to, height }) {
   </g>`;
 }
 
-/** @param {{row: any, y: number, x: (at: string | null) => number, current: boolean}} props */
-function Row({ row, y, x, current }) {
+/** @param {{row: any, y: number, x: (at: string | null) => number, form: typeof WIDE, current: boolean}} props */
+function Row({ row, y, x, form, current }) {
   const name = `${spoken(row.kind)} of ${row.project}`;
   const states = row.spans.map((/** @type {any} */ part) => says(part)).join("; ");
   return html`<a href=${link("operations", row.id)} class=${current ? "current" : ""} aria-label=${`${name}: ${states}`}>
-    <rect class="hit" x="0" y=${y - 4} width=${WIDTH} height=${ROW} />
-    <text class="label" x="4" y=${y + 13}>${name.length > 36 ? `${name.slice(0, 35)}…` : name}</text>
+    <rect class="hit" x="0" y=${y} width=${form.width} height=${form.row} />
+    <text class="label" x="4" y=${y + form.text}>${name.length > 36 ? `${name.slice(0, 35)}…` : name}</text>
     ${row.spans.map((/** @type {any} */ part, /** @type {number} */ place) => {
       const left = x(part.from);
       const ended = part.to !== null && part.to === part.from;
       const width = ended ? 8 : Math.max(3, x(part.to) - left);
-      return html`<rect key=${place} class=${`bar-part ${tone(part.stuck ? "stuck" : part.state)} ${part.phase}`} x=${ended ? left - 4 : left} y=${y} width=${width} height=${BAR} rx="3"><title>${says(part)}</title></rect>`;
+      return html`<rect key=${place} class=${`bar-part ${tone(part.stuck ? "stuck" : part.state)} ${part.phase}`} x=${ended ? left - 4 : left} y=${y + form.bar} width=${width} height=${BAR} rx="3"><title>${says(part)}</title></rect>`;
     })}
   </a>`;
 }

@@ -11,7 +11,10 @@ import { toneOfStatus } from "../words.js";
 export default function Try({ query }) {
   const [call, setCall] = useState(CALLS.find(({ id }) => id === query.call) ?? CALLS[0]);
   const [answer, setAnswer] = useState(/** @type {any} */ (null));
+  const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
   const found = summary.value;
+  const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
+  const fields = found && fieldsOf(call, found, named, name);
   const onSubmit = async (/** @type {any} */ values) => setAnswer(await tryIt(call, values));
   return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
     <div class="grid">
@@ -25,8 +28,8 @@ export default function Try({ query }) {
             ${CALLS.map(({ id }) => html`<option key=${id} value=${id} selected=${id === call.id}>${callName(id)}</option>`)}
           </select>
         </div>
-        <p class="mono quiet">${call.method} ${call.path}</p>
-        ${found && html`<${Form} key=${call.id} label="Request" fields=${fieldsOf(call, found)} values=${query} submit="Send" onSubmit=${onSubmit} />`}
+        <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
+        ${found && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
       <//>
       <${Section} title="Answer">
         ${answer ? html`<${Answer} of=${answer} />` : html`<${Empty}>Nothing was sent yet.<//>`}
@@ -35,29 +38,43 @@ export default function Try({ query }) {
   <//>`;
 }
 
-/** @param {import("../calls.js").Call} call @param {any} found @returns {import("../parts/form.js").Field[]} */
-function fieldsOf(call, found) {
-  const named = (/** @type {any} */ row) => ({ value: row.id, label: row.alias });
+/** The path with what stands in the form. @param {string} path @param {import("../parts/form.js").Field[]} fields @param {Record<string, string>} named */
+const filled = (path, fields, named) =>
+  path.replace(/\{(\w+)\}/g, (whole, name) => (named[name] ?? fields.find((field) => field.name === name)?.value) || whole);
+
+/**
+ * @param {import("../calls.js").Call} call @param {any} found
+ * @param {Record<string, string>} named what was chosen of what the path names
+ * @param {(field: string) => (value: string) => void} name
+ * @returns {import("../parts/form.js").Field[]}
+ */
+function fieldsOf(call, found, named, name) {
   /** @type {import("../parts/form.js").Field[]} */
   const fields = [
     { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((/** @type {any} */ row) => row.alias), value: "owner" },
   ];
+  const choice = (/** @type {any} */ row) => ({ value: row.id, label: row.alias });
+  const shop = found.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? found.projects[0];
+  const project = found.projects.find((/** @type {any} */ row) => row.id === named.project_id) ?? shop;
   if (call.path.includes("{project_id}")) {
-    const shop = found.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? found.projects[0];
-    fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(named), value: shop?.id });
+    fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(choice), value: shop?.id, on: name("project_id") });
   }
   if (call.path.includes("{organization_id}")) {
-    fields.push({ name: "organization_id", label: "Organization", kind: "select", required: true, choices: found.organizations.map(named) });
+    fields.push({ name: "organization_id", label: "Organization", kind: "select", required: true, choices: found.organizations.map(choice), value: found.organizations[0]?.id, on: name("organization_id") });
   }
   if (call.path.includes("{operation_id}")) {
     const open = unfinished.peek().map((row) => ({ value: row.id, label: `${row.kind} of ${row.project}` }));
-    fields.push({ name: "operation_id", label: "Operation", required: true, choices: open, value: open[0]?.value });
+    fields.push({ name: "operation_id", label: "Operation", required: true, choices: open, value: open[0]?.value, on: name("operation_id") });
   }
   if (call.query) fields.push({ name: "query", label: "Query", value: call.query });
-  if (call.body) fields.push({ name: "body", label: "Body", kind: "json", required: true, value: call.body });
-  if (call.key) fields.push({ name: "key", label: "Idempotency-Key", help: "Empty: a new one." });
+  if (call.body) fields.push({ name: "body", label: "Body", kind: "json", required: true, value: bodyOf(call, project) });
+  if (call.key) fields.push({ name: "key", label: "Idempotency-Key", unset: "made for you" });
   return fields;
 }
+
+/** A body that is accepted as things stand. @param {import("../calls.js").Call} call @param {any} project */
+const bodyOf = (call, project) =>
+  "expected_source_generation" in call.body ? { expected_source_generation: project?.source_generation ?? 0 } : call.body;
 
 /** @param {import("../calls.js").Call} call @param {any} values */
 async function tryIt(call, values) {

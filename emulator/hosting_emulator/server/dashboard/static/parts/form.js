@@ -1,13 +1,13 @@
 // A form from a list of fields. What is empty is left out of what it hands over.
 
-import { html, useId, useRef, useState } from "../lib.js";
+import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { Button } from "./button.js";
 
 /**
  * @typedef {string | {value: any, label: string}} Choice
  * @typedef {{name: string, label?: string, kind?: "text"|"number"|"checkbox"|"select"|"textarea"|"json",
  *   choices?: Choice[], help?: any, required?: boolean, placeholder?: string, value?: any,
- *   min?: number, max?: number}} Field
+ *   min?: number, max?: number, unset?: string, on?: (value: string) => void}} Field
  * @param {{fields: Field[], submit: string, onSubmit: (values: Record<string, any>) => any,
  *   values?: Record<string, any>, inline?: boolean, cancel?: () => void,
  *   kind?: "primary"|"danger"|"quiet", label?: string}} props
@@ -97,28 +97,37 @@ function Control({ field, id, start, error }) {
     </div>`;
   }
   return html`<div class=${`field ${kind}`}>
-    <label for=${id}>${label}${!required && html` <span class="quiet">optional</span>`}</label>
+    <label for=${id}>${label}${!required && html` <span class="quiet">${field.unset ?? "optional"}</span>`}</label>
     <${Input} field=${field} shared=${shared} start=${start} />${notes}
   </div>`;
 }
 
 /** @param {{field: Field, shared: Record<string, any>, start: any}} props */
 function Input({ field, shared, start }) {
-  const { kind = "text", choices = [], placeholder, required, min, max } = field;
+  const { kind = "text", choices = [], placeholder, required, min, max, on } = field;
+  const text = start == null ? "" : kind === "json" && typeof start !== "string" ? JSON.stringify(start, null, 2) : String(start);
+  const onInput = on && ((/** @type {any} */ event) => on(event.currentTarget.value));
+  /** @type {{current: any}} */
+  const control = useRef(null);
+  const before = useRef(text);
+  useLayoutEffect(() => {
+    // What nobody has touched follows what it started from.
+    if (control.current?.value === before.current) control.current.value = text;
+    before.current = text;
+  }, [text]);
   const options = choices.map((row) => (typeof row === "object" ? row : { value: row, label: String(row) }));
   if (kind === "select") {
-    return html`<select ...${shared}>
+    return html`<select ...${shared} onInput=${onInput}>
       ${!required && html`<option value="" selected=${start == null}>—</option>`}
       ${options.map(({ value, label }) => html`<option key=${value} value=${value} selected=${String(value) === String(start)}>${label}</option>`)}
     </select>`;
   }
-  const text = start == null ? "" : kind === "json" && typeof start !== "string" ? JSON.stringify(start, null, 2) : String(start);
   if (kind === "textarea" || kind === "json") {
     const rows = Math.min(16, Math.max(3, text.split("\n").length));
-    return html`<textarea ...${shared} rows=${rows} spellcheck="false" placeholder=${placeholder} defaultValue=${text}></textarea>`;
+    return html`<textarea ref=${control} ...${shared} rows=${rows} spellcheck="false" placeholder=${placeholder} defaultValue=${text}></textarea>`;
   }
   const list = options.length ? `${shared.id}-list` : undefined;
-  return html`<input ...${shared} type=${kind} list=${list} min=${min} max=${max} step=${kind === "number" ? "any" : undefined}
+  return html`<input ref=${control} ...${shared} onInput=${onInput} type=${kind} list=${list} min=${min} max=${max} step=${kind === "number" ? "any" : undefined}
       autocomplete="off" placeholder=${placeholder} defaultValue=${text} />
     ${list && html`<datalist id=${list}>${options.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}</datalist>`}`;
 }

@@ -31,7 +31,7 @@ function Row({ row, columns, open, current }) {
           ? html`<button type="button" class="opens" onClick=${() => open(row)}>${shown}</button>`
           : shown;
       const kind = [number && "number", wide && "wide"].filter(Boolean).join(" ");
-      return html`<td key=${name} data-label=${name} class=${kind}>${content}</td>`;
+      return html`<td key=${name} data-label=${name} class=${kind}><div>${content}</div></td>`;
     })}
   </tr>`;
 }

@@ -24,10 +24,10 @@ export const Facts = ({ of }) => html`<dl class="facts">
 </dl>`;
 
 /**
- * @param {{text: string, label: string, copy?: boolean | (() => Promise<string>), wrap?: boolean}} props
+ * @param {{text: string, label: string, copy?: boolean | (() => Promise<string>), shell?: boolean}} props
  */
-export function Code({ text, label, copy = true, wrap = true }) {
-  return html`<div class=${`code${wrap ? "" : " unwrapped"}`}>
+export function Code({ text, label, copy = true, shell }) {
+  return html`<div class=${`code${shell ? " shell" : ""}`}>
     <pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
     ${copy && html`<${CopyButton} text=${copy === true ? text : copy} />`}
   </div>`;

@@ -1,0 +1,137 @@
+"""What the page offers and says: buttons that do something, values that are accepted, nothing cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.chromium import Chromium
+from tests.browser.looking import items
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+
+
+def test_what_is_offered_is_accepted_each_time(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("try")) as page:
+        page.read(api.project_path("source:initialize"))
+        page.read("Idempotency-Key made for you")
+        for generation in (1, 2):
+            page.wait(f"document.querySelector('textarea').value.includes(': {generation}')")
+            page.click("button", "Send")
+            page.read(f"Request {generation}:")
+            page.read("Status 202")
+            api.emulator.clock.until(items(api, "operations?unfinished=true")[0]["id"])
+        page.choose("Project", "blog")
+        page.read(api.project_path("source:initialize", project="blog"))
+
+
+def test_a_body_that_was_typed_stays(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("try")) as page:
+        page.wait("document.querySelector('textarea').value.includes(': 1')")
+        page.fill("textbox", "Body", '{"expected_source_generation": 9}')
+        api.emulator.clock.until(api.initialize().json["id"])
+        page.wait("document.querySelector('.count') === null")
+        page.watch(0.7)
+        assert page.evaluate("document.querySelector('textarea').value").endswith(": 9}")
+
+
+def test_spent_faults_do_not_count_as_armed(chromium: Chromium, api: Api, panel: Panel):
+    spent = api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
+    live = api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
+    api.deployments()
+    with chromium.page(panel("overview")) as page:
+        page.find("link", live.id)
+        page.find("link", "Faults , 1 armed")
+        assert not page.has("link", spent.id)
+
+
+def test_the_clock_says_what_comes_next(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("clock")) as page:
+        page.read("the DNS authorization of shop expires, in 30d")
+        api.apply_domains()
+        page.read("apply project domains of shop goes on to running, in 2s")
+
+
+def test_the_history_says_what_changed_and_where_the_world_is(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    key = api.create_key("ci").json["value"]
+    api.dns(token=key)
+    api.emulator.clock.advance("1h")
+    with chromium.page(panel("history")) as page:
+        page.read("clock: time went on by 1h")
+        page.read("Get DNS authorization: the API key ci was used")
+        newest = api.emulator.control.world(api.emulator.name)["commit"]
+        page.find("button", f"Fork at {newest}")
+        assert not page.has("button", f"Rewind to {newest}")
+        assert "is now" in page.text()
+
+
+def test_operations_beyond_the_first_are_said_and_shown(chromium: Chromium, api: Api, panel: Panel):
+    total = len(items(api, "operations"))
+    with chromium.page(panel("operations")) as page:
+        page.read(f"The newest 30 of {total}.")
+        page.read("of the 30 below are drawn")
+        page.click("button", "More operations")
+        page.read(f"The newest 60 of {total}.")
+    with chromium.page(panel("projects/shop")) as page:
+        page.read("The newest 10 of 45.")
+        page.click("button", "More deployments")
+        page.wait("document.querySelectorAll('tbody tr').length >= 45")
+
+
+def test_only_what_can_be_done_is_offered(chromium: Chromium, api: Api, panel: Panel):
+    operation = api.initialize().json["id"]
+    api.emulator.intervene("stick_operation", operation=operation)
+    with chromium.page(panel(f"operations/{operation}")) as page:
+        page.find("button", "Require reconciliation")
+        assert not page.has("button", "Complete reconciliation")
+        page.click("button", "Require reconciliation")
+        page.click("button", "Run reconciliation")
+        page.click("button", "Complete reconciliation")
+        page.read("is completed.")
+    with chromium.page(panel("projects/shop")) as page:
+        page.read("held by an operation, until it ends")
+        assert not page.has("button", "Release held claim")
+    with chromium.page(panel("projects/blog")) as page:
+        page.click("button", "Hold")
+        page.click("button", "Release held claim")
+        page.read("is free.")
+
+
+def test_only_faults_that_acted_are_marked(chromium: Chromium, api: Api, panel: Panel):
+    api.emulator.fault("latency", call="list_deployments", delay_ms=1, skip_first=9)
+    api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
+    api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
+    api.deployments()
+    marked = """[...document.querySelectorAll('.step.fault')].map(step => [
+        step.innerText, getComputedStyle(step, '::before').backgroundColor
+          === getComputedStyle(document.querySelector('.step.refusal'), '::before').backgroundColor])"""
+    with chromium.page(panel("requests/1")) as page:
+        page.read("1 armed fault does not match")
+        told = page.evaluate(marked)
+
+    assert [text for text, red in told if red and " acted, " in text]
+    assert not [text for text, red in told if red and " acted, " not in text]
+    assert any("did not act" in text for text, _ in told)
+
+
+@pytest.mark.parametrize("name", ["operations", "problems", "faults", "projects", "history"])
+def test_nothing_falls_apart_on_a_phone(chromium: Chromium, api: Api, panel: Panel, name: str):
+    api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
+    api.apply_domains()
+    with chromium.page(panel(name), width=400) as page:
+        page.wait("document.querySelector('main tbody td')")
+        assert page.evaluate(
+            "[...document.querySelectorAll('td')].every(d => d.children.length === 1)"
+        )
+        wide = "[...document.querySelectorAll('td .badge')].every(b => b.offsetWidth < 150)"
+        assert page.evaluate(wide)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        high = "[...document.querySelectorAll('input')].every(i => i.offsetHeight < 60)"
+        assert page.evaluate(high)
+        bars = """[...document.querySelectorAll('.bar-part')].map(bar => bar.getBoundingClientRect())
+            .every(box => box.left >= 0 && box.right <= innerWidth && box.width >= 1)"""
+        assert page.evaluate(bars)
