@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
@@ -30,8 +31,8 @@ class WatchedEngine(Engine):
         self._seen: dict[tuple[str, str], str] = {}
         self._look()
 
-    def exchange(self, incoming: Incoming) -> Outgoing:
-        outgoing = super().exchange(incoming)
+    def exchange(self, incoming: Incoming, *answer: Any) -> Outgoing:
+        outgoing = super().exchange(incoming, *answer)
         if outgoing.content_type == "application/problem+json" and outgoing.breakage is None:
             code = json.loads(outgoing.body)["code"]
             self.codes.add(code)

@@ -40,6 +40,7 @@ def authorize(change: Change, ask: Ask) -> Project | Organization | Operation:
             "invalid_request",
             f"The {spec.subject} id in the path is not 26 characters of a Ulid.",
             field=f"{spec.subject}_id",
+            assumption="malformed_project_id",
         )
     if spec.subject == "organization":
         return _organization(change, ask)

@@ -48,7 +48,9 @@ class Ask:
 class Reply:
     """An answer: its status, its body's bytes and what it made (for whoever explains it).
 
-    `secret` says that the body shows credential material, so it must not be kept.
+    `secret` says that the body shows credential material, so it must not be kept. `varied` are the
+    points at which the body was varied; None: nobody has looked yet. `assumption` is one without
+    which the body would say something else, where only the call can tell.
     """
 
     status: int
@@ -56,3 +58,5 @@ class Reply:
     subject: str | None = None
     content_type: str = "application/json"
     secret: bool = False
+    varied: tuple[str, ...] | None = None
+    assumption: str | None = None

@@ -62,6 +62,7 @@ def remember(change: Change, ask: Ask, reply: Reply) -> None:
         expires_ms=change.now_ms + retention_ms,
         subject=reply.subject,
         content_type=reply.content_type,
+        varied=reply.varied or (),
     )
     change.put(REMEMBERED, storage_key(change, ask), record)
 
@@ -76,4 +77,6 @@ def _forget_expired(change: Change) -> None:
 
 def replay(found: Remembered) -> Reply:
     """Return the first answer again."""
-    return Reply(found.status, found.body.encode(), found.subject, found.content_type)
+    return Reply(
+        found.status, found.body.encode(), found.subject, found.content_type, varied=found.varied
+    )

@@ -38,7 +38,7 @@ def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
     if ask.spec.body is not None:
         ask.values, ask.canonical_body = _body(ask, assumptions)
     elif ask.body and assumptions.unexpected_body == "refused":
-        raise _invalid("body", "This call takes no request body.")
+        raise _invalid("body", "This call takes no request body.", "unexpected_body")
     reader = _QUERY_READERS.get(ask.spec.call_id)
     if reader is not None:
         ask.values = reader(query, assumptions)
@@ -46,8 +46,8 @@ def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
         _refuse_unknown_query(query, ask, assumptions)
 
 
-def _invalid(field: str, detail: str) -> Refused:
-    return Refused("invalid_request", detail, field=field)
+def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
+    return Refused("invalid_request", detail, field=field, assumption=assumption)
 
 
 def _idempotency_key(found: Sequence[str]) -> str:
@@ -122,7 +122,8 @@ def _check_body(document: dict[str, Any], model_name: str, closed: bool) -> None
     if closed:
         for name in document:
             if name not in model.model_fields:
-                raise _invalid(name, f"The request body has no field {shown(name)}.")
+                detail = f"The request body has no field {shown(name)}."
+                raise _invalid(name, detail, "unknown_body_fields")
 
 
 def load_models() -> None:
@@ -245,4 +246,5 @@ def _refuse_unknown_query(
     }.get(ask.spec.call_id, set())
     for name in query:
         if name not in known:
-            raise _invalid("query", "This call has no such query parameter: " + shown(name) + ".")
+            detail = f"This call has no such query parameter: {shown(name)}."
+            raise _invalid("query", detail, "unknown_query_parameters")

@@ -2,6 +2,7 @@
 
 A cursor names a place in the project's list, which only ever grows at its new end; so each
 deployment that was there when the paging began comes exactly once, whatever arrives meanwhile.
+The same place can be written at several lengths (`LONGER`): each is read, whatever is written now.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import Change
 
-_Key: TypeAlias = tuple[str, str, int, int, int | None]
+_Key: TypeAlias = tuple[str, str, int, int, int | None, int]
 _TAG = 6
 _PLACE = 6
+_SHORTEST = (_TAG + _PLACE) * 4 // 3
+#: By how many characters a cursor may be longer than it must be, where one is asked to vary it.
+LONGER = (1, 6, 20, 48, 80)
 
 
 def answer(change: Change, ask: Ask, project: Project) -> Reply:
@@ -39,10 +43,13 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
         stop = min(count, start + limit)
         following = stop if stop < count else None
     runs = deployment_runs(indexes, project.id, start, stop)
-    key = (change.world.seed, project.id, start, stop, following)
+    longer = ask.values.get("cursor_longer", 0)
+    key = (change.world.seed, project.id, start, stop, following, longer)
     body = _pages.find(key, runs, assumptions)
     if body is None:
-        next_cursor = None if following is None else _write_cursor(change, project, following)
+        next_cursor = (
+            None if following is None else _write_cursor(change, project, following, longer)
+        )
         records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
         body = views.deployments_page(records, next_cursor, assumptions)
         _pages.keep(key, runs, assumptions, body)
@@ -79,18 +86,31 @@ class _Pages:
 _pages = _Pages()
 
 
-def _write_cursor(change: Change, project: Project, place: int) -> str:
+def _write_cursor(change: Change, project: Project, place: int, longer: int) -> str:
     packed = place.to_bytes(_PLACE, "big")
-    return urlsafe_b64encode(_tag(change, project, packed) + packed).decode()
+    short = urlsafe_b64encode(_tag(change, project, packed) + packed).decode()
+    return _lengthened(change, short, longer)
+
+
+def _lengthened(change: Change, short: str, longer: int) -> str:
+    """Write a cursor `longer` characters longer, first of them one that is no letter or digit."""
+    if not longer:
+        return short
+    drawn = derive(change.world.seed, "longer cursor", short, str(longer), size=64)
+    return ("-_"[drawn[0] % 2] + urlsafe_b64encode(drawn[1:]).decode())[:longer] + short
 
 
 def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> int:
     name = change.assumptions.cursor_parameter
-    if len(cursor) != (_TAG + _PLACE) * 4 // 3:
+    short = cursor[-_SHORTEST:]
+    longer = len(cursor) - _SHORTEST
+    if longer and longer not in LONGER:
         raise bad_cursor(name)
-    raw = urlsafe_b64decode(cursor)
+    raw = urlsafe_b64decode(short)
     place = int.from_bytes(raw[_TAG:], "big")
     if raw[:_TAG] != _tag(change, project, raw[_TAG:]) or not 0 < place <= count:
+        raise bad_cursor(name)
+    if cursor != _lengthened(change, short, longer):
         raise bad_cursor(name)
     return place
 

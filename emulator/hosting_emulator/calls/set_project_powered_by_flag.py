@@ -15,13 +15,17 @@ from hosting_emulator.world.value import Change
 
 def answer(change: Change, ask: Ask, project: Project) -> Reply:
     """Switch the flag. Hiding is refused while a Free workspace's domain depends on it."""
+    assumption = None
     if ask.values["enabled"]:
+        if project.flag_enabled:
+            assumption = "flag_reenabled"
         project = _shown(change, project)
     else:
         _check_no_domain_depends(change, project)
         project = replace(project, flag_enabled=False, flag_enabled_at=None)
     change.put(PROJECTS, project.id, project)
-    return Reply(200, views.encode(views.powered_by_flag(project), change.assumptions), project.id)
+    body = views.encode(views.powered_by_flag(project), change.assumptions)
+    return Reply(200, body, project.id, assumption=assumption)
 
 
 def _shown(change: Change, project: Project) -> Project:

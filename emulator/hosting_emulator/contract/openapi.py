@@ -7,6 +7,8 @@ it. This module holds the calls and their parameters; `openapi_responses` what t
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
@@ -24,9 +26,14 @@ _TAGS = {
 
 
 def openapi_document(
-    assumptions: Assumptions, server_url: str = "http://127.0.0.1:4620"
+    assumptions: Assumptions,
+    server_url: str = "http://127.0.0.1:4620",
+    absent: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the document for a world with these assumptions, served at `server_url`."""
+    """Return the document for a world with these assumptions, served at `server_url`.
+
+    Members in `absent`, by schema, may be missing there from what else would hold them.
+    """
     paths: dict[str, dict[str, Any]] = {}
     for spec in call_table(assumptions):
         paths.setdefault(spec.path, {})[spec.method.lower()] = _operation(spec, assumptions)
@@ -53,7 +60,7 @@ def openapi_document(
                     "description": "An access JWT or a user-owned API key.",
                 }
             },
-            "schemas": schemas(assumptions),
+            "schemas": schemas(assumptions, absent),
             "headers": HEADERS,
             "examples": problem_examples(assumptions, server_url),
         },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
@@ -42,8 +44,10 @@ _WITH_OPTIONAL = (
 _OPEN_REQUESTS = ("InitializeManagedSourceRequest", "CreateUserApiKeyRequest")
 
 
-def schemas(assumptions: Assumptions) -> dict[str, Any]:
-    """Return the Schema Objects by name, sorted."""
+def schemas(
+    assumptions: Assumptions, absent: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the Schema Objects by name, sorted; members in `absent`, by schema, are optional."""
     _, generated = models_json_schema(
         [(model, "validation") for model in all_models()], ref_template=REF + "{model}"
     )
@@ -67,6 +71,9 @@ def schemas(assumptions: Assumptions) -> dict[str, Any]:
     if assumptions.empty_fields == "null":
         for name in _WITH_OPTIONAL:
             _allow_null(found[name])
+    for name, members in absent.items():
+        required = found[name].get("required", [])
+        found[name]["required"] = [member for member in required if member not in members]
     return dict(sorted(found.items()))
 
 

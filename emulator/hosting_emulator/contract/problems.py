@@ -871,6 +871,7 @@ class Refused(Exception):
         retry_after_seconds: 1 to 86400 when the client is told how long to wait, else None.
         field: The header, parameter or body field at fault, if there is one.
         why: The explanation for the request log only; it is never sent to the client.
+        assumption: The assumption under which alone this is refused, if there is one.
     """
 
     def __init__(
@@ -882,6 +883,7 @@ class Refused(Exception):
         retry_after_seconds: int | None = None,
         field: str | None = None,
         why: str | None = None,
+        assumption: str | None = None,
     ) -> None:
         """Refuse with `code`.
 
@@ -895,6 +897,7 @@ class Refused(Exception):
         self.retry_after_seconds = _wait(retry_after_seconds)
         self.field = field
         self.why = why
+        self.assumption = assumption
 
     @property
     def problem(self) -> Problem:

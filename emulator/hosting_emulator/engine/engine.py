@@ -47,6 +47,13 @@ from hosting_emulator.engine.snapshots import Snapshot, Snapshots
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.engine.trail import Committed, Trail
+from hosting_emulator.engine.varying import (
+    dress,
+    problem_assumptions,
+    vary_ask,
+    vary_problem,
+    vary_reply,
+)
 from hosting_emulator.faults.deciding import Decision, Subject, decide
 from hosting_emulator.world.fault_records import (
     Abort,
@@ -65,6 +72,8 @@ from hosting_emulator.world.streams import derive
 from hosting_emulator.world.tables import API_KEYS, TIMELINE
 from hosting_emulator.world.value import Change, World
 
+#: Answers a request, noting on its trail why. Raises Refused or StoreFailed.
+Answerer = Callable[[Incoming, Trail], Outgoing]
 _SUCCESS_HEADERS = (("Cache-Control", "no-store"),)
 
 
@@ -105,6 +114,7 @@ class Engine(LiveWorld):
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
         self._put_in_place(replace(world, commit=self.world.commit + 1), title)
+        self.log.turn()
 
     def _put_in_place(self, world: World, title: str) -> None:
         super().replace_world(world, title)
@@ -114,17 +124,23 @@ class Engine(LiveWorld):
         if self.feed.awake:
             self.feed.replaced(title, self.world)
 
-    def exchange(self, incoming: Incoming) -> Outgoing:
-        """Answer one request of the public API. Never raises for anything a client did."""
+    def exchange(self, incoming: Incoming, answer: Answerer | None = None) -> Outgoing:
+        """Answer one request of the public API. Never raises for anything a client did.
+
+        `answer` answers in place of the API: see `redeeming`. What it refuses becomes a problem.
+        """
         began_ns = stopwatch_ns()
         world = self.world
         trail = Trail(self.log.next_number(), world.at_ms, world, docs_url=incoming.docs_url)
         trail.commits = incoming.commits
         self._trail = trail
+        if world.variation is not None:
+            trail.what = trail.number_text = self._number(trail)
         try:
-            outgoing = self._answer(incoming, trail)
+            outgoing = (answer or self._answer)(incoming, trail)
         except Refused as refused:
             trail.code = refused.code
+            trail.assumption = refused.assumption
             trail.say(refused.why or refused.detail)
             outgoing = self._refuse(refused, trail)
             outgoing.breakage = trail.breakage
@@ -136,9 +152,12 @@ class Engine(LiveWorld):
         if outgoing.resume:
             self.log.take_back()
             incoming.commits = trail.commits
+            incoming.came = trail.came_ms, trail.real_ms
             self._trail = None
             return outgoing
         outgoing.in_flight = trail.in_flight
+        if self.world.variation is not None:
+            dress(self.world, outgoing, trail, self._new_request_id(trail))
         entry = recorded(incoming, outgoing, trail, stopwatch_ns() - began_ns)
         self.log.add(entry)
         self._trail = None
@@ -174,14 +193,17 @@ class Engine(LiveWorld):
         request_id = self._new_request_id(trail)
         body = self._problem(refused, trail)
         headers = problem_headers(refused, request_id)
-        return Outgoing(status_of(refused, self.world.assumptions), body, CONTENT_TYPE, headers)
+        status = status_of(refused, problem_assumptions(self.world, trail))
+        return Outgoing(status, body, CONTENT_TYPE, headers)
 
     def _problem(self, refused: Refused, trail: Trail) -> bytes:
-        assumptions = self.world.assumptions
+        assumptions = problem_assumptions(self.world, trail)
         docs_url = assumptions.docs_url
         if docs_url == "own":
             docs_url = trail.docs_url() if trail.docs_url else "/_emulator/docs"
-        return problem_document(refused, self._new_request_id(trail), docs_url, assumptions)
+        document = problem_document(refused, self._new_request_id(trail), docs_url, assumptions)
+        variation = self.world.variation
+        return document if variation is None else vary_problem(variation, document, trail)
 
     def request_id(self) -> str:
         """Return a new request id, for an answer that is not an exchange of the public API.
@@ -189,19 +211,30 @@ class Engine(LiveWorld):
         It takes no number of the request log, which would miss it.
         """
         self._beside += 1
-        return self._derived_id(f"beside/{self._beside}", self.now_ms())
+        return self._derived_id(self._counted(f"beside/{self._beside}"), self.now_ms())
 
     def _new_request_id(self, trail: Trail) -> str:
         if trail.request_id is None:
-            trail.request_id = self._derived_id(str(trail.number), trail.now_ms)
+            trail.request_id = self._derived_id(self._number(trail), trail.now_ms)
         return trail.request_id
 
+    def _number(self, trail: Trail) -> str:
+        """Return a request's number as no other of this world has it, also after a restart."""
+        return self._counted(str(trail.number))
+
+    def _counted(self, number: str) -> str:
+        return f"{self._starts}/{number}" if self._starts else number
+
     def _derived_id(self, number: str, now_ms: int) -> str:
-        counted = f"{self._starts}/{number}" if self._starts else number
-        return "req_" + make_ulid(now_ms, derive(self.world.seed, "request", counted, size=10))
+        return "req_" + make_ulid(now_ms, derive(self.world.seed, "request", number, size=10))
 
     def _answer(self, incoming: Incoming, trail: Trail) -> Outgoing:
-        trail.now_ms = self.settle()
+        trail.now_ms = trail.came_ms = self.settle()
+        trail.real_ms = self.machine_ms
+        if incoming.came is not None:
+            came_ms, real_ms = incoming.came
+            trail.delayed_ms = trail.real_ms - real_ms
+            trail.came_ms, trail.real_ms = came_ms, real_ms
         self._read_request_id(incoming, trail)
         spec, subject_id = self._route(incoming, trail)
         if incoming.refused is not None:
@@ -280,8 +313,10 @@ class Engine(LiveWorld):
             trail.code = refused.code
             return self._refuse(refused, trail)
         if isinstance(effect, GatewayError):
+            trail.varied = ()
             return gateway_answer(effect)
         if isinstance(effect, Timeout | ConnectionReset | EmptyResponse):
+            trail.varied = ()
             return Outgoing(0, b"", "", breakage=effect)
         return None
 
@@ -343,9 +378,13 @@ class Engine(LiveWorld):
             found = authorize(change, ask)
             trail.now_ms = change.now_ms
             trail.say(f"the skip clock moved to {format_timestamp(change.now_ms)}")
+        variation = self.world.variation
+        if variation is not None:
+            vary_ask(ask, variation, trail)
         if ask.spec.idempotent:
             return change, self._call_once(change, ask, found, trail)
-        return change, ANSWERS[ask.spec.call_id](change, ask, found)
+        reply = ANSWERS[ask.spec.call_id](change, ask, found)
+        return change, reply if variation is None else vary_reply(variation, reply, ask, trail)
 
     def _call_once(self, change: Change, ask: Ask, found: Any, trail: Trail) -> Reply:
         assumptions = self.world.assumptions
@@ -357,13 +396,17 @@ class Engine(LiveWorld):
             trail.say(
                 f"replay of the first answer under this Idempotency-Key ({remembered.status})"
             )
-            return answer_again(change, ask, remembered)
+            return vary_reply(
+                self.world.variation, answer_again(change, ask, remembered), ask, trail
+            )
         try:
             reply = ANSWERS[ask.spec.call_id](change, ask, found)
         except Refused as refused:
             if assumptions.idempotency_remembers == "all_answers":
                 self._remember_refusal(ask, refused, trail)
             raise
+        if self.world.variation is not None:
+            reply = vary_reply(self.world.variation, reply, ask, trail)
         idempotency.remember(change, ask, reply)
         return reply
 
@@ -380,8 +423,9 @@ class Engine(LiveWorld):
         # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal
         # leaves the key free and the world untouched.
         change = Change(self.world, trail.now_ms)
-        status = status_of(refused, self.world.assumptions)
-        reply = Reply(status, self._problem(refused, trail), content_type=CONTENT_TYPE)
+        status = status_of(refused, problem_assumptions(self.world, trail))
+        body = self._problem(refused, trail)
+        reply = Reply(status, body, content_type=CONTENT_TYPE, varied=trail.varied)
         idempotency.remember(change, ask, reply)
         self.commit(change, f"{ask.spec.call_id} refused")
 

@@ -24,8 +24,8 @@ class Incoming:
     """A request of the public API. `headers` returns every value of a header.
 
     `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
-    it (an oversized or broken body); `decided` is what faults do to it, once that is known, and
-    `commits` what was committed on the way to that;
+    it (an oversized or broken body); `decided` is what faults do to it, once that is known,
+    `commits` what was committed on the way to that, and `came` when (world time, machine's) it came;
     `docs_url` tells where problem types point; `dev_port` is the port of dev origins; `raw_headers`
     are all headers as they came, for the request log.
     """
@@ -40,6 +40,7 @@ class Incoming:
     refused: Refused | None = None
     decided: Decision | None = None
     commits: list[Committed] | None = None
+    came: tuple[int, int] | None = None
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
 
 

@@ -45,13 +45,16 @@ class LiveWorld:
         self.history.add("began", world)
         self._machine = machine
         self._shown_ms = 0
+        #: What the machine's clock showed when it was last read.
+        self.machine_ms = 0
 
     # --- time -----------------------------------------------------------------------------------
 
     def now_ms(self) -> int:
         """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""
         world = self.world
-        now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, self._machine()))
+        self.machine_ms = machine_ms = self._machine()
+        now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
         self._shown_ms = now_ms
         return now_ms
 

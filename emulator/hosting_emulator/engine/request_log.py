@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -26,6 +26,7 @@ from hosting_emulator.world.value import World
 #: How many exchanges are kept, and how many bytes of each body.
 CAPACITY = 1000
 BODY_KEPT = 16 * 1024
+_TURNS = 100
 #: Stands for the person of a request without a token that is known.
 NOBODY = "nobody"
 
@@ -38,6 +39,9 @@ class Entry:
     looked at (`unknown` tells); `lost` is the connection fault that ate the answer. Bodies are kept
     up to BODY_KEPT bytes, their whole lengths beside them. What follows them are the facts that
     `trails` tells from (see `trail.Trail`).
+
+    `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
+    machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
     """
 
     n: int
@@ -66,6 +70,17 @@ class Entry:
     judged: bool
     commits: Sequence[Committed]
     acted: tuple[Fault, ...]
+    varied: tuple[str, ...]
+    came_ms: int
+    real_ms: int
+    late_ms: int
+
+
+class Watcher(Protocol):
+    """Whoever must see each exchange before the log forgets it (see `conduct.watch`)."""
+
+    def forgetting(self, entry: Entry) -> None:
+        """Look at an exchange: it is about to leave the ring."""
 
 
 def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int) -> Entry:
@@ -98,6 +113,10 @@ def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int)
         judged=trail.judged,
         commits=trail.commits or (),
         acted=trail.acted,
+        varied=trail.varied,
+        came_ms=trail.came_ms,
+        real_ms=trail.real_ms,
+        late_ms=trail.delayed_ms + (_late_ms(outgoing) if breakage or outgoing.delay_ms else 0),
     )
 
 
@@ -116,11 +135,22 @@ class RequestLog:
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=CAPACITY)
+        #: How many answers varied, by point.
+        self.varied: dict[str, int] = {}
         self.count = 0
+        #: How often it was cleared: numbers begin anew then.
+        self.cleared = 0
+        #: After which numbers the world was last put back to an earlier state.
+        self.turned: deque[int] = deque(maxlen=_TURNS)
+        self.watcher: Watcher | None = None
 
     def add(self, entry: Entry) -> None:
-        """Keep an exchange; the oldest goes when the ring is full."""
+        """Keep an exchange; the oldest goes when the ring is full, seen by the watcher if there is one."""
+        if self.watcher is not None and len(self._entries) == CAPACITY:
+            self.watcher.forgetting(self._entries[0])
         self._entries.append(entry)
+        for point in entry.varied:
+            self.varied[point] = self.varied.get(point, 0) + 1
 
     def next_number(self) -> int:
         """Count a request and return its number, from 1."""
@@ -134,7 +164,14 @@ class RequestLog:
     def clear(self) -> None:
         """Forget everything and count from 1 again."""
         self._entries.clear()
+        self.varied.clear()
         self.count = 0
+        self.cleared += 1
+        self.turned.clear()
+
+    def turn(self) -> None:
+        """Note that the world was put back; the log goes on."""
+        self.turned.append(self.count)
 
     def __len__(self) -> int:
         """How many exchanges are kept."""
@@ -143,6 +180,15 @@ class RequestLog:
     def newest(self, limit: int) -> list[Entry]:
         """Return the last `limit` exchanges, newest first."""
         return list(self._entries)[::-1][:limit]
+
+    def after(self, n: int) -> list[Entry]:
+        """Return the exchanges after a number that are kept, oldest first."""
+        found: list[Entry] = []
+        for entry in reversed(self._entries):
+            if entry.n <= n:
+                break
+            found.append(entry)
+        return found[::-1]
 
     def find(self, n: int) -> Entry | None:
         """Return the exchange of this number; None when it has left the ring, or never was."""
@@ -171,6 +217,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "replayed": entry.replayed,
         "lost": entry.lost,
         "why": [redactor.text(sentence) for sentence in entry.why],
+        "varied": list(entry.varied),
         "duration_us": round(entry.took_ns / 1000, 1),
     }
 
@@ -239,6 +286,13 @@ def _lost(breakage: Effect | None) -> str | None:
     if breakage is None or isinstance(breakage, SlowResponse):  # late, but it arrives
         return None
     return effect_kind(breakage)
+
+
+def _late_ms(outgoing: Outgoing) -> int:
+    late_ms = outgoing.delay_ms
+    if isinstance(outgoing.breakage, SlowResponse):
+        late_ms += len(outgoing.body) * 1000 // max(1, outgoing.breakage.bytes_per_second)
+    return late_ms
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:

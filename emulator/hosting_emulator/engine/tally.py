@@ -39,6 +39,8 @@ class Tally:
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
         self.lost: dict[str, int] = {}
+        #: How many answers varied, by point.
+        self.varied: dict[str, int] = {}
         self.commits = 0
 
     def add(self, entry: Entry) -> None:
@@ -55,3 +57,5 @@ class Tally:
             self.replays += 1
         if entry.lost is not None:
             self.lost[entry.lost] = self.lost.get(entry.lost, 0) + 1
+        for point in entry.varied:
+            self.varied[point] = self.varied.get(point, 0) + 1

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hosting_emulator.calls.asking import Principal
 from hosting_emulator.contract.calls import Subject
+from hosting_emulator.variation.members import Paging
 from hosting_emulator.world.fault_records import Effect, Fault
 from hosting_emulator.world.value import Entered, World, Writes
 
@@ -35,6 +36,10 @@ class Trail:
     number: int
     now_ms: int
     world: World
+    #: World time and the machine's when the request came, and how long a fault held it up since.
+    came_ms: int = 0
+    real_ms: int = 0
+    delayed_ms: int = 0
     request_id: str | None = None
     call: str | None = None
     #: The ids that the path names.
@@ -46,6 +51,8 @@ class Trail:
     replayed: bool = False
     #: The problem code it was answered with.
     code: str | None = None
+    #: The assumption that decided the answer, where only the core can tell.
+    assumption: str | None = None
     why: list[str] | None = None
     commits: list[Committed] | None = None
     #: The faults that acted, as their hits counted then.
@@ -54,6 +61,12 @@ class Trail:
     docs_url: Callable[[], str] | None = None
     #: What a fault does at the socket to whatever the answer is.
     breakage: Effect | None = None
+    #: The request's number, also among those before a restart; and what its answer is varied by.
+    number_text: str = ""
+    what: str = ""
+    paging: Paging | None = None
+    #: The points at which the answer varies.
+    varied: tuple[str, ...] = ()
 
     def about(self, subject: Subject, subject_id: str) -> None:
         """Note what the path names."""

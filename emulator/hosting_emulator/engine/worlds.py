@@ -14,6 +14,7 @@ from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.prototypes import Prototypes
 from hosting_emulator.engine.tally import Tally
+from hosting_emulator.variation.setting import varied_world
 from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ONLY, ORIGIN
@@ -153,6 +154,7 @@ class Worlds:
             world = self._rebuild(old, origin, self._machine())
         else:
             world = self.default(old.name, old.seed, origin)
+        world = varied_world(world, origin.variation)
         engine.replace_world(replace(world, commit=old.commit + 1), "reset")
 
     def delete(self, name: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.storage.errors import FormatRefused, StateRefused
 
-FORMAT = 2
+FORMAT = 3
 #: Plain documents by table and key. In a commit, None says that the row was deleted.
 Tables = Mapping[str, Mapping[str, Any]]
 
@@ -41,7 +41,11 @@ def _remembered_in_order(tables: Tables) -> Tables:
     return {**tables, name: dict(in_order)}
 
 
-MIGRATIONS: dict[int, Migration] = {1: Migration(_remembered_in_order, _unchanged)}
+MIGRATIONS: dict[int, Migration] = {
+    1: Migration(_remembered_in_order, _unchanged),
+    # Format 3 keeps a world's variation; a world of format 2 has none.
+    2: Migration(_unchanged, _unchanged),
+}
 
 
 def check_format(found: object, written_by: object) -> int:

@@ -12,9 +12,16 @@ from typing import Any
 
 import msgspec
 
-from hosting_emulator.contract.assumptions import PERMISSIONS, PHASES
+from hosting_emulator.contract.assumptions import (
+    DEFAULTS,
+    PERMISSIONS,
+    PHASES,
+    AssumptionRefused,
+)
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.variation.points import VariationRefused
+from hosting_emulator.variation.setting import read_variation
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import records as r
@@ -101,7 +108,7 @@ def _wrong_key(rows: Rows, table: str, key: str, record: Any) -> str | None:
             return None if known and fits else "there is no such project"
         case Fault():
             right = record.id
-        case r.Remembered() | r.ClockState() | r.Origin() | r.Planned():
+        case r.Remembered() | r.ClockState() | r.Origin() | r.Planned() | r.Variation():
             return None
         case _:
             right = getattr(record, "id", key)
@@ -214,7 +221,10 @@ def _wrong_clock(_: Rows, key: str, clock: r.ClockState) -> str | None:
     return _wrong_start(clock.mode, rate, clock.world_ms)
 
 
-def _wrong_origin(_: Rows, key: str, origin: r.Origin) -> str | None:
+def _wrong_origin(rows: Rows, _: str, origin: r.Origin) -> str | None:
+    varied = origin.variation
+    if varied is not None and (wrong := _wrong_variation(rows, t.ONLY, varied)):
+        return wrong
     return _wrong_start(origin.mode, origin.rate, origin.at_ms)
 
 
@@ -226,6 +236,15 @@ def _wrong_start(mode: str, rate: float | None, at_ms: int | None) -> str | None
     return None
 
 
+def _wrong_variation(_: Rows, key: str, variation: r.Variation) -> str | None:
+    try:
+        read_variation(variation.seed, variation.only)
+        DEFAULTS.changed(variation.assumed)
+    except (VariationRefused, AssumptionRefused) as error:
+        return str(error)
+    return None if key == t.ONLY else f"it should be under {t.ONLY!r}"
+
+
 _SPECIAL: dict[str, Callable[[Rows, str, Any], str | None]] = {
     t.PROJECTS.name: _wrong_project,
     t.OPERATIONS.name: _wrong_operation,
@@ -235,4 +254,5 @@ _SPECIAL: dict[str, Callable[[Rows, str, Any], str | None]] = {
     t.REMEMBERED.name: _wrong_answer,
     t.CLOCK.name: _wrong_clock,
     t.ORIGIN.name: _wrong_origin,
+    t.VARIATION.name: _wrong_variation,
 }

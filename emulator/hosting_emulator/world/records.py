@@ -206,6 +206,7 @@ class Remembered(Record, frozen=True, gc=False):
     expires_ms: int
     subject: str | None = None
     content_type: str = "application/json"
+    varied: tuple[str, ...] = ()
 
 
 class Planned(Record, frozen=True, gc=False):
@@ -242,10 +243,25 @@ class ClockState(Record, frozen=True, gc=False):
     rate: float = 1.0
 
 
+class Variation(Record, frozen=True, gc=False):
+    """That a world answers differently where the contract leaves freedom, drawn from `seed`.
+
+    `only` names the points it is confined to; None: all. `kept` are assumptions that were chosen by
+    hand and so are left alone, `assumed` those that the seed chose, with their values.
+    """
+
+    seed: str
+    only: tuple[str, ...] | None = None
+    kept: tuple[str, ...] = ()
+    assumed: dict[str, Any] = {}
+
+
 class Origin(Record, frozen=True, gc=False):
     """How a world began, which is what a reset returns to.
 
     `at_ms` None is wherever the mode starts; `scenario` is the text of the scenario it came from.
+    `chosen` are the assumptions that were named, whatever their value, and `variation` is the one
+    that a reset sets again.
     """
 
     mode: Literal["real", "frozen", "scaled", "skip"] = "real"
@@ -254,3 +270,5 @@ class Origin(Record, frozen=True, gc=False):
     assumptions: Assumptions = Assumptions()
     scenario: str | None = None
     scenario_file: str | None = None
+    chosen: tuple[str, ...] = ()
+    variation: Variation | None = None

@@ -42,6 +42,7 @@ ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
 FAULTS = Table("faults", Fault)
 TIMELINE = Table("timeline", r.Planned)
+VARIATION = Table("variation", r.Variation)
 
 TABLES: dict[str, Table[Any]] = {
     table.name: table
@@ -65,7 +66,8 @@ TABLES: dict[str, Table[Any]] = {
         ORIGIN,
         FAULTS,
         TIMELINE,
+        VARIATION,
     )
 }
-#: The key of the single row in CLOCK, ASSUMPTIONS and ORIGIN.
+#: The key of the single row in CLOCK, ASSUMPTIONS, ORIGIN and VARIATION.
 ONLY = "world"

@@ -16,7 +16,7 @@ from rpds import HashTrieMap
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import heap as heaps
 from hosting_emulator.world.indexes import NO_INDEXES, Indexes, indexer_of
-from hosting_emulator.world.records import ClockState, Operation, Origin
+from hosting_emulator.world.records import ClockState, Operation, Origin, Variation
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     CLOCK,
@@ -27,6 +27,7 @@ from hosting_emulator.world.tables import (
     SCHEDULE,
     TABLES,
     TIMELINE,
+    VARIATION,
     Table,
 )
 
@@ -41,7 +42,8 @@ class World(msgspec.Struct, frozen=True, gc=False):
 
     `seed` and `name` give its random streams and signing key; `at_ms` is the latest moment of world
     time anything in it happened. `assumptions` and `clock` are rows that every request looks at;
-    `disturbed` says whether there is any fault or timeline that it must ask.
+    `disturbed` says whether there is any fault or timeline that it must ask, `variation` how its
+    answers are varied, if they are.
     """
 
     name: str
@@ -54,6 +56,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     assumptions: Assumptions
     clock: ClockState
     disturbed: bool = False
+    variation: Variation | None = None
 
     def get(self, table: Table[R], key: str) -> R | None:
         """Return a row, or None."""
@@ -122,6 +125,9 @@ def _world(
         assumptions = tables[ASSUMPTIONS.name][ONLY]
     if tables[CLOCK.name] is not before.tables[CLOCK.name]:
         clock = tables[CLOCK.name][ONLY]
+    variation = before.variation
+    if tables[VARIATION.name] is not before.tables[VARIATION.name]:
+        variation = tables[VARIATION.name].get(ONLY)
     return World(
         before.name,
         before.seed,
@@ -133,6 +139,7 @@ def _world(
         assumptions,
         clock,
         len(tables[FAULTS.name]) > 0 or len(tables[TIMELINE.name]) > 0,
+        variation,
     )
 
 

@@ -125,7 +125,7 @@ def test_a_flipped_byte_is_found_or_says_nothing(path, world, data):
 @pytest.mark.parametrize(
     ("found", "advice"),
     [
-        (3, "reads up to 2; use hosting-emulator 9.8.7 or newer, or another --data-dir"),
+        (4, "reads up to 3; use hosting-emulator 9.8.7 or newer, or another --data-dir"),
         (0, "use the version that wrote it"),
         (None, "cannot read"),
     ],

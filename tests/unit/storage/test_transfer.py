@@ -71,8 +71,8 @@ def test_what_is_no_export_is_refused(garbage):
     ("path_and_value", "why"),
     [
         (
-            ("format", 3),
-            "its format is 3, and .* reads up to 2; use hosting-emulator 0.1.0 or newer",
+            ("format", 4),
+            "its format is 4, and .* reads up to 3; use hosting-emulator 0.1.0 or newer",
         ),
         (("format", "1"), "its format is '1'"),
         (("seed", None), "seed"),

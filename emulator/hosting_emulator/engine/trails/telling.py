@@ -17,13 +17,14 @@ from hosting_emulator.engine.request_log import (
 )
 from hosting_emulator.engine.trail import Committed
 from hosting_emulator.engine.trails import access, assumed, disturbing, repeating, writing
+from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.value import World
 
 #: The steps a trail can have, in the order in which things happen. `fault` comes once more after
 #: `commit`: there stand the faults that act after it, and what became of the answer.
 STEPS = (
     *("due", "principal", "fault", "scope", "role", "idempotency", "commit", "fault"),
-    *("assumption", "refusal"),
+    *("assumption", "variation", "refusal"),
 )
 
 
@@ -71,6 +72,9 @@ class Trails:
             yield "commit", f"Nothing was committed: {rest} is as it was."
         yield from disturbing.after_commit(entry, counts)
         yield from _named("assumption", assumed.assumptions_of(asked, entry, spec))
+        yield from _named(
+            "variation", (f"{point}: {POINTS[point].about}." for point in entry.varied)
+        )
         refusal = _refusal(entry)
         if refusal is not None:
             yield "refusal", refusal

@@ -1,0 +1,1 @@
+"""Variation: other answers that the contract allows as well, drawn from a seed."""

@@ -1,0 +1,64 @@
+"""The page on varying tells the truth: what it shows runs, and its table is the code's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.variation.points import POINTS
+from tests.docs.markdown import anchors, blocks, links, steps, without_blocks
+from tests.docs.terminal import Terminals
+
+PAGE = Path(__file__).parents[2] / "docs" / "vary.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+BEGIN, END = "<!-- points -->\n", "<!-- end of points -->"
+
+
+def table() -> str:
+    """Return the table of points as the page must have it."""
+    lines = ["| point | what varies | drawn for | leaves it open |", "|---|---|---|---|"]
+    for point in POINTS.values():
+        drawn = "the world: " + ", ".join(f"`{name}`" for name in point.assumptions)
+        scope = drawn if point.assumptions else "each answer"
+        sentence = point.sentence.replace("|", "\\|")
+        lines.append(f"| `{point.id}` | {point.about} | {scope} | {sentence} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_table_is_the_codes():
+    assert TEXT.partition(BEGIN)[2].partition(END)[0] == table()
+
+
+@pytest.mark.slow
+def test_every_command_and_test_runs_and_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # What this run has set is not what a reader has.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin")
+    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
+    with Terminals(tmp_path) as terminals:
+        for block in blocks(TEXT):
+            if block.language in ("python", "yaml"):
+                name = block.text.splitlines()[0].removeprefix("# ")
+                (tmp_path / name).write_text(block.text, encoding="utf-8")
+            else:
+                for step in steps(block):
+                    terminals.run(step)
+
+
+@pytest.mark.parametrize("target", [link for link in links(TEXT) if "://" not in link])
+def test_links_lead_somewhere(target: str):
+    path, _, anchor = target.partition("#")
+    page = (PAGE.parent / path).resolve() if path else PAGE
+
+    assert page.exists()
+    assert not anchor or anchor in anchors(page.read_text(encoding="utf-8"))
+
+
+def test_lines_are_short_enough_to_read():
+    prose = [line for line in without_blocks(TEXT).splitlines() if not line.startswith("|")]
+
+    assert [line for line in prose if len(line) > 120] == []

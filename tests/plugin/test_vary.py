@@ -1,0 +1,146 @@
+"""Varied worlds in tests: by options, by the mark, by the environment, and what a failure tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import Suite
+
+SEEN = """
+import pytest
+
+def test_it(hosting_emulator, hosting_emulator_worlds):
+    more = hosting_emulator_worlds(vary="mine", vary_only="key-order")
+    assert more.variation["seed"] == "mine"
+    found = hosting_emulator.variation
+    assert (found and (found["seed"], found["only"])) == {expected}
+"""
+
+
+def write(suite: Suite, expected: object) -> None:
+    suite.write(test_it=SEEN.replace("{expected}", repr(expected)))
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_by_options(suite: Suite):
+    write(suite, ("7", ["page-size", "key-order"]))
+
+    suite.passes("--hosting-emulator-vary=7", "--hosting-emulator-vary-only=key-order,page-size")
+
+
+def test_by_ini_values(suite: Suite):
+    write(suite, ("7", ["key-order"]))
+    suite.ini("hosting_emulator_vary = 7", "hosting_emulator_vary_only = key-order")
+
+    suite.passes()
+
+
+def test_by_the_environment_where_nothing_else_is_said(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_VARY", "9")
+    monkeypatch.setenv("HOSTING_EMULATOR_VARY_ONLY", "key-order,page-size")
+    write(suite, ("9", ["page-size", "key-order"]))
+    suite.passes()
+
+    write(suite, ("7", None))
+    suite.passes("--hosting-emulator-vary=7")
+
+
+def test_by_the_mark(suite: Suite):
+    suite.write(
+        test_it="""
+        import pytest
+
+        @pytest.mark.hosting_scenario(vary=3)
+        def test_alone(hosting_emulator):
+            assert hosting_emulator.variation["seed"] == "3"
+            assert hosting_emulator.clock.mode == "frozen"
+
+        @pytest.mark.hosting_scenario("stuck-operation", vary="x", vary_only=["key-order"])
+        def test_beside_a_name(hosting_emulator):
+            assert hosting_emulator.variation["only"] == ["key-order"]
+        """
+    )
+
+    suite.passes("--hosting-emulator-vary=7")
+
+
+def test_seed_and_points_in_one_as_a_scenario_has_them(suite: Suite):
+    suite.write(
+        test_it="""
+        import pytest
+
+        @pytest.mark.hosting_scenario(vary={"seed": 2, "only": ["empty-fields"]})
+        def test_by_the_mark(hosting_emulator, hosting_emulator_worlds):
+            more = hosting_emulator_worlds(vary={"seed": "x", "only": ["key-order"]})
+            for world, seed, point in ((hosting_emulator, "2", "empty-fields"), (more, "x", "key-order")):
+                assert (world.variation["seed"], world.variation["only"]) == (seed, [point])
+            more.vary({"seed": 3})
+            assert (more.variation["seed"], more.variation["only"]) == ("3", None)
+        """
+    )
+
+    suite.passes()
+
+
+@pytest.mark.parametrize("said", ['{"seeds": 2}', "1.5", '{"seed": 2, "only": []}'])
+def test_what_is_no_seed_is_refused_in_one_line(suite: Suite, said: str):
+    suite.write(
+        test_it=f"""
+        import pytest
+
+        @pytest.mark.hosting_scenario(vary={said})
+        def test_by_the_mark(hosting_emulator):
+            pass
+        """
+    )
+
+    result = suite.run()
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["E* hosting emulator: *vary*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--hosting-emulator-vary-only=key-order"], "--hosting-emulator-vary: give a seed"),
+        (
+            ["--hosting-emulator-vary=7", "--hosting-emulator-vary-only=key-orders"],
+            "did you mean key-order",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(suite: Suite, arguments: list[str], why: str):
+    suite.write(test_it="def test_it(hosting_emulator): pass")
+
+    result = suite.run(*arguments)
+
+    assert result.ret != 0
+    assert why in result.stdout.str() + result.stderr.str()
+
+
+def test_a_failure_tells_seed_points_and_how_to_have_it_again(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+
+        def test_it(hosting_emulator):
+            for _ in range(8):
+                ask(hosting_emulator, "edge-dns")
+            assert False
+        """
+    )
+
+    told = suite.run("--hosting-emulator-vary=7").stdout.str()
+
+    assert "varied   by seed 7: " in told
+    assert "extra-fields" in told
+    assert "--hosting-emulator-vary=7 (pytest)" in told

@@ -1,0 +1,69 @@
+"""The table of points: each names a freedom once, and what it stands on is there."""
+
+import re
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS, describe
+from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.openapi_responses import responses
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.variation.assuming import STATUSES, draw_assumptions
+from hosting_emulator.variation.points import ASSUMED, POINTS, VariationRefused, read_points
+from hosting_emulator.world.records import Variation
+
+CALLS = {spec.call_id: spec for spec in call_table(DEFAULTS)}
+#: What a client must know before its first request: it cannot find it out from an answer.
+KNOWN_BEFOREHAND = {
+    *("cursor_parameter", "limit_parameter", "environment_parameter", "operation_path"),
+    *("source_role", "domains_role", "dns_role", "deployments_role", "operation_role"),
+    *("token_audience", "token_lifetime", "dev_zone", "production_zone", "mail_zone", "docs_url"),
+}
+
+
+@pytest.mark.parametrize("point", POINTS.values(), ids=lambda point: point.id)
+def test_a_point_says_what_it_does_and_where(point):
+    assert re.fullmatch("[a-z]+(-[a-z]+)*", point.id)
+    assert point.about
+    assert not point.about.endswith(".")
+    assert point.sentence
+    assert set(point.calls) <= set(CALLS)
+    assert set(point.assumptions) <= {row["name"] for row in describe(DEFAULTS)}
+
+
+def test_what_a_client_must_know_beforehand_is_no_point():
+    decided = {name for point in ASSUMED for name in point.assumptions}
+
+    assert decided & KNOWN_BEFOREHAND == set()
+
+
+def test_points_are_read_in_the_order_of_the_table_and_once():
+    assert read_points(["page-size", "accepted-status", "page-size"]) == (
+        "accepted-status",
+        "page-size",
+    )
+
+
+def test_an_unknown_point_is_refused_naming_the_nearest():
+    with pytest.raises(VariationRefused, match=r"named 'page-sizes'; did you mean page-size\?"):
+        read_points(["page-sizes"])
+
+
+@pytest.mark.parametrize("code", STATUSES)
+def test_only_statuses_that_the_contract_leaves_open_are_drawn(code: str):
+    assert "status" not in PROBLEMS[code].specified
+    assert PROBLEMS[code].status not in STATUSES[code]
+    assert all(400 <= status <= 599 for status in STATUSES[code])
+
+
+def test_the_flag_keeps_to_the_statuses_listed_for_it():
+    seeds = [Variation(str(number)) for number in range(50)]
+    drawn = [DEFAULTS.changed(draw_assumptions(seed, DEFAULTS, ())) for seed in seeds]
+    statuses = {
+        int(status)
+        for assumptions in drawn
+        for status in responses(CALLS["set_project_powered_by_flag"], assumptions)
+    }
+
+    # 405, 413 and 429 come before any call: see the promises.
+    assert statuses - {405, 413, 429} == {200, 400, 401, 403, 404, 409, 503}
