@@ -131,7 +131,7 @@ WRONG = (
     (
         "'rate-limited', faults=[]",
         "hosting_scenario('rate-limited', faults=…): beside a name or file there may be "
-        "assumptions, clock and seed only",
+        "assumptions, clock, seed, vary and vary_only only",
     ),
     ("clock='stopped'", "clock 'stopped': use frozen, real, skip or scaled:RATE, *"),
     ("'rate-limited', clock='stopped'", "clock 'stopped': use frozen, *"),

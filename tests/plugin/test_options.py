@@ -9,7 +9,7 @@ import pytest
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.plugin.conftest import Suite
 
-OPTIONS = "url control-token scenario clock seed keep keep-dir report".split()
+OPTIONS = "url control-token scenario clock seed vary vary-only keep keep-dir report".split()
 
 
 def said(suite: Suite, way: str, name: str, value: str) -> list[str]:

@@ -1,0 +1,274 @@
+"""`explore`: run a command once as it is, then again and again, each time with another failure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Container
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from hosting_emulator_cli.commands.exec import export_option
+from hosting_emulator_cli.conducting import CONDUCT
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import as_option, examples, json_option
+from hosting_emulator_cli.start_options import check_seed, world_options
+from hosting_emulator_cli.values import duration_ms, read_with
+
+if TYPE_CHECKING:
+    from hosting_emulator.exploring.judging import Conduct
+    from hosting_emulator.exploring.points import Point
+
+_MAX_RUNS = 300
+#: What a line that repeats a point must say again, if it was said: it shapes the run.
+_SHAPING = {
+    "scenario": "--scenario",
+    "state": "--from",
+    "seed": "--seed",
+    "clock": "--clock",
+    "at": "--at",
+    "assume": "--assume",
+    "principal": "--as",
+    "exports": "--export",
+    "limit_s": "--time-limit",
+    "conduct": "--conduct",
+}
+#: Those of them that `exec` does not have.
+_NOT_OF_EXEC = ("limit_s", "conduct")
+
+
+def _words(
+    read: Callable[[str], str],
+) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], tuple[str, ...]]:
+    """Make a callback for words, repeated or with commas between, each checked by `read`."""
+
+    def callback(
+        ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        words = [word.strip() for text in texts for word in text.split(",")]
+        try:
+            return tuple(dict.fromkeys(read(word) for word in words if word))
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx=ctx, param=param) from error
+
+    return callback
+
+
+def _fault(word: str) -> str:
+    from hosting_emulator.exploring.kinds import check_fault
+
+    return check_fault(word)
+
+
+def _call(word: str) -> str:
+    from hosting_emulator.exploring.points import check_call
+
+    return check_call(word)
+
+
+def _point(text: str) -> Point:
+    from hosting_emulator.exploring.points import Point
+
+    return Point.read(text)
+
+
+def _seconds(text: str) -> float:
+    seconds = duration_ms(text) / 1000
+    if not seconds:
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return seconds
+
+
+def _limit(text: str) -> float:
+    if text.isascii() and text.isdigit():
+        raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
+    return _seconds(text)
+
+
+def _file_option(name: str, words: str) -> Callable[[Any], Any]:
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return click.option(f"--{name}", f"{name}_file", type=kind, metavar="FILE", help=words)
+
+
+@click.command(
+    context_settings={"allow_interspersed_args": False},
+    epilog=examples(
+        "hosting-emulator explore -- node deploy.js",
+        "hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh",
+        "hosting-emulator explore --calls create_user_api_key --html report.html -- make e2e",
+        "hosting-emulator explore --state so-far.json --budget 10m -- go test ./...",
+        "hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh",
+    ),
+)
+@click.option(
+    "--faults",
+    multiple=True,
+    metavar="KIND,...",
+    callback=_words(_fault),
+    help="Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
+    "gateway_error:STATUS, or abort:* for every code; repeatable.",
+)
+@click.option(
+    "--calls",
+    multiple=True,
+    metavar="CALL,...",
+    callback=_words(_call),
+    help="Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="How many runs go on at the same time; else three for each processor.",
+)
+@click.option(
+    "--max-runs",
+    type=click.IntRange(1),
+    default=_MAX_RUNS,
+    show_default=True,
+    metavar="N",
+    help="Make so many runs at most, spread over all requests.",
+)
+@click.option(
+    "--time-limit",
+    "limit_s",
+    callback=read_with(_limit),
+    metavar="DURATION",
+    help="End a run that takes longer; else 10s, or three times the clean run if that is more.",
+)
+@click.option(
+    "--budget",
+    "budget_s",
+    callback=read_with(_limit),
+    metavar="DURATION",
+    help="Stop after this time, and report what is known by then.",
+)
+@click.option(
+    "--point",
+    callback=read_with(_point),
+    metavar="POINT",
+    help="Run this one point only, as a report names it, and let the command print: "
+    "CALL#N/FAULT/PHASE.",
+)
+@click.option(
+    "--conduct",
+    type=click.Choice(CONDUCT),
+    default="report",
+    show_default=True,
+    help="What to make of what CMD did that the real service would not bear, of severity warning or "
+    "worse; with `error` a run in which something was found is not survived.",
+)
+@_file_option("state", "Keep what is known in this file, and go on there after a cut.")
+@world_options
+@as_option
+@export_option
+@json_option
+@_file_option("junit", "Write a JUnit report to this file.")
+@_file_option("html", "Write a page that needs no other file to this one.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
+@click.pass_context
+def explore(
+    ctx: click.Context,
+    /,
+    command: tuple[str, ...],
+    faults: tuple[str, ...],
+    calls: tuple[str, ...],
+    jobs: int | None,
+    limit_s: float | None,
+    budget_s: float | None,
+    point: Point | None,
+    conduct: Conduct,
+    state_file: Path | None,
+    junit_file: Path | None,
+    html_file: Path | None,
+    as_json: bool,
+    principal: str,
+    exports: list[tuple[str, str]],
+    max_runs: int,
+    clock: str | None,
+    assume: dict[str, str],
+    **same: Any,
+) -> None:
+    """Find the failures that a command does not survive.
+
+    `explore -- CMD [ARGS]` runs CMD once as it is, which must end well. Then it runs CMD again for
+    each request of that run and each fault worth trying there, before the request takes effect and
+    after it; each run in a world of its own, on a clock that polling moves (`--clock skip`, unless told
+    otherwise). CMD finds the world by its environment, as with `exec`.
+
+    The report says what CMD survived; where it failed or hung; and where it ended well but left
+    something twice, or otherwise than the clean run. Each such point has a line that runs it again.
+
+    The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored; after
+    Ctrl-C, which still reports what is known, 130.
+    """
+    if not command:
+        raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
+    check_seed(ctx)
+    reports = (state_file, junit_file, html_file)
+    if point is not None and (as_json or any(reports)):
+        raise click.UsageError("--point runs one point and reports no more than that")
+    for path in reports:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise Failure(f"cannot write {path}: no such directory")
+    from hosting_emulator.exploring.kinds import KINDS
+    from hosting_emulator.settings import Settings
+    from hosting_emulator_cli.exploring.exploration import explore as run
+    from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs
+    from hosting_emulator_scenarios import FOLDER
+
+    options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)
+    if clock is None and not same["state"]:
+        of_exec += ["--clock", "skip"]
+    wanted = Wanted(
+        command=command,
+        settings=Settings(
+            port=0,
+            data_dir=None,
+            library=FOLDER,
+            assumptions=assume,
+            clock=clock if clock or same["state"] else "skip",
+            **same,
+        ),
+        principal=principal,
+        exports=exports,
+        faults=faults or KINDS,
+        calls=calls,
+        jobs=jobs or usual_jobs(),
+        max_runs=max_runs,
+        limit_s=limit_s,
+        budget_s=budget_s,
+        point=point,
+        conduct=conduct,
+        state=state_file,
+        json=as_json,
+        junit=junit_file,
+        html=html_file,
+        repeat=lambda found: shlex.join(
+            ["hosting-emulator", "explore", *options, "--point", str(found), "--", *command]
+        ),
+        repeat_clean=shlex.join(
+            ["hosting-emulator", "exec", *of_exec, "--conduct", "report", "--", *command]
+        ),
+    )
+    ctx.exit(run(wanted))
+
+
+def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
+    """Return the options that shape a run, as far as they were given, as one types them."""
+    words = []
+    for name, option in _SHAPING.items():
+        if name in without or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = ctx.params[name]
+        if name == "limit_s":
+            value = f"{round(value * 1000)}ms"
+        pairs = value.items() if isinstance(value, dict) else value
+        if isinstance(value, dict | list):
+            words += [word for one, other in pairs for word in (option, f"{one}={other}")]
+        else:
+            words += [option, str(value)]
+    return words

@@ -1,0 +1,65 @@
+"""The guide to exploring tells the truth: its commands run in order, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.exploring.judging import MEANINGS
+from hosting_emulator.exploring.kinds import KINDS
+from hosting_emulator.exploring.matrix import MARKS
+from hosting_emulator_cli.commands.explore import explore
+from tests.docs.markdown import blocks, links, steps
+from tests.docs.terminal import Terminals
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "explore.md"
+GUIDE = PAGE.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this run has set is not what a reader has."""
+    for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
+    with Terminals(tmp_path) as terminals:
+        for block in blocks(GUIDE):
+            if block.language == "python":
+                name = block.text.splitlines()[0].removeprefix("# ")
+                (tmp_path / name).write_text(block.text, encoding="utf-8")
+            elif block.language == "console":
+                for step in steps(block):
+                    terminals.run(step)
+
+
+def test_every_kind_of_fault_is_told():
+    assert [kind for kind in KINDS if f"`{kind}`" not in GUIDE] == []
+
+
+def test_every_verdict_is_told_with_its_mark():
+    rows = [f"| `{mark}` | {verdict} | {MEANINGS[verdict]} |" for verdict, mark in MARKS.items()]
+
+    assert [row for row in rows if row not in GUIDE] == []
+
+
+def test_options_that_are_shown_are_in_the_help():
+    known = {name for parameter in explore.params for name in parameter.opts}
+    commands = re.findall(r"^\$ hosting-emulator explore (.*?) -- ", GUIDE, re.MULTILINE)
+
+    assert commands
+    shown = {word for command in commands for word in command.split() if word.startswith("-")}
+    assert shown - known == set()
+
+
+@pytest.mark.parametrize("target", [link for link in links(GUIDE) if "://" not in link])
+def test_links_lead_somewhere(target: str):
+    assert (PAGE.parent / target).exists()

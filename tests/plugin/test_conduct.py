@@ -1,0 +1,204 @@
+"""How clients behave, told or held against their tests: as the option or the ini value says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.plugin.conftest import Suite
+
+TESTS = """
+from calling import apply_domains, ask
+
+
+def test_careless(hosting_emulator):
+    assert ask(hosting_emulator, "domains", "PUT") == 400
+
+
+def test_careful(hosting_emulator):
+    assert ask(hosting_emulator, "edge-dns") == 200
+    assert apply_domains(hosting_emulator) == 202
+"""
+
+
+@pytest.fixture
+def suite(suite: Suite) -> Suite:
+    suite.write(test_it=TESTS)
+    return suite
+
+
+def told(result: pytest.RunResult) -> str:
+    """Return what a run told before its summary, which holds whole messages again on a CI machine."""
+    return result.stdout.str().partition("short test summary info")[0]
+
+
+def test_by_default_it_is_nobodys_business(suite: Suite):
+    assert "conduct" not in suite.passes().stdout.str()
+
+
+@pytest.mark.parametrize("way", ["ini", "option", "xdist"])
+def test_a_test_that_passes_fails_for_its_client(suite: Suite, way: str):
+    if way == "ini":
+        suite.ini("hosting_emulator_conduct = error")
+        result = suite.run()
+    else:
+        more = ("-p", "xdist.plugin", "-n", "1") if way == "xdist" else ()
+        result = suite.run("--hosting-emulator-conduct=error", *more)
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*ERROR at teardown of test_careless*",
+            "conduct: 1 finding (1 error) in 1 request",
+            "error: A mutation without an Idempotency-Key ?missing-idempotency-key?",
+            "    #1: apply_project_domains came without an Idempotency-Key.",
+            "    instead  Make a key for each thing*",
+        ]
+    )
+    # Once: the world's story, which comes with every failure, does not repeat it.
+    assert told(result).count("came without an Idempotency-Key.") == 1
+    assert "conducting.py" not in result.stdout.str()
+
+
+def test_the_summary_names_the_rules_first(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+
+        def test_teardown(hosting_emulator):
+            ask(hosting_emulator, "domains", "PUT")
+            ask(hosting_emulator, "edge-dns?verbose=1")
+
+        def test_assertion(hosting_emulator):
+            ask(hosting_emulator, "domains", "PUT")
+            hosting_emulator.conduct.assert_clean()
+        """
+    )
+
+    result = suite.run("--hosting-emulator-conduct=error")
+
+    result.stdout.fnmatch_lines(
+        [
+            "FAILED test_it.py::test_assertion - *conduct: missing-*",
+            "ERROR test_it.py::test_teardown - *conduct: missing-*",
+        ]
+    )
+
+
+def test_rules_can_be_left_out(suite: Suite):
+    suite.ini(
+        "hosting_emulator_conduct = error",
+        "hosting_emulator_conduct_off = missing-idempotency-key unread-field",
+    )
+
+    suite.passes()
+
+
+def test_a_rule_that_does_not_exist_is_refused_at_once(suite: Suite):
+    result = suite.run("--hosting-emulator-conduct-off=missing-idempotency-keys")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "*--hosting-emulator-conduct-off=missing-idempotency-keys: no rule is named "
+            "'missing-idempotency-keys'; did you mean missing-idempotency-key[?]"
+        ]
+    )
+
+
+@pytest.mark.parametrize("more", [(), ("-p", "xdist.plugin", "-n", "2")])
+def test_it_is_told_at_the_end(suite: Suite, more: tuple[str, ...]):
+    result = suite.run("--hosting-emulator-conduct=report", *more)
+
+    assert result.ret == 0
+    text = result.stdout.str()
+    section = text[text.index("hosting emulator: conduct") :]
+    assert "test_it.py::test_careless: 1 finding (1 error)\n" in section
+    assert "test_it.py::test_careful: 1 finding (1 note)\n" in section
+    assert "    note operation-not-followed #2: " in section
+    assert section.count("    instead  ") == 2
+
+
+def test_a_failed_test_names_what_its_client_did(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+
+        def test_it(hosting_emulator):
+            assert ask(hosting_emulator, "domains", "PUT") == 202
+        """
+    )
+
+    for arguments in ((), ("--hosting-emulator-conduct=error",)):
+        result = suite.run(*arguments)
+
+        result.assert_outcomes(failed=1)  # and not for its client as well
+        result.stdout.fnmatch_lines(
+            [
+                "*hosting emulator*",
+                "conduct: 1 finding (1 error)",
+                "    error missing-idempotency-key #1: apply_project_domains came without an *",
+            ]
+        )
+
+
+def test_every_world_of_a_test_counts(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+        from pytest_hosting_emulator import world_fixture
+
+        shop = world_fixture("module")
+
+        def test_more(hosting_emulator_worlds):
+            for _ in range(2):
+                ask(hosting_emulator_worlds(), "domains", "PUT")
+
+        def test_shared(shop):
+            ask(shop, "domains", "PUT")
+
+        def test_shared_too(shop):
+            ask(shop, "edge-dns")
+        """
+    )
+
+    result = suite.run("--hosting-emulator-conduct=error")
+
+    result.assert_outcomes(passed=3, errors=2)
+    text = told(result)
+    assert len(re.findall("^hosting_emulator_worlds: conduct: 1 finding", text, re.M)) == 2
+    assert "ERROR at teardown of test_shared_too" in text
+    assert "shop: conduct: 1 finding (1 error) in 2 requests" in text
+
+
+def test_the_handle_asserts(suite: Suite):
+    suite.write(
+        test_it="""
+        import pytest
+        from calling import apply_domains, ask
+
+        def test_it(hosting_emulator):
+            conduct = hosting_emulator.conduct
+            assert apply_domains(hosting_emulator) == 202
+            conduct.assert_clean()
+            (note,) = conduct.findings()
+            assert (note.rule, note.severity, note.requests) == ("operation-not-followed", "note", (1,))
+            assert conduct.findings(final=False) == []
+
+            ask(hosting_emulator, "edge-dns?verbose=1")
+            with pytest.raises(AssertionError, match="unread-field"):
+                conduct.assert_clean()
+            conduct.assert_clean(at_least="error")
+            conduct.assert_clean(off=["unread-field"])
+            conduct.assert_clean(off="unread-field")
+            with pytest.raises(AssertionError, match="operation-not-followed"):
+                conduct.assert_clean(off=["unread-field"], at_least="note")
+            with pytest.raises(ValueError, match="note, warning or error"):
+                conduct.assert_clean(at_least="bad")
+            assert "instead" in conduct.report()
+            assert str(conduct.findings(at_least="warning")[0]).startswith("get_dns_authorization")
+        """
+    )
+
+    suite.passes()

@@ -1,0 +1,308 @@
+"""`hosting_explore` runs a test again with each failure, and fails with those it does not survive."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.plugin.conftest import Suite
+
+CLIENT = '''
+import http.client
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+
+
+def ask(emulator, method, path, body=None, *, keys=("one", "one", "one"), timeout_s=20):
+    """Ask with one key after the other, until an answer comes whole."""
+    for n, key in enumerate(keys, 1):
+        request = urllib.request.Request(
+            emulator.base_url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                **emulator.headers("owner"),
+                "Idempotency-Key": key,
+                "Content-Type": "application/json",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+                return json.loads(answer.read())
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
+            if n == len(keys):
+                raise
+
+
+def make_key(emulator, **how):
+    path = f"/v1/organizations/{emulator.organization}/user-api-keys"
+    return ask(emulator, "POST", path, {"name": "ci"}, **how)
+'''
+MARK = '@pytest.mark.hosting_explore(faults=["connection_reset", "abort"])'
+DOUBLING = f"""
+import pytest
+from client import make_key
+
+{MARK}
+def test_key(hosting_emulator):
+    make_key(hosting_emulator, keys=("one", "two"))
+"""
+POINT = "create_user_api_key#1/connection_reset/after_commit"
+
+
+@pytest.fixture
+def explored(suite: Suite) -> Suite:
+    """A folder of tests that may import a client."""
+    suite.write(client=CLIENT)
+    return suite
+
+
+def test_a_test_that_survives_is_one_test_that_passed(explored: Suite):
+    explored.write(
+        test_it=f"""
+            import pytest
+            from client import ask, make_key
+
+            worlds = []
+
+            {MARK}
+            def test_key(hosting_emulator):
+                worlds.append(hosting_emulator.name)
+                make_key(hosting_emulator)
+
+            def test_after(hosting_emulator):
+                assert len(worlds) == len(set(worlds)) == 2 + 7
+        """
+    )
+
+    result = explored.passes("-rP")
+
+    assert result.parseoutcomes() == {"passed": 2}
+    result.stdout.fnmatch_lines(["*hosting emulator: explored*", "7 runs: 7 survived."])
+
+
+def test_what_is_not_survived_fails_with_the_matrix_and_lines(explored: Suite):
+    explored.write(test_it=DOUBLING)
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(
+        [
+            "hosting_explore: 3 of 7 runs did not go well",
+            "*503*reset",
+            "create_user_api_key#1 *+2*",
+            "*doubled at 3 points: 2 API keys where the clean run makes 1: 'ci' of owner in acme",
+            f"  again: pytest test_it.py::test_key --hosting-emulator-point '{POINT}'",
+            "FAILED test_it.py::test_key - hosting_explore: 3 of 7 runs did not go well",
+        ]
+    )
+
+
+def test_a_reported_point_is_seen_again_by_its_line(explored: Suite):
+    explored.write(test_it=DOUBLING)
+    line = f"test_it.py::test_key --hosting-emulator-point '{POINT}'"
+
+    again = explored.run(*shlex.split(line))
+    other = explored.run(*shlex.split(line.replace("after_commit", "before_commit")))
+
+    assert again.parseoutcomes() == {"failed": 1}
+    again.stdout.fnmatch_lines([f"{POINT}  doubled: 2 API keys where the clean run makes 1: *"])
+    assert other.parseoutcomes() == {"passed": 1}
+
+
+def test_a_point_that_fails_the_test_shows_its_own_failure(explored: Suite):
+    explored.write(test_it=DOUBLING.replace('("one", "two")', '("one",)'))
+
+    result = explored.run("--hosting-emulator-point", POINT)
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["*make_key(hosting_emulator, keys=*", "*lost (connection_reset)*"])
+
+
+def test_a_test_that_fails_by_itself_fails_as_ever(explored: Suite):
+    explored.write(test_it=f"import pytest\n\n{MARK}\ndef test_it(hosting_emulator):\n    assert 0")
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["*assert 0*", "*no requests*"])
+
+
+def test_a_skipped_test_is_skipped(explored: Suite):
+    skipped = f'import pytest\n\n{MARK}\ndef test_it(hosting_emulator):\n    pytest.skip("later")'
+    explored.write(test_it=skipped)
+
+    assert explored.run().parseoutcomes() == {"skipped": 1}
+
+
+def test_what_cannot_be_explored_is_said_in_a_line(explored: Suite):
+    whys = {
+        "faults=['timeot']": "did you mean timeout?",
+        "calls=['nothing']": "no call is named 'nothing'",
+        "max_run=1": "there is no 'max_run': say faults, calls or max_runs",
+        "max_runs=0": "max_runs=0 is no number above 0",
+        "'timeout'": "say faults=[[]...[]], calls=[[]...[]] or max_runs=N",
+        "calls=['list_deployments']": "the test makes no request that a fault could meet",
+    }
+    tests = "".join(
+        f"@pytest.mark.hosting_explore({mark})\ndef test_{n}(hosting_emulator):\n"
+        "    make_key(hosting_emulator)\n\n"
+        for n, mark in enumerate(whys)
+    )
+    explored.write(test_it=f"import pytest\nfrom client import make_key\n\n{tests}")
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": len(whys)}
+    result.stdout.fnmatch_lines([f"hosting_explore: *{why}*" for why in whys.values()])
+
+
+def test_a_test_without_the_fixture_cannot_be_explored(explored: Suite):
+    explored.write(test_it=f"import pytest\n\n{MARK}\ndef test_it():\n    pass")
+
+    result = explored.run()
+
+    result.stdout.fnmatch_lines(["hosting_explore: the test does not use the fixture *"])
+
+
+def test_a_wrong_point_is_refused_before_any_test(explored: Suite):
+    explored.write(test_it=DOUBLING)
+
+    result = explored.run("--hosting-emulator-point", "nonsense")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--hosting-emulator-point=nonsense: *write CALL#N/FAULT/PHASE*"])
+
+
+def test_a_test_that_hangs_is_ended(explored: Suite):
+    explored.write(
+        test_it="""
+            import pytest
+            from client import make_key
+            from pytest_hosting_emulator import exploring
+
+            exploring._LIMIT_S = 0.5
+
+            @pytest.mark.hosting_explore(faults="timeout")
+            def test_key(hosting_emulator):
+                make_key(hosting_emulator, timeout_s=None)
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["*hung at 2 points: it did not end within * s"])
+
+
+def test_fixtures_of_a_module_are_set_up_once_and_torn_down_at_its_end(explored: Suite):
+    explored.write(
+        test_it=f"""
+            import pytest
+            from client import make_key
+
+            said = []
+
+            @pytest.fixture(scope="module")
+            def shared():
+                said.append("up")
+                yield
+                assert said == ["up", *["own up", "own down"] * 9]
+                raise RuntimeError("the module is over")
+
+            @pytest.fixture
+            def own(hosting_emulator):
+                said.append("own up")
+                yield hosting_emulator
+                said.append("own down")
+
+            {MARK}
+            def test_key(shared, own):
+                make_key(own)
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"passed": 1, "errors": 1}
+    result.stdout.fnmatch_lines(["*RuntimeError: the module is over*"])
+
+
+def test_what_a_fixture_asks_for_is_explored_too(explored: Suite):
+    explored.write(
+        test_it=f"""
+            import pytest
+            from client import make_key
+
+            @pytest.fixture
+            def tidy(hosting_emulator):
+                yield hosting_emulator
+                make_key(hosting_emulator, keys=["last"])
+
+            {MARK}
+            def test_key(tidy):
+                make_key(tidy)
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["create_user_api_key#2  failed at *", "  | teardown: *"])
+
+
+def test_workers_explore_too(explored: Suite):
+    explored.write(
+        test_it=DOUBLING, test_other=DOUBLING.replace('("one", "two")', '("one", "one")')
+    )
+
+    result = explored.run("-n", "2", "-p", "xdist.plugin")
+
+    assert result.parseoutcomes() == {"failed": 1, "passed": 1}
+    result.stdout.fnmatch_lines([f"  again: pytest test_it.py::test_key * '{POINT}'"])
+
+
+RUDE = """
+import pytest
+from client import make_key
+
+@pytest.mark.hosting_explore(faults=["rate_limit"])
+def test_key(hosting_emulator):
+    make_key(hosting_emulator)
+"""
+
+
+def test_what_explored_runs_did_is_told_at_the_end(explored: Suite):
+    explored.write(test_it=RUDE)
+
+    result = explored.passes("--hosting-emulator-conduct=report")
+
+    point = "create_user_api_key#1/rate_limit/before_commit"
+    result.stdout.fnmatch_lines(
+        [
+            "*hosting emulator: conduct*",
+            "test_it.py::test_key, explored:",
+            f"    retried-before-retry-after: Tried again before Retry-After was over ({point})",
+            f"    again: pytest test_it.py::test_key --hosting-emulator-point '{point}' "
+            "--hosting-emulator-conduct=report",
+        ]
+    )
+    line = f"test_it.py::test_key --hosting-emulator-point '{point}'"
+    again = explored.passes(*shlex.split(line), "--hosting-emulator-conduct=report")
+    again.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-before-retry-after*"])
+
+
+def test_rules_that_do_not_count_are_not_told_of_explored_runs(explored: Suite):
+    explored.write(test_it=RUDE)
+    off = "--hosting-emulator-conduct-off=retried-before-retry-after"
+
+    result = explored.passes("--hosting-emulator-conduct=report", off)
+
+    assert "retried-before-retry-after" not in result.stdout.str()

@@ -1,0 +1,136 @@
+"""`explore` reads its own options and nothing of the command's. (tests/crash runs it for real.)"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.exploring.kinds import KINDS
+from hosting_emulator.exploring.points import Point
+from hosting_emulator.settings import Settings
+from hosting_emulator_cli.exploring import exploration
+from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs
+from hosting_emulator_scenarios import FOLDER
+
+POINT = "create_user_api_key#1/timeout/after_commit"
+SETTINGS = Settings(port=0, data_dir=None, library=FOLDER, clock="skip")
+
+
+@pytest.fixture
+def explored(monkeypatch: pytest.MonkeyPatch) -> list[Wanted]:
+    """What is explored; each ends with exit code 1."""
+    found: list[Wanted] = []
+
+    def explore(wanted: Wanted) -> int:
+        found.append(wanted)
+        return 1
+
+    monkeypatch.setattr(exploration, "explore", explore)
+    return found
+
+
+def test_no_options_try_everything_on_a_clock_that_polling_moves(run, explored: list[Wanted]):
+    result = run("explore", "--", "node", "--test")
+
+    assert (result.exit_code, result.output) == (1, "")
+    (wanted,) = explored
+    assert wanted == Wanted(
+        command=("node", "--test"),
+        settings=SETTINGS,
+        principal="owner",
+        exports=[],
+        faults=KINDS,
+        calls=(),
+        jobs=usual_jobs(),
+        max_runs=300,
+        limit_s=None,
+        budget_s=None,
+        point=None,
+        conduct="report",
+        state=None,
+        json=False,
+        junit=None,
+        html=None,
+        repeat=wanted.repeat,
+        repeat_clean="hosting-emulator exec --clock skip --conduct report -- node --test",
+    )
+
+
+def test_every_option_is_heeded(run, explored: list[Wanted], tmp_path: Path):
+    files = [tmp_path / name for name in ("state.json", "junit.xml", "page.html")]
+    run(
+        *("explore", "--faults", "timeout,abort:rate_limited", "--faults", "timeout"),
+        *("--calls", "list_deployments", "-j", "3", "--max-runs", "7", "--time-limit", "1m30s"),
+        *("--budget", "10m", "--state", str(files[0]), "--junit", str(files[1])),
+        *("--html", str(files[2]), "--json", "--scenario", "mine.yaml", "--seed", "42"),
+        *("--clock", "real", "--assume", "accepted_status=200", "--as", "reader"),
+        *("--export", "HOSTING_BASE_URL=API_URL", "--conduct", "error", "--", "node"),
+    )
+
+    settings = replace(
+        SETTINGS,
+        scenario="mine.yaml",
+        seed="42",
+        clock="real",
+        assumptions={"accepted_status": "200"},
+    )
+    (wanted,) = explored
+    assert (wanted.settings, wanted.principal) == (settings, "reader")
+    assert wanted.faults == ("timeout", "abort:rate_limited")
+    assert (wanted.calls, wanted.jobs, wanted.max_runs) == (("list_deployments",), 3, 7)
+    assert (wanted.limit_s, wanted.budget_s, wanted.json) == (90, 600, True)
+    assert [wanted.state, wanted.junit, wanted.html] == files
+    assert wanted.exports == [("HOSTING_BASE_URL", "API_URL")]
+    line = wanted.repeat(Point.read(POINT))
+    assert line == (
+        "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
+        "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
+        f"--time-limit 90000ms --conduct error --point '{POINT}' -- node"
+    )
+    assert wanted.conduct == "error"
+    assert wanted.repeat_clean == (
+        "hosting-emulator exec --scenario mine.yaml --seed 42 --clock real "
+        "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
+        "--conduct report -- node"
+    )
+
+
+def test_a_point_is_read(run, explored: list[Wanted]):
+    run("explore", "--point", POINT, "--", "node")
+
+    assert explored[0].point == Point("create_user_api_key", 1, "timeout", "after_commit")
+
+
+def test_a_state_brings_its_own_clock(run, explored: list[Wanted], tmp_path: Path):
+    run("explore", "--from", str(tmp_path / "kept.json"), "--", "node")
+
+    assert explored[0].settings.clock is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ([], "say what to run: hosting-emulator explore -- CMD [ARGS]..."),
+        (["--faults", "timeot", "node"], "did you mean timeout?"),
+        (["--faults", "abort:rate_limit", "node"], "did you mean abort:rate_limited?"),
+        (["--calls", "list_deployment", "node"], "did you mean list_deployments?"),
+        (["--point", "nonsense", "node"], "write CALL#N/FAULT/PHASE"),
+        (["--point", POINT, "--json", "node"], "--point runs one point"),
+        (["--time-limit", "0s", "node"], "leaves no time"),
+        (["--time-limit", "2", "node"], "'2' has no unit: write 2s for seconds"),
+        (["--conduct", "loud", "node"], "'loud' is not one of"),
+        (["--budget", "soon", "node"], "is not a duration"),
+        (["--html", "no/such/folder.html", "node"], "no such directory"),
+        (["-j", "0", "node"], "is not in the range"),
+    ],
+    ids=" ".join,
+)
+def test_bad_use_is_one_line(run, explored: list[Wanted], arguments: list[str], why: str):
+    result = run("explore", *arguments)
+
+    assert (result.exit_code, explored) == (2, [])
+    assert why in result.stderr
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,93 @@
+"""Requests, worlds and results, as a run would have them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hosting_emulator.client import Exchange
+from hosting_emulator.exploring.judging import Clean, Ended, Result
+from hosting_emulator.exploring.planning import plan
+from hosting_emulator.exploring.points import CALLS, Point
+from hosting_emulator.exploring.report import Exploration
+from hosting_emulator.exploring.requests import SeenRequest, number
+from hosting_emulator.exploring.seeing import Seen
+from hosting_emulator.exploring.states import State, summary
+
+PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
+
+
+def exchange(call: str | None, status: int = 200, path: str = "", **over: Any) -> Exchange:
+    """A line of the request log."""
+    found: dict[str, Any] = {
+        "n": 1,
+        "at": "2026-01-01T00:00:00.000Z",
+        "method": CALLS[call].method if call in CALLS else "GET",
+        "path": path or f"/v1/{call}",
+        "query": "",
+        "call": call,
+        "project": None,
+        "operation": None,
+        "principal": "01JGFJJZ001D5ZBWRDNQGNYAXZ",
+        "who": "owner",
+        "status": status,
+        "code": None,
+        "idempotency_key": None,
+        "replayed": False,
+        "lost": None,
+        "why": [],
+        "duration_us": 1.0,
+    }
+    return {**found, **over}  # type: ignore[typeddict-item]
+
+
+def requests(*calls: str) -> tuple[SeenRequest, ...]:
+    """Requests of calls that all succeeded."""
+    return number(exchange(call, n=n) for n, call in enumerate(calls, 1))
+
+
+def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
+    """The summary of a world of two projects, with more rows in some tables."""
+    document = {
+        "organizations": {"O": {"alias": "acme"}},
+        "people": {"P": {"alias": "owner"}},
+        "projects": {"S": {"alias": "shop", "flag_enabled": True}, "N": {"alias": "notes"}},
+        **tables,
+    }
+    return summary({"tables": document})
+
+
+def key(name: str) -> dict[str, Any]:
+    """An API key's row."""
+    return {"name": name, "person_id": "P", "organization_id": "O"}
+
+
+def operation(state: str, **more: Any) -> dict[str, Any]:
+    """An operation's row."""
+    return {"kind": "apply_project_domains", "project_id": "S", "state": state, **more}
+
+
+def clean(seen: Seen | None = None, again: State | None = None) -> Clean:
+    """A clean run that makes one API key."""
+    made = seen or Seen(requests("create_user_api_key"), state(user_api_keys={"1": key("ci")}))
+    return Clean(state(), made, Ended(0), None if again is None else Seen((), again))
+
+
+def result(text: str, **over: Any) -> Result:
+    """A result of a point."""
+    found: dict[str, Any] = {"verdict": "survived", "says": (), "exit_code": 0, "duration_s": 0.25}
+    return Result(point=Point.read(text), **{**found, **over})
+
+
+def exploration(*results: Result, **over: Any) -> Exploration:
+    """An exploration of one key's creation by timeouts and connection resets."""
+    made = clean()
+    planned = plan(made.seen.requests, faults=["timeout", "connection_reset"])
+    found: dict[str, Any] = {
+        "subject": "./deploy.sh",
+        "clean": made,
+        "plan": planned,
+        "results": results,
+        "repeat": lambda point: f"hosting-emulator explore --point '{point}' -- ./deploy.sh",
+    }
+    return Exploration(**{**found, **over})

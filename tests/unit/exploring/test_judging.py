@@ -1,0 +1,174 @@
+"""What becomes of a run: by how it ended, and by what it left behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hosting_emulator.exploring.judging import Conduct, Ended, judge, settled, wants_another_look
+from hosting_emulator.exploring.points import Point
+from hosting_emulator.exploring.seeing import Seen
+from tests.unit.exploring.samples import clean, key, operation, state
+
+POINT = Point.read("create_user_api_key#1/timeout/after_commit")
+ONE = {"1": key("ci")}
+TWO = {**ONE, "2": key("ci")}
+
+
+def judged(code: int = 0, *, hung: bool = False, hit: bool = True, **tables: Any) -> list[str]:
+    """Judge a run; return its verdict and what it says."""
+    seen = Seen((), state(**{"user_api_keys": ONE, **tables}), hit=hit)
+    result = judge(POINT, Ended(code, hung), seen, clean(), limit_s=10)
+    return [result.verdict, *result.says]
+
+
+def test_the_same_end_and_the_same_state_is_survival():
+    assert judged() == ["survived"]
+
+
+def test_a_fault_that_met_nothing_proves_nothing():
+    assert judged(hit=False) == ["not reached"]
+
+
+def test_another_exit_code_is_a_failure():
+    assert judged(3) == ["failed", "exit code 3"]
+
+
+def test_a_failure_that_no_fault_explains_is_said():
+    verdict, *says = judged(3, hit=False)
+
+    assert verdict == "failed"
+    assert "by itself" in says[-1]
+
+
+def test_a_run_that_did_not_end_hung():
+    assert judged(143, hung=True) == ["hung", "it did not end within 10 s"]
+
+
+def test_two_keys_where_there_was_one():
+    says = "2 API keys where the clean run makes 1: 'ci' of owner in acme"
+
+    assert judged(user_api_keys=TWO) == ["doubled", says]
+    assert judged(1, user_api_keys=TWO) == ["failed", "exit code 1", says]
+    assert judged(143, hung=True, user_api_keys=TWO)[-1] == says
+
+
+def test_what_a_failed_run_did_not_come_to_is_no_news():
+    assert judged(1, user_api_keys={}) == ["failed", "exit code 1"]
+
+
+def test_a_run_that_ends_well_and_made_nothing_differs():
+    verdict, *says = judged(user_api_keys={})
+
+    assert verdict == "differs"
+    assert says == ["0 API keys where the clean run makes 1: 'ci' of owner in acme"]
+
+
+@pytest.mark.parametrize(
+    ("tables", "says"),
+    [
+        (
+            {"projects": {"S": {"alias": "shop"}, "N": {"alias": "notes"}}},
+            "flag: shop hides its flag where the clean run has shop shows its flag",
+        ),
+        (
+            {"user_api_keys": {"1": {**key("ci"), "revoked": True}}},
+            "API key: 'ci' of owner in acme revoked where the clean run has 'ci' of owner in acme",
+        ),
+        ({"user_api_keys": {"1": key("other")}}, "API key: 'other' of owner in acme where"),
+    ],
+)
+def test_the_same_number_may_be_something_else(tables: dict[str, Any], says: str):
+    verdict, found = judged(**tables)
+
+    assert verdict == "differs"
+    assert found.startswith(says)
+
+
+def test_another_operation_is_one_too_many():
+    verdict, says = judged(operations={"1": operation("failed", error={"code": "etag_mismatch"})})
+
+    assert verdict == "doubled"
+    assert says == (
+        "1 operation where the clean run makes 0: apply_project_domains of shop failed "
+        "(etag_mismatch)"
+    )
+
+
+def test_a_ticket_that_a_newer_one_revoked_leaves_nothing_to_blame():
+    def ticket(state: str) -> dict[str, Any]:
+        return {"project_id": "S", "principal": "P", "state": state}
+
+    one = clean(Seen((), state(dev_access_tickets={"1": ticket("unused")})))
+    retried = state(dev_access_tickets={"1": ticket("revoked"), "2": ticket("unused")})
+    kept = state(dev_access_tickets={"1": ticket("unused"), "2": ticket("unused")})
+
+    assert judge(POINT, Ended(0), Seen((), retried, hit=True), one, limit_s=1).fine
+    assert not judge(POINT, Ended(0), Seen((), kept, hit=True), one, limit_s=1).fine
+
+
+def test_what_two_clean_runs_leave_differently_is_not_held_against_a_third():
+    named = {name: state(user_api_keys={"1": key(name)}) for name in ("one", "two", "three")}
+    twice = state(user_api_keys={"1": key("three"), "2": key("four")})
+    by_chance = clean(Seen((), named["one"]), again=named["two"])
+
+    def verdict(found: Any) -> str:
+        return judge(POINT, Ended(0), Seen((), found, hit=True), by_chance, limit_s=1).verdict
+
+    assert by_chance.vague == ["API key"]
+    assert (verdict(named["three"]), verdict(twice)) == ("survived", "doubled")
+
+
+def test_how_many_there_are_is_not_held_against_it_either_if_that_changes_by_itself():
+    one, two = state(user_api_keys=ONE), state(user_api_keys=TWO)
+    by_chance = clean(Seen((), one), again=two)
+
+    seen = Seen((), two, hit=True)
+
+    assert judge(POINT, Ended(0), seen, by_chance, limit_s=1).verdict == "survived"
+
+
+def test_only_what_happens_again_is_held_against_it():
+    seen = Seen((), state(user_api_keys=ONE), hit=True)
+    failed, survived = (judge(POINT, Ended(code), seen, clean(), limit_s=1) for code in (3, 0))
+
+    assert (wants_another_look(failed), wants_another_look(survived)) == (True, False)
+    assert settled(failed, failed) == failed
+    once = settled(failed, survived)
+    assert (once.verdict, once.says) == (
+        "survived",
+        ("the first of two runs: failed; exit code 3",),
+    )
+
+
+def test_a_run_that_hung_had_its_time():
+    hung = judge(POINT, Ended(143, hung=True), Seen((), state()), clean(), limit_s=1)
+
+    assert not wants_another_look(hung)
+
+
+def test_conduct_of_the_clean_run_is_not_told_again():
+    usual = clean(Seen((), state(user_api_keys=ONE), conduct=("old",)))
+    seen = Seen((), state(user_api_keys=ONE), hit=True, conduct=("old", "new"))
+
+    assert judge(POINT, Ended(0), seen, usual, limit_s=1).conduct == ("new",)
+
+
+@pytest.mark.parametrize(
+    ("conduct", "verdict", "told"),
+    [("off", "survived", 0), ("report", "survived", 1), ("error", "misbehaved", 1)],
+)
+def test_conduct_is_told_or_counts(conduct: Conduct, verdict: str, told: int):
+    before = clean()
+    before = replace(before, seen=replace(before.seen, conduct=("unread-field: No",)))
+    late = "retried-before-retry-after: Tried again"
+    seen = Seen((), state(user_api_keys=ONE), hit=True, conduct=("unread-field: No", late))
+
+    result = judge(POINT, Ended(0), seen, before, limit_s=10, conduct=conduct)
+
+    assert (result.verdict, result.conduct) == (verdict, (late,) * told)
+    assert result.says == (("retried-before-retry-after",) if conduct == "error" else ())
+    worse = judge(POINT, Ended(1), seen, before, limit_s=10, conduct=conduct)
+    assert worse.verdict == "failed"
