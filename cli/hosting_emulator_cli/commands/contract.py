@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli.commands.contract_check import check
 from hosting_emulator_cli.groups import OrderedGroup
 from hosting_emulator_cli.options import (
     asked_if_named,
@@ -26,13 +27,14 @@ from hosting_emulator_cli.output import cell_text, put, put_json, table
     epilog=examples(
         "hosting-emulator contract openapi --output openapi.json",
         "hosting-emulator contract problems",
+        "hosting-emulator contract check --base-url https://staging.example",
     ),
 )
 def contract() -> None:
     """Show the contract as the emulator understands it.
 
     Works without a running emulator, and then shows the defaults; with --url (or --world) on the
-    command line the running one is asked.
+    command line the running one is asked. `check` holds any server against it.
     """
 
 
@@ -95,6 +97,28 @@ def assumptions(
         put_json(rows)
         return
     put(table(("NAME", "VALUE", "ALTERNATIVES", "ABOUT"), map(_assumption_row, rows)))
+
+
+contract.add_command(check)
+
+
+@contract.command(
+    "variation-points",
+    epilog=examples("hosting-emulator exec --vary 7 --only page-size -- npm test"),
+)
+@json_option
+def variation_points(as_json: bool) -> None:
+    """List where answers can vary with --vary.
+
+    Each point is one freedom that the contract leaves. --json adds the sentence that leaves it, the
+    calls whose answers it varies and the assumptions that decide it.
+    """
+    from hosting_emulator.variation.points import POINTS
+
+    if as_json:
+        put_json([point._asdict() for point in POINTS.values()])
+        return
+    put(table(("POINT", "WHAT VARIES"), ((point.id, point.about) for point in POINTS.values())))
 
 
 def _default_openapi() -> Any:

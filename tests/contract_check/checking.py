@@ -1,0 +1,53 @@
+"""Checking a world of the tests' emulator: everybody's token, all permitted, no real waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
+from hosting_emulator.handle import HostingEmulator
+
+_LONG_S = 10**8
+
+
+def options(emulator: HostingEmulator, **changed: Any) -> CheckOptions:
+    """Return options that check all of a world. Its own clock is what waiting moves."""
+
+    def token(who: str) -> str:
+        return emulator.token(who, expires_in_seconds=_LONG_S)
+
+    found: dict[str, Any] = {
+        "base_url": emulator.base_url,
+        "token": token("owner"),
+        "maintainer_token": token("member"),
+        "reader_token": token("reader"),
+        "outsider_token": token("outsider"),
+        "no_organization_token": token("no-organization"),
+        "project_id": emulator.projects["shop"],
+        "organization_id": emulator.organization,
+        "allow": frozenset(ALLOWED),
+        "origin_url": emulator.base_url.partition("/worlds/")[0],
+        "pause": emulator.clock.advance,
+        "patience_s": 100_000.0,
+        "timeout_s": 30.0,
+        "run_id": "test",
+    }
+    return CheckOptions(**{**found, **changed})
+
+
+def checked(emulator: HostingEmulator, **changed: Any) -> Report:
+    """Check a world."""
+    return check(options(emulator, **changed))
+
+
+def with_verdict(report: Report, verdict: str) -> dict[str, list[str]]:
+    """Return the keys of all sentences of one verdict, with what was seen."""
+    return {
+        found["key"]: found["seen"] for found in report["sentences"] if found["verdict"] == verdict
+    }
+
+
+def differing(report: Report) -> Mapping[str, list[str]]:
+    """Return the sentences that differ."""
+    return with_verdict(report, "differs")

@@ -1,0 +1,212 @@
+"""A deliberately wrong server: the check names what is wrong at the right sentence, and no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract_check import CheckRefused
+from hosting_emulator.handle import HostingEmulator
+from tests.contract_check import people
+from tests.contract_check.checking import checked, differing, options, with_verdict
+from tests.contract_check.deviations import DEVIATIONS, Deviation
+from tests.contract_check.tampering import Exchange, Tampering, wrong_server
+
+
+@pytest.fixture
+def emulator(hosting_emulator: HostingEmulator) -> HostingEmulator:
+    hosting_emulator.clock.skip()
+    return hosting_emulator
+
+
+@pytest.mark.parametrize("planted", DEVIATIONS, ids=lambda planted: planted.name)
+def test_a_planted_deviation_is_named_and_nothing_else(
+    emulator: HostingEmulator, planted: Deviation
+) -> None:
+    with wrong_server(emulator.base_url, planted.make()) as url:
+        found = differing(checked(emulator, base_url=url, origin_url=origin_of(url)))
+
+    assert set(found) == planted.breaks, found
+
+
+@pytest.mark.parametrize("name", people.BREAKS)
+def test_a_deviation_about_people_is_named_and_nothing_else(
+    emulator: HostingEmulator, name: str
+) -> None:
+    planted = people.by_name(name, options(emulator))
+
+    with wrong_server(emulator.base_url, planted) as url:
+        found = differing(checked(emulator, base_url=url))
+
+    assert set(found) == set(people.BREAKS[name].split()), found
+
+
+def test_there_are_many() -> None:
+    names = [planted.name for planted in DEVIATIONS] + list(people.BREAKS)
+
+    assert len(names) == len(set(names))
+    assert len(names) >= 60
+
+
+def test_a_server_in_between_that_changes_nothing_differs_in_nothing(
+    emulator: HostingEmulator,
+) -> None:
+    with wrong_server(emulator.base_url, Tampering()) as url:
+        report = checked(emulator, base_url=url, origin_url=origin_of(url))
+
+    assert differing(report) == {}
+    assert report["assumptions"].keys() <= {"docs_url"}  # its links lead past what is in between
+
+
+def origin_of(url: str) -> str:
+    """Where the wrong server answers for dev origins."""
+    return url.partition("/worlds/")[0]
+
+
+class Spoils(Tampering):
+    """Spoils every answer in one way."""
+
+    def __init__(self, how: str, *, after: int = 0) -> None:
+        self._how = how
+        self._left = after
+
+    def after(self, exchange: Exchange) -> None:
+        self._left -= 1
+        if self._left >= 0:
+            return
+        if self._how == "hangs":
+            exchange.hangs = True
+        elif self._how == "drips":
+            exchange.drips = True
+        elif self._how == "cut":
+            exchange.cut = 3
+        elif self._how == "HTML":
+            exchange.status, exchange.body = 200, b"<html>Welcome</html>"
+            exchange.headers["Content-Type"] = "text/html"
+        elif self._how == "redirects":
+            exchange.status, exchange.body = 301, b""
+            exchange.headers["Location"] = "https://elsewhere.example/"
+        elif self._how == "deep":
+            exchange.status, exchange.body = 200, b"[" * 100_000
+        elif self._how == "types":
+            exchange.status, exchange.body = 200, b'{"items": 7, "next_cursor": {}, "key": [1]}'
+        elif self._how == "errors":
+            exchange.status, exchange.body = 500, b"Traceback (most recent call last)"
+        elif self._how == "null":
+            exchange.body = b"null"
+        elif self._how == "bytes":
+            exchange.body = b"\xff\xfe\x00"
+
+
+SHOWS = {
+    "hangs": "dns.call paths",
+    "drips": "dns.call paths",
+    "cut": "dns.call paths",
+    "HTML": "json dns.response",
+    "redirects": "dns.call deployments.call",
+    "deep": "json dns.response",
+    "types": "page.items dns.status",
+    "errors": "problem-media problem dns.call",
+    "null": "dns.response",
+    "bytes": "json problem",
+}
+#: Where no answer at all is JSON, there is nothing to check.
+NO_JSON = ("HTML", "redirects", "deep", "errors", "bytes")
+
+
+@pytest.mark.parametrize("how", SHOWS)
+def test_a_server_that_is_all_wrong_is_survived(emulator: HostingEmulator, how: str) -> None:
+    late = 2 if how in NO_JSON else 0
+    with wrong_server(emulator.base_url, Spoils(how, after=late)) as url:
+        report = checked(emulator, base_url=url, timeout_s=0.2)
+
+    assert set(differing(report)) >= set(SHOWS[how].split())
+    assert report["summary"]["holds"] < 70
+
+
+@pytest.mark.parametrize("how", NO_JSON)
+def test_a_server_without_json_is_not_checked(emulator: HostingEmulator, how: str) -> None:
+    with (
+        wrong_server(emulator.base_url, Spoils(how)) as url,
+        pytest.raises(CheckRefused, match=r"No answer there is JSON: is this the API\? \(http"),
+    ):
+        checked(emulator, base_url=url)
+
+
+class RefusesAll(Tampering):
+    """Answers everything with one and the same refusal, or all but some calls."""
+
+    def __init__(self, status: int, document: dict[str, Any], *but: str) -> None:
+        self._status, self._document, self._but = status, document, but
+
+    def after(self, exchange: Exchange) -> None:
+        if not self._but or not exchange.path.partition("?")[0].endswith(self._but):
+            exchange.status, exchange.json = self._status, self._document
+            exchange.headers["Content-Type"] = "application/problem+json"
+            exchange.headers["X-Request-Id"] = "req_1"
+
+
+def _refusal(status: int, code: str) -> dict[str, Any]:
+    return {
+        "type": f"https://docs.example/errors/{code.replace('_', '-')}",
+        "title": "No",
+        "status": status,
+        "code": code,
+        "request_id": "req_1",
+        "retryable": False,
+        "suggested_action": "Go away",
+    }
+
+
+#: What an answer that is a refusal shows of itself, whatever it refuses.
+_OF_PROBLEMS = {"json", "problem-media", "problem", "request-id"}
+
+
+@pytest.mark.parametrize(
+    ("status", "document"),
+    [
+        (404, {"detail": "Not Found"}),
+        (400, _refusal(400, "invalid_request")),
+        (403, _refusal(403, "forbidden")),
+    ],
+    ids=["knows no call", "takes no request", "lets nobody in"],
+)
+def test_a_server_that_refuses_all_shows_nothing_by_refusing(
+    emulator: HostingEmulator, status: int, document: dict[str, Any]
+) -> None:
+    with wrong_server(emulator.base_url, RefusesAll(status, document)) as url:
+        report = checked(emulator, base_url=url, api_key="phk_somebody")
+
+    holds = with_verdict(report, "holds").keys()
+    assert {key for key in holds if not key.startswith("problem.")} <= _OF_PROBLEMS
+    assert "json" in holds
+    skipped = with_verdict(report, "skipped")
+    assert "the right request was not seen to succeed" in skipped["ulid"][0]
+
+
+def test_a_call_that_is_missing_shows_nothing_by_refusing(emulator: HostingEmulator) -> None:
+    missing = RefusesAll(404, {"detail": "Not Found"}, "/edge-dns", "/deployments", "/compute")
+
+    with wrong_server(emulator.base_url, missing) as url:
+        report = checked(emulator, base_url=url, allow=frozenset())
+
+    holds, skipped = with_verdict(report, "holds"), with_verdict(report, "skipped")
+    assert {"ulid", "auth.no-cookie", "auth.bearer", "compute.query"} <= holds.keys()
+    of_writing = {
+        *("idempotency-key", "limit.idempotency-key", "flag.body", "flag.request"),
+        *("flag.statuses", "flag.owner-only", "keys.body", "limit.key-name", "source.body"),
+    }
+    assert of_writing.isdisjoint(holds)
+    assert "--allow flag permits it" in skipped["flag.body"][0]
+
+
+def test_a_refusal_with_another_status_is_asked_for_a_4xx_problem(
+    emulator: HostingEmulator,
+) -> None:
+    missing = RefusesAll(501, {"detail": "?"}, "/edge-dns", "/deployments", "/compute")
+
+    with wrong_server(emulator.base_url, missing) as url:
+        found = differing(checked(emulator, base_url=url, allow=frozenset()))
+
+    assert found["keys.body"][0].endswith("501: it should have been refused with a 4xx problem")

@@ -1,0 +1,147 @@
+"""Refusals that the contract leaves open: no sentence differs for them, and they show none either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract_check import kinds
+from hosting_emulator.handle import HostingEmulator
+from tests.contract_check.checking import checked, differing, options, with_verdict
+from tests.contract_check.people import TakesFor
+from tests.contract_check.tampering import Exchange, Tampering, wrong_server
+
+
+def refuse(exchange: Exchange, status: int, code: str, **more: Any) -> None:
+    """Make an answer a problem, in order but for what is in `more`."""
+    exchange.status = status
+    exchange.headers.update({"X-Request-Id": "r", "Content-Type": "application/problem+json"})
+    exchange.json = {
+        **{"type": f"https://docs.example/errors/{code.replace('_', '-')}", "title": "No"},
+        **{"status": status, "code": code, "request_id": "r", "retryable": False},
+        **{"suggested_action": "Wait", **more},
+    }
+
+
+class Refuses(Tampering):
+    """Refuses what would have succeeded, where a path ends so."""
+
+    def __init__(self, ending: str, status: int, code: str) -> None:
+        self._ending, self._status, self._code = ending, status, code
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.partition("?")[0].endswith(self._ending):
+            refuse(exchange, self._status, self._code)
+
+
+class RefusesHiding(Tampering):
+    """Refuses to hide the flag, under a code of its own."""
+
+    def __init__(self, status: int, code: str) -> None:
+        self._status, self._code = status, code
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.content == b'{"enabled": false}':
+            refuse(exchange, self._status, self._code)
+
+
+class RedeemsOtherwise(Tampering):
+    """Redeeming takes more than opening the URL."""
+
+    def after(self, exchange: Exchange) -> None:
+        if "/dev-access/redeem" in exchange.path:
+            exchange.status, exchange.body = 405, b"POST it"
+
+
+class WithoutIds(Tampering):
+    """Leaves out the ids of what is not said to have one."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.endswith("/dev-access-tickets"):
+            exchange.json = {n: v for n, v in exchange.json.items() if n != "origin"}
+        if exchange.ok and "/operations/" in exchange.path:
+            exchange.json = {n: v for n, v in exchange.json.items() if n != "id"}
+        if exchange.ok and "/deployments" in exchange.path:
+            page = exchange.json
+            page["items"] = [{n: v for n, v in i.items() if n != "id"} for i in page["items"]]
+            exchange.json = page
+
+
+class WaitsUntilADate(Tampering):
+    """Retry-After is a date, as HTTP allows."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 404 and "/v1/" in exchange.path:
+            exchange.json = {**exchange.json, "retry_after_seconds": 30}
+            exchange.headers["Retry-After"] = "Thu, 01 Jan 2026 00:00:30 GMT"
+
+
+LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
+    "an operation cannot start now": (
+        lambda: Refuses("/domains", 409, "project_identity_unavailable"),
+        "domains.call domains.idempotent",
+    ),
+    "a source cannot be initialized now": (
+        lambda: Refuses("/source:initialize", 403, "git_host_connection_required"),
+        "source.call",
+    ),
+    "reading DNS takes another role": (
+        lambda: Refuses("/edge-dns", 403, "forbidden"),
+        "dns.call auth.no-cookie",
+    ),
+    "compute is out of reach": (
+        lambda: Refuses("/compute", 409, "compute_performance_unavailable"),
+        "compute.query compute.readers",
+    ),
+    "hiding is forbidden": (lambda: RefusesHiding(403, "forbidden"), "flag.off flag.off-refused"),
+    "hiding is out of order": (
+        lambda: RefusesHiding(503, "service_unavailable"),
+        "flag.off flag.off-refused flag.hiding-refused",
+    ),
+    "redeeming takes more": (RedeemsOtherwise, "states.ticket-once tickets.revokes"),
+    "ids are left out": (WithoutIds, "deployment.id ticket.origin"),
+    "waits until a date": (WaitsUntilADate, ""),
+}
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_nothing_differs_and_what_is_not_shown_is_skipped(
+    hosting_emulator: HostingEmulator, name: str
+) -> None:
+    hosting_emulator.clock.skip()
+    make, skipped = LEGAL[name]
+
+    with wrong_server(hosting_emulator.base_url, make()) as url:
+        report = checked(hosting_emulator, base_url=url, origin_url=url.partition("/worlds/")[0])
+
+    assert differing(report) == {}
+    assert with_verdict(report, "skipped").keys() >= set(skipped.split())
+
+
+def test_reading_may_need_no_organization(hosting_emulator: HostingEmulator) -> None:
+    used = options(hosting_emulator)
+    reads = TakesFor(used.no_organization_token, used.token, "/edge-dns")
+
+    with wrong_server(hosting_emulator.base_url, reads) as url:
+        report = checked(hosting_emulator, base_url=url, allow=frozenset())
+
+    assert differing(report) == {}
+    assert "auth.organization" in with_verdict(report, "skipped")
+
+
+def test_a_token_that_the_server_does_not_know_shows_nothing(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    report = checked(
+        hosting_emulator, allow=frozenset(), outsider_token="nobody's", reader_token="nobody's"
+    )
+
+    assert differing(report) == {}
+    assert "auth.forbidden" in with_verdict(report, "skipped")
+
+
+@pytest.mark.parametrize(("value", "right"), [(10**400, True), (1.5, False), (float("inf"), False)])
+def test_any_number_can_be_looked_at(value: float, right: bool) -> None:
+    assert (kinds.integer(value) is None) == right

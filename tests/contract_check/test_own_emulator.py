@@ -1,0 +1,263 @@
+"""The check passes on our own emulator, whatever is assumed, and observes what is assumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract_check import ALLOWED, check
+from hosting_emulator.contract_check.options import TOKENS
+from hosting_emulator.handle import HostingEmulator
+from tests.contract_check.alternatives import Alternative, alternatives
+from tests.contract_check.checking import checked, differing, options, with_verdict
+from tests.contract_check.tampering import Exchange, Tampering, wrong_server
+
+EVERY = list(alternatives())
+#: What the ordinary run tries of them, each unlike the others; `make torture` tries all.
+SAMPLE = {
+    *("accepted_status=200", "key_replayed_status=201", "cursor_parameter=after"),
+    *("operation_path=/v1/jobs/{operation_id}/state", "default_page_size=1"),
+    *("deployment_order=oldest_first", "missing_environment=prod", "empty_fields=null"),
+    *("source_generation=ignored", "source_creates_deployment=False", "rate_limit=30/60s"),
+    *("idempotency_scope=principal_and_call", "idempotency_remembers=all_answers"),
+    *("operation_replay=current", "source_profile=immediate", "dns_role=owner"),
+    *("unknown_body_fields=refused", "timestamp_form=offset", "ticket_refused_status=410"),
+}
+
+
+LONG = pytest.mark.torture
+
+
+def test_the_sample_is_of_them() -> None:
+    assert {str(found) for found in EVERY} >= SAMPLE
+
+
+def assume(emulator: HostingEmulator, alternative: Alternative) -> dict[str, Any]:
+    """Put an alternative in force; return what the check has to be told of it."""
+    emulator.clock.skip()
+    emulator.control.set_assumptions({alternative.name: alternative.value}, emulator.name)
+    told = alternative.name == "operation_path"
+    return {"assumed": {alternative.name: alternative.value}} if told else {}
+
+
+@pytest.mark.parametrize(
+    "alternative",
+    [
+        pytest.param(found, id=str(found), marks=() if str(found) in SAMPLE else LONG)
+        for found in EVERY
+    ],
+)
+def test_it_passes_and_observes_an_alternative(
+    hosting_emulator: HostingEmulator, alternative: Alternative
+) -> None:
+    told = assume(hosting_emulator, alternative)
+
+    report = checked(hosting_emulator, **told)
+
+    assert differing(report) == {}
+    expected = {alternative.name: alternative.value} if alternative.seen else {}
+    assert report["assumptions"] == expected
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("project", ["shop", "blog", "docs", "labs"])
+@pytest.mark.parametrize("alternative", EVERY, ids=str)
+def test_it_passes_on_every_project_and_clock(
+    hosting_emulator: HostingEmulator, alternative: Alternative, project: str
+) -> None:
+    told = assume(hosting_emulator, alternative)
+
+    for clock in ("skip", "frozen", "real"):
+        hosting_emulator.clock.set(clock)
+        report = checked(
+            hosting_emulator, project_id=hosting_emulator.projects[project], run_id=clock, **told
+        )
+
+        assert differing(report) == {}
+
+
+@pytest.mark.parametrize("allowed", [(), *((word,) for word in ALLOWED)], ids=" ".join)
+def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
+    hosting_emulator: HostingEmulator, allowed: tuple[str, ...]
+) -> None:
+    hosting_emulator.clock.skip()
+
+    report = checked(hosting_emulator, allow=frozenset(allowed))
+
+    assert differing(report) == {}
+    skipped = with_verdict(report, "skipped")
+    assert skipped
+    assert all(why != ["no answer showed anything of it"] for why in skipped.values()), skipped
+
+
+def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -> None:
+    def state() -> Any:
+        return hosting_emulator.control.export_state(hosting_emulator.name)
+
+    before = state()
+
+    report = checked(hosting_emulator, allow=frozenset())
+
+    assert state() == before
+    assert report["created"] == []
+    assert report["summary"]["holds"] > 60
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_flag_is_put_back_as_it_was(hosting_emulator: HostingEmulator, enabled: bool) -> None:
+    project = hosting_emulator.projects["shop" if enabled else "blog"]
+
+    checked(hosting_emulator, project_id=project, allow=frozenset(["flag"]))
+
+    tables = hosting_emulator.control.export_state(hosting_emulator.name)["tables"]
+    assert tables["projects"][project].get("flag_enabled", False) is enabled
+
+
+def test_a_flag_that_may_not_be_hidden(hosting_emulator: HostingEmulator) -> None:
+    emulator = hosting_emulator
+    report = checked(
+        emulator,
+        project_id=emulator.projects["garden"],
+        organization_id=emulator.organizations["hobby"],
+        token=emulator.token("outsider"),
+        outsider_token=emulator.token("owner"),
+        reader_token=None,
+        maintainer_token=None,
+        allow=frozenset(["flag"]),
+    )
+
+    assert differing(report) == {}
+    holds = with_verdict(report, "holds")
+    assert {"flag.off-refused", "flag.hiding-refused"} <= holds.keys()
+
+
+def test_secrets_are_never_in_the_report(hosting_emulator: HostingEmulator) -> None:
+    hosting_emulator.clock.skip()
+
+    used = options(hosting_emulator)
+
+    report = str(check(used))
+
+    tokens = [getattr(used, name) for name in TOKENS if getattr(used, name) is not None]
+    assert len(tokens) == 5
+    assert [token for token in tokens if token in report] == []
+    assert "phk_" not in report.replace("'phk_'", "")
+    assert "ticket=" not in report.replace("ticket=<ticket>", "")
+
+
+def test_a_short_token_spoils_no_word(hosting_emulator: HostingEmulator) -> None:
+    class KnowsT(Tampering):
+        def before(self, exchange: Exchange) -> None:
+            if exchange.sent.get("Authorization") == "Bearer t":
+                exchange.sent["Authorization"] = f"Bearer {hosting_emulator.token()}"
+
+    with wrong_server(hosting_emulator.base_url, KnowsT()) as url:
+        report = checked(hosting_emulator, base_url=url, token="t", allow=frozenset())
+
+    assert differing(report) == {}
+    assert with_verdict(report, "cannot be seen from outside")
+
+
+def test_an_operation_that_does_not_end_is_said(hosting_emulator: HostingEmulator) -> None:
+    hosting_emulator.control.set_assumptions({"source_profile": "manual"}, hosting_emulator.name)
+
+    report = checked(hosting_emulator, patience_s=30)
+
+    assert differing(report) == {}
+    assert any("--patience gives more" in note for note in report["notes"])
+
+
+def test_an_operation_that_ends_at_once_is_observed(hosting_emulator: HostingEmulator) -> None:
+    values = {"domains_profile": "immediate"}
+    hosting_emulator.control.set_assumptions(values, hosting_emulator.name)
+
+    report = checked(hosting_emulator, allow=frozenset(["domains"]))
+
+    assert report["assumptions"] == values
+
+
+def test_two_checks_of_one_project_do_not_disturb_each_other(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    hosting_emulator.clock.skip()
+
+    for run_id in "abcdef":
+        assert differing(checked(hosting_emulator, run_id=run_id)) == {}
+
+
+def test_a_base_url_may_end_in_v1(hosting_emulator: HostingEmulator) -> None:
+    report = checked(
+        hosting_emulator, base_url=hosting_emulator.base_url + "/v1", allow=frozenset()
+    )
+
+    assert differing(report) == {}
+
+
+def test_names_that_nobody_would_try_have_to_be_told(hosting_emulator: HostingEmulator) -> None:
+    names = {"cursor_parameter": "from", "limit_parameter": "n", "environment_parameter": "where"}
+    hosting_emulator.control.set_assumptions(names, hosting_emulator.name)
+
+    untold = checked(hosting_emulator, allow=frozenset())
+    told = checked(hosting_emulator, allow=frozenset(), assumed=names)
+
+    assert differing(untold) == differing(told) == {}
+    skipped = with_verdict(untold, "skipped")
+    assert "--assume limit_parameter=NAME names it" in skipped["limit.page-size"][0]
+    assert "--assume environment_parameter=NAME names it" in skipped["compute.query"][0]
+    assert told["assumptions"] == names
+
+
+class PollsElsewhere(Tampering):
+    """Operations are polled at a place of their own, which the answer's Location tells."""
+
+    def before(self, exchange: Exchange) -> None:
+        exchange.path = exchange.path.replace("/v1/jobs/", "/v1/operations/").removesuffix("/state")
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 202:
+            exchange.headers["Location"] = f"/v1/jobs/{exchange.json['id']}/state"
+
+
+def test_where_to_poll_is_told_by_location(hosting_emulator: HostingEmulator) -> None:
+    hosting_emulator.clock.skip()
+
+    with wrong_server(hosting_emulator.base_url, PollsElsewhere()) as url:
+        report = checked(hosting_emulator, base_url=url, allow=frozenset(["domains"]))
+
+    assert differing(report) == {}
+    assert report["assumptions"]["operation_path"] == "/v1/jobs/{operation_id}/state"
+
+
+class StaysShown(Tampering):
+    """Whoever hides the flag under a long key is somebody that it does not know."""
+
+    def before(self, exchange: Exchange) -> None:
+        hides = exchange.content == b'{"enabled": false}'
+        if hides and len(exchange.sent.get("Idempotency-Key", "")) > 1:
+            exchange.sent.pop("Authorization", None)
+
+
+def test_a_flag_that_could_not_be_put_back_is_said(hosting_emulator: HostingEmulator) -> None:
+    project = hosting_emulator.projects["blog"]
+
+    with wrong_server(hosting_emulator.base_url, StaysShown()) as url:
+        report = checked(
+            hosting_emulator, base_url=url, project_id=project, allow=frozenset(["flag"])
+        )
+
+    assert "the flag could not be put back: it was hidden before" in report["notes"]
+
+
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(n, marks=LONG) for n in range(5, 200))])
+def test_a_world_that_varies_within_the_contract_passes(
+    hosting_emulator: HostingEmulator, seed: int
+) -> None:
+    made = hosting_emulator.control.create_world(
+        None, ephemeral=True, vary=str(seed), clock={"mode": "skip"}
+    )
+
+    with HostingEmulator(hosting_emulator.control, made, throw_away=True) as varied:
+        report = checked(varied)
+
+    assert differing(report) == {}

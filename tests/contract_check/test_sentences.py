@@ -1,0 +1,108 @@
+"""The table of sentences is the contract: quoted exactly, complete, and each with a way to judge it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract_check import stories as stories
+from hosting_emulator.contract_check.observing import UNSEEN
+from hosting_emulator.contract_check.scene import STORIES
+from hosting_emulator.contract_check.sentences import SENTENCES
+from hosting_emulator.handle import HostingEmulator
+from tests.contract_check.checking import checked, differing, with_verdict
+
+CONTRACT = (Path(__file__).parent / "contract.txt").read_text(encoding="utf-8")
+
+#: What is left of the contract when every quoted sentence is taken out: it says nothing to hold.
+REST = [
+    # titles of parts and of tables
+    r"#+ .*",
+    r"\|[-|]+\|",
+    r"\| (#|Name|Field|State|Condition|Item) \|.*",
+    r"Operations specified below:",
+    r"Gaps in this resource:",
+    r"Flag semantics: +",
+    r"Codes \(exact\):",
+    r"Known conditions:",
+    r" Common headers: ; ; ",
+    # what it is about
+    r"This single document covers the whole service: .*",
+    r"The service is a REST control API for hosting web projects\. *",
+    r"\| [1-8] \| .* \| .*\|",
+    # said elsewhere, and quoted there
+    r"See the Errors part\.",
+    r"- Path: \w+ \(Ulid\)\. Headers?: .*",
+    r" The flag endpoint lists statuses 400, 401, 403, 404, 409, 503\. .*",
+    # what is not shown
+    r".*: (content )?not shown\.",
+    r" and ",
+    r"Names of ticket states are not given in the interface\.",
+]
+
+
+def test_every_sentence_is_quoted_exactly() -> None:
+    assert [key for key, found in SENTENCES.items() if found.text not in CONTRACT] == []
+
+
+def test_no_sentence_is_left_out() -> None:
+    rest = CONTRACT
+    for sentence in sorted(SENTENCES.values(), key=lambda found: -len(found.text)):
+        rest = rest.replace(sentence.text, "")
+    lines = [line for line in rest.splitlines() if re.search(r"\w", line)]
+
+    left = [line for line in lines if not any(re.fullmatch(known, line) for known in REST)]
+
+    assert left == []
+
+
+def test_quotes_that_are_in_the_contract_once_are_quoted_once() -> None:
+    texts = [sentence.text for sentence in SENTENCES.values()]
+
+    assert [t for t in set(texts) if texts.count(t) > max(1, CONTRACT.count(t))] == []
+
+
+def test_stories_judge_sentences_that_there_are() -> None:
+    for story in STORIES:
+        assert set(story.judges.split()) <= SENTENCES.keys(), story.title
+        assert story.judges or not story.needs or story.title == "what a stranger sees"
+
+
+def test_every_sentence_is_judged_or_says_why_it_cannot_be(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    """All that a world can show at once is shown; what is left needs a failure to be seen."""
+    hosting_emulator.clock.skip()
+
+    report = checked(hosting_emulator)
+
+    assert differing(report) == {}
+    assert with_verdict(report, "skipped").keys() == {
+        "operation.error",
+        "error-object",
+        "operation.reconciliation",
+        "reconciliation-object",
+        "flag.off-refused",
+        "flag.hiding-refused",
+        "problem.instance",
+        "problem.retry_after_seconds",
+        "limit.retry-after",
+    }
+    unseen = with_verdict(report, "cannot be seen from outside")
+    assert unseen.keys() == {key for key, found in SENTENCES.items() if found.unseen}
+    assert all("no answer showed anything of it" not in s["seen"] for s in report["sentences"])
+
+
+def test_every_assumption_is_observed_or_says_why_not(hosting_emulator: HostingEmulator) -> None:
+    hosting_emulator.clock.skip()
+
+    report = checked(hosting_emulator)
+
+    observed = {row["name"] for row in report["observed"] if "observed" in row}
+    assert observed.isdisjoint(UNSEEN.keys() - {"source_role", "domains_role"} - ROLES)
+    assert observed | UNSEEN.keys() == set(DEFAULTS.__struct_fields__)
+    assert all(row.get("why", "x") for row in report["observed"])
+
+
+ROLES = {"operation_role", "dns_role", "deployments_role"}

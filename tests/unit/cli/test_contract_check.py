@@ -1,0 +1,215 @@
+"""`contract check` on a command line: options, exit codes, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+from click.testing import Result
+
+from hosting_emulator.contract_check import ALLOWED
+from hosting_emulator.handle import HostingEmulator
+from hosting_emulator_cli.commands import contract_check
+from tests.contract_check.deviations import DEVIATIONS
+from tests.contract_check.tampering import wrong_server
+from tests.contract_check.test_deviations import Spoils
+
+Check = Callable[..., Result]
+
+
+@pytest.fixture
+def check(run, hosting_emulator: HostingEmulator, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Run `contract check` as it runs inside `exec`: the environment says where and who."""
+    monkeypatch.setenv("HOSTING_BASE_URL", hosting_emulator.base_url)
+    monkeypatch.setenv("HOSTING_TOKEN", hosting_emulator.token())
+    monkeypatch.setenv("HOSTING_PROJECT_ID", hosting_emulator.project)
+    monkeypatch.setenv("HOSTING_ORGANIZATION_ID", hosting_emulator.organization)
+    return lambda *words: run("contract", "check", *words)
+
+
+def one_line(result: Result) -> str:
+    """Expect exit code 2 and one line on stderr, and return it."""
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_by_default_it_reads_and_passes(check: Check):
+    result = check()
+
+    assert result.exit_code == 0, result.stdout
+    lines = result.stdout.splitlines()
+    assert "  holds    All bodies are JSON." in lines
+    assert "           it changes something there: --allow keys permits it" in lines
+    assert "  unseen   No provider credentials are ever exposed." in lines
+    assert result.stdout.endswith("nothing was seen that this emulator does otherwise.\n")
+    assert result.stderr.startswith("154 sentences: ")
+    assert " 0 differ, " in result.stderr
+
+
+def test_a_server_that_speaks_no_json_is_one_line(check: Check, hosting_emulator: HostingEmulator):
+    with wrong_server(hosting_emulator.base_url, Spoils("HTML")) as url:
+        said = one_line(check("--base-url", url))
+
+    assert "No answer there is JSON: is this the API?" in said
+    assert said.rstrip().endswith("200, text/html)")
+
+
+def test_sections_are_told_in_the_contracts_order(check: Check):
+    lines = check().stdout.splitlines()
+
+    titles = [line for line in lines if line in ("Operation", "Endpoints", "Errors", "Versioning")]
+    assert titles == ["Operation", "Endpoints", "Errors", "Versioning"]
+
+
+def test_json_is_the_whole_report(check: Check):
+    result = check("--json", "--allow", "keys,tickets", "--allow", "keys")
+
+    report = json.loads(result.stdout)
+    assert report["allowed"] == ["keys", "tickets"]
+    assert report["summary"]["differs"] == 0
+    assert len(report["created"]) == 2
+    assert {"key", "section", "sentence", "verdict", "seen"} == report["sentences"][0].keys()
+    assert result.stderr == ""
+
+
+def test_an_assumption_is_printed_ready_for_a_scenario(
+    check: Check, run, hosting_emulator: HostingEmulator, tmp_path: Path
+):
+    values = {"limit_parameter": "size", "missing_environment": "prod", "empty_fields": "null"}
+    hosting_emulator.control.set_assumptions(values, hosting_emulator.name)
+    path = tmp_path / "observed.yaml"
+
+    result = check("--scenario", str(path))
+
+    text = path.read_text(encoding="utf-8")
+    block = text[text.index("assumptions:") :]
+    assert block in result.stdout + "\n"
+    assert block.splitlines() == [
+        "assumptions:",
+        '  limit_parameter: "size"',
+        '  missing_environment: "prod"',
+        '  empty_fields: "null"',
+    ]
+    assert run("scenario", "check", str(path)).exit_code == 0
+
+
+def test_a_scenario_of_a_server_like_ours_can_be_checked_too(check: Check, run, tmp_path: Path):
+    path = tmp_path / "observed.yaml"
+
+    check("--scenario", str(path))
+
+    assert run("scenario", "check", str(path)).exit_code == 0
+
+
+def test_a_difference_is_exit_code_1_and_told(
+    check: Check, hosting_emulator: HostingEmulator, tmp_path: Path
+):
+    planted = next(found for found in DEVIATIONS if found.name == "three scopes")
+    path = tmp_path / "report.xml"
+
+    with wrong_server(hosting_emulator.base_url, planted.make()) as url:
+        result = check("--base-url", url, "--junit", str(path))
+
+    assert result.exit_code == 1
+    said = "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: it has 3 entries"
+    assert f"           {said}" in result.stdout.splitlines()
+    assert " 2 differ, " in result.stderr
+    root = Xml.fromstring(path.read_text(encoding="utf-8"))
+    failed = root.findall("testsuite/testcase/failure/..")
+    assert [case.attrib["name"].partition(":")[0] for case in failed] == [
+        "dns.scopes",
+        "limit.scopes",
+    ]
+    (suite,) = [found for found in root if found.attrib["name"] == "DnsAuthorization"]
+    assert suite.attrib["failures"] == "1"
+    assert len(suite) == int(suite.attrib["tests"])
+    assert len(suite.findall("testcase/skipped")) == int(suite.attrib["skipped"]) == 2
+
+
+def test_no_secret_is_printed(check: Check, hosting_emulator: HostingEmulator):
+    result = check("--allow", "keys,tickets", "--json")
+
+    assert hosting_emulator.token() not in result.output
+    assert "phk_" not in result.stdout.replace('"phk_"', "")
+    assert "ticket=" not in result.stdout.replace("ticket=<ticket>", "")
+
+
+# --- What keeps it from checking ------------------------------------------------------------------
+
+
+def test_nobody_listens(check: Check):
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{found.getsockname()[1]}"
+
+    said = one_line(check("--base-url", url))
+
+    assert said == f"Error: {url} cannot be reached: connection refused\n"
+
+
+def test_a_name_that_nobody_has(check: Check, monkeypatch: pytest.MonkeyPatch):
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+
+    said = one_line(check("--base-url", "https://staging.invalid"))
+
+    assert said == (
+        "Error: https://staging.invalid cannot be reached: its name cannot be resolved\n"
+    )
+
+
+def test_https_where_http_is_spoken(check: Check, hosting_emulator: HostingEmulator):
+    url = hosting_emulator.base_url.replace("http:", "https:")
+
+    assert "cannot be reached: it does not speak TLS" in one_line(check("--base-url", url))
+
+
+def test_a_token_that_is_not_accepted(check: Check):
+    assert one_line(check("--token", "nobody")).endswith("refuses the token of --token (401)\n")
+
+
+def test_a_project_that_is_not_there(check: Check):
+    said = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
+
+    assert said.endswith("for this token (404): is --project right?\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--project", "shop"], "--project: 'shop' is no Ulid"),
+        (["--organization", "acme"], "--organization: 'acme' is no Ulid"),
+        (["--base-url", "staging.example"], "--base-url: 'staging.example' is no address"),
+        (["--base-url", "http://x/v1?y=1"], "--base-url: 'http://x/v1?y=1' is no address"),
+        (["--origin-url", "ftp://x"], "--origin-url: 'ftp://x' is no address"),
+        (["--allow", "flags"], "nothing is called 'flags'; did you mean flag?"),
+        (["--timeout", "soon"], "'soon'"),
+        (["--token", "a\nb"], "--token cannot be sent"),
+        (["--ca-file", "/no/such/file"], "--ca-file: cannot read /no/such/file"),
+        (["--assume", "operation_path=/jobs"], "operation_path '/jobs' is no path below /v1"),
+        (
+            ["--assume", "operation_pth=x"],
+            "the check need not be told of 'operation_pth'; it takes operation_path",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_used_is_said_in_one_line(check: Check, words: list[str], said: str):
+    assert said in one_line(check(*words))
+
+
+def test_it_needs_to_be_told_where(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("HOSTING_BASE_URL", raising=False)
+
+    assert "'--base-url'" in one_line(run("contract", "check"))
+
+
+def test_what_may_be_permitted_is_what_there_is():
+    assert contract_check.ALLOWED == ALLOWED
