@@ -40,7 +40,8 @@ def run_pytest(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_strict_mode():
-    done = run_pytest("strict", "--ignore-glob=*_auto.py")
+    # With the rules of conduct: what we show to readers had better be careful.
+    done = run_pytest("strict", "--ignore-glob=*_auto.py", "--hosting-emulator-conduct=error")
 
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout

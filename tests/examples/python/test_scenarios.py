@@ -27,7 +27,9 @@ def test_operation_is_stuck(hosting_emulator: HostingEmulator):
     faults=[{"abort": {"code": "rate_limited", "retry_after_seconds": 7}, "times": 1}]
 )
 def test_rate_limit_is_told(hosting_emulator: HostingEmulator):
-    first, second = apply_domains(hosting_emulator), apply_domains(hosting_emulator)
+    first = apply_domains(hosting_emulator)
+    hosting_emulator.clock.advance("7s")
+    second = apply_domains(hosting_emulator)
 
     assert (first.status_code, first.headers["Retry-After"]) == (429, "7")
     assert second.status_code == 202

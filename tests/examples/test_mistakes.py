@@ -1,0 +1,130 @@
+"""Conduct, explore and vary together find each mistake of the clients here, and accuse no careful one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from hosting_emulator.handle import HostingEmulator
+from tests.examples.programs import COMMAND, HERE
+
+CLIENTS = HERE / "clients"
+#: What finds the mistake of each: how a run ended, a rule of conduct, a point of variation.
+FOUND = {
+    "careful": set[str](),
+    "no_retry_key": {"failed", "missing-idempotency-key"},
+    "new_key_on_retry": {"doubled", "new-key-after-uncertainty"},
+    "ignores_retry_after": {"retried-before-retry-after"},
+    "polls_too_fast": {"polled-too-early"},
+    "breaks_on_unknown_status": {"varied"},
+}
+
+Main = Callable[[dict[str, str]], int]
+
+
+@pytest.fixture
+def main_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Main]:
+    """Return what a client's program runs, to run it in this process."""
+    monkeypatch.syspath_prepend(CLIENTS)
+
+    def main_of(name: str) -> Main:
+        class_name = name.title().replace("_", "")
+        main: Main = getattr(import_module(name), class_name).main
+        return main
+
+    return main_of
+
+
+def variables(emulator: HostingEmulator) -> dict[str, str]:
+    return {
+        "HOSTING_BASE_URL": emulator.base_url,
+        "HOSTING_TOKEN": emulator.token("owner"),
+        "HOSTING_PROJECT_ID": emulator.project,
+        "HOSTING_ORGANIZATION_ID": emulator.organization,
+        "HOSTING_CONTROL_URL": emulator.control.control_url,
+        "HOSTING_EMULATOR_WORLD": emulator.name,
+        "HOSTING_WAIT": "clock",
+    }
+
+
+def explored(name: str, *options: str) -> tuple[int, Any]:
+    """Explore a client whose waiting moves the world's time: exit code and report."""
+    ours = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+    done = subprocess.run(
+        [COMMAND, "explore", *options, "--json", "--", sys.executable, f"{name}.py"],
+        cwd=CLIENTS,
+        env=ours | {"HOSTING_WAIT": "clock", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def accused_of(report: Any) -> set[str]:
+    """Return how runs ended that did not end well, and the rules of conduct that were broken."""
+    runs = [report["clean"], *report["points"]]
+    rules = {told.partition(":")[0] for run in runs for told in run["conduct"]}
+    return rules | {point["verdict"] for point in report["points"]} - {"survived"}
+
+
+def fails_varied(main: Main, emulator: HostingEmulator, seeds: range) -> list[str]:
+    """Run a client in a varied world for each seed: those at which it failed."""
+    failed = []
+    for seed in map(str, seeds):
+        with HostingEmulator.fresh(emulator.control, vary=seed) as varied:
+            try:
+                code = main(variables(varied))
+            except Exception as error:
+                failed.append(f"{seed}: {error!r}")
+                continue
+            if code:
+                failed.append(seed)
+            varied.conduct.assert_clean()
+    return failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FOUND)
+def test_each_mistake_is_found_and_nobody_else_accused(
+    name: str, main_of: Callable[[str], Main], hosting_emulator: HostingEmulator
+):
+    _, report = explored(
+        name,
+        *("--clock", "frozen", "--calls", "create_user_api_key"),
+        *("--faults", "connection_reset,abort:rate_limited"),
+    )
+    found = accused_of(report)
+    if name in ("careful", "breaks_on_unknown_status"):  # the others are careful in the same way
+        found |= {"varied"} if fails_varied(main_of(name), hosting_emulator, range(5)) else set()
+
+    assert found == FOUND[name]
+
+
+def test_the_careful_client_passes_whatever_varies(
+    main_of: Callable[[str], Main], hosting_emulator: HostingEmulator
+):
+    assert fails_varied(main_of("careful"), hosting_emulator, range(100, 115)) == []
+
+
+@pytest.mark.torture
+def test_the_careful_client_passes_two_hundred_seeds(
+    main_of: Callable[[str], Main], hosting_emulator: HostingEmulator
+):
+    assert fails_varied(main_of("careful"), hosting_emulator, range(200)) == []
+
+
+@pytest.mark.torture
+def test_the_careful_client_survives_every_fault():
+    code, report = explored("careful")
+
+    assert (code, accused_of(report)) == (0, set())
+    assert len(report["points"]) > 150
