@@ -8,6 +8,7 @@ import click
 
 from hosting_emulator_cli.exports import export_lines
 from hosting_emulator_cli.output import fields
+from hosting_emulator_cli.worlds import varied_words
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready
@@ -62,6 +63,7 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         ("docs", ready.docs_url),
         ("OpenAPI", ready.openapi_url),
         ("world", f"{ready.world} ({'new' if ready.fresh else 'as it was left'})"),
+        ("answers", None if ready.vary is None else varied_words(ready.vary, ready.vary_only)),
         ("state", ready.data_dir or "in memory only: it ends with this process"),
         ("organization", ready.organization_id),
         ("project", ready.project_id),

@@ -10,16 +10,19 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from hosting_emulator_cli.conducting import begin_watch, conduct_of
+from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected
 from hosting_emulator_cli.output import as_json, say
 from hosting_emulator_cli.supervising import Outcome, Supervised
 from hosting_emulator_cli.variables import first_project, organization_of, world_variables
+from hosting_emulator_cli.varying import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.warden import ENDING
 
 if TYPE_CHECKING:
@@ -38,7 +41,10 @@ _HINT_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What is to be run and how. `patience_s` None: wait for ever for a command to end."""
+    """What is to be run and how. `patience_s` None: wait for ever for a command to end.
+
+    A `silent` one hears and says nothing: it has the null device for its input and output.
+    """
 
     command: Sequence[str]
     settings: Settings
@@ -48,10 +54,29 @@ class Execution:
     keep: Path | None
     patience_s: float | None
     quiet: bool
+    conduct: str = "off"
+    conduct_off: Sequence[str] = ()
+    silent: bool = False
+
+
+class Ran(NamedTuple):
+    """What became of a command: its exit code, at which points its answers varied.
+
+    `signalled`: we were told to end it.
+    """
+
+    code: int
+    varied: tuple[str, ...] = ()
+    signalled: bool = False
 
 
 def execute(wanted: Execution) -> int:
     """Run the command and return its exit code. Raises Failure when the emulator cannot start."""
+    return run_once(wanted).code
+
+
+def run_once(wanted: Execution) -> Ran:
+    """Run the command. Raises Failure when the emulator cannot start."""
     for number in _heeded():
         signal.signal(number, _leave)
     from hosting_emulator.bootstrap import log_to_stderr
@@ -84,8 +109,9 @@ class _Run:
         self._signalled_at = 0.0
         self._at_once = False
         self._later: list[asyncio.TimerHandle] = []
+        self._misbehaved = False
 
-    async def through(self) -> int:
+    async def through(self) -> Ran:
         """Start the emulator, run the command, stop the emulator."""
         from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
 
@@ -93,7 +119,9 @@ class _Run:
         for number in _heeded():
             loop.add_signal_handler(number, self._heed, number)
         try:
-            self._supervised = Supervised()  # first: it gets ready while the emulator does
+            self._supervised = Supervised(
+                silent=self._wanted.silent
+            )  # first: it gets ready while the emulator does
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
         try:
@@ -106,7 +134,8 @@ class _Run:
                 warming = asyncio.create_task(warm_up())
                 code = await self._run(ready)
                 await warming
-                return code
+                varied = tuple(sorted(emulator.worlds.tally.varied))
+                return Ran(code, varied, self._signal is not None)
             finally:
                 await asyncio.to_thread(self._supervised.gone)
                 self._supervised = None
@@ -118,17 +147,18 @@ class _Run:
     async def _run(self, ready: Ready) -> int:
         assert self._supervised is not None
         variables = await asyncio.to_thread(self._variables, ready)
+        variables |= _variation(self._wanted.settings)
         if self._signal is not None:
             return 128 + self._signal
-        self._supervised.begin(self._wanted.command, _environment(variables))
+        self._supervised.begin(self._wanted.command, with_variables(variables))
         self._began = True
         outcome = await self._supervised.outcome()
         self._heed_no_more()
         if outcome.refused is not None:
-            _mention(f"Error: {self._wanted.command[0]}: {_why_not(outcome.refused)}")
+            mention(f"Error: {self._wanted.command[0]}: {_why_not(outcome.refused)}")
         elif not self._at_once:
             await asyncio.to_thread(self._tell, ready, outcome)
-        return outcome.code
+        return outcome.code or int(self._misbehaved)
 
     # --- Signals -----------------------------------------------------------------------------
 
@@ -151,7 +181,7 @@ class _Run:
             self._later.append(loop.call_later(patience_s, self._supervised.end, _GRACE_S))
             if number == signal.SIGINT and sys.stderr.isatty() and not self._wanted.quiet:
                 words = "Waiting for the command to end; Ctrl-C again ends it at once."
-                self._later.append(loop.call_later(_HINT_S, _mention, words))
+                self._later.append(loop.call_later(_HINT_S, mention, words))
 
     def _heed_no_more(self) -> None:
         """There is nothing left to signal; we end at once anyway."""
@@ -165,6 +195,8 @@ class _Run:
         """Ask the emulator for the world's variables, and name them as wanted. Raises Failure."""
         with connected(ready.control_url, ready.control_token) as client:
             info, world = client.info(), client.world()
+            if self._wanted.conduct != "off":
+                begin_watch(client, self._wanted.conduct_off)
             asked = client.token(self._wanted.principal, expires_in_seconds=_TEN_YEARS_S)
         token = asked["access_token"]
         found = world_variables(info, world, token, first_project(world, organization_of(token)))
@@ -182,19 +214,25 @@ class _Run:
         wanted, failed = self._wanted, outcome.code != 0
         try:
             with connected(ready.control_url, ready.control_token) as client:
+                if wanted.conduct != "off":
+                    text, bad = conduct_of(client, wanted.conduct_off)
+                    if not wanted.silent and (bad or wanted.conduct == "report"):
+                        mention(text)
+                    self._misbehaved = bad and wanted.conduct == "error"
+                    failed = failed or self._misbehaved
                 if wanted.report == "always" or (wanted.report == "failed" and failed):
-                    _mention(_report(client))
+                    mention(_report(client))
                 if wanted.keep is not None and failed:
                     self._keep(client, wanted.keep)
         except Failure as error:
-            _mention(f"Error: {error.format_message()}")
+            mention(f"Error: {error.format_message()}")
 
     def _keep(self, client: ControlClient, path: Path) -> None:
         from hosting_emulator_cli.files import PRIVATE, write_whole
 
         write_whole(path, as_json(client.export_state()) + "\n", mode=PRIVATE)
         if not self._wanted.quiet:
-            _mention(f"The world is kept: hosting-emulator start --ephemeral --from {path}")
+            mention(f"The world is kept: hosting-emulator start --ephemeral --from {path}")
 
 
 def _report(client: ControlClient) -> str:
@@ -204,23 +242,15 @@ def _report(client: ControlClient) -> str:
     return report_text(client.report(), color=color)
 
 
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment with a world's variables; an outer emulator's token is not its."""
-    outer = {k: v for k, v in os.environ.items() if k != "HOSTING_EMULATOR_CONTROL_TOKEN"}
-    return _past_proxies(outer | dict(variables))
+def _variation(settings: Settings) -> dict[str, str]:
+    """Return the variables by which worlds that the command makes elsewhere vary as ours do."""
+    if settings.vary is None:
+        # What an outer run says does not hold here.
+        return {name: "" for name in (SEED_VARIABLE, ONLY_VARIABLE) if name in os.environ}
+    return {SEED_VARIABLE: settings.vary, ONLY_VARIABLE: ",".join(settings.vary_only or ())}
 
 
-def _past_proxies(environment: dict[str, str]) -> dict[str, str]:
-    """Let clients that follow a proxy's variables reach this machine without it."""
-    if not any(name.lower() in ("http_proxy", "https_proxy", "all_proxy") for name in environment):
-        return environment
-    known = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
-    hosts = [host for host in known.split(",") if host]
-    hosts += [host for host in ("127.0.0.1", "localhost", "::1") if host not in hosts]
-    return environment | dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(hosts))
-
-
-def _mention(text: str) -> None:
+def mention(text: str) -> None:
     """Say something; where nobody listens any more, the exit code is the command's all the same."""
     try:
         say(text)

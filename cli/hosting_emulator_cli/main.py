@@ -27,6 +27,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
     lazy={
         "start": f"{_HERE}.start:start",
         "exec": f"{_HERE}.exec:exec_",
+        "explore": f"{_HERE}.explore:explore",
         "status": f"{_HERE}.status:status",
         "env": f"{_HERE}.env:env",
         "doctor": f"{_HERE}.doctor:doctor",
@@ -39,6 +40,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
         "world": f"{_HERE}.world:world",
         "requests": f"{_HERE}.requests:requests",
         "why": f"{_HERE}.why:why",
+        "conduct": f"{_HERE}.conduct:conduct",
         "contract": f"{_HERE}.contract:contract",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -33,6 +33,10 @@ def report_text(report: AnyReport) -> str:
     lines = [f"{report['scenario']} ({report['file']})"]
     for step in report["steps"]:
         lines += _step_lines(step)
+    if report.get("variation") and not report["passed"]:
+        from hosting_emulator.handle.varying import variation_lines
+
+        lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
     return "\n".join(lines)
 
 
@@ -49,6 +53,22 @@ def summary(reports: Iterable[AnyReport]) -> str:
     passed = sum(bool(report["passed"]) for report in found)
     stories = "1 story" if len(found) == 1 else f"{len(found)} stories"
     return f"{stories}: {passed} passed, {len(found) - passed} failed."
+
+
+def pinned(reports: Iterable[AnyReport]) -> str | None:
+    """Say why a varied story may have failed, and where it varied; None: no such story failed."""
+    points = {
+        point: True
+        for report in reports
+        if not report["passed"] and report.get("variation")
+        for point in report["variation"]["varied"]
+    }
+    if not points:
+        return None
+    return (
+        "Under --vary a story that pins one of our choices fails; "
+        f"points varied: {', '.join(points)}."
+    )
 
 
 def exit_code(reports: Iterable[AnyReport]) -> int:

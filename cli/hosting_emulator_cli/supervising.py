@@ -32,10 +32,11 @@ class Supervised:
     """A command that is yet to begin, with its warden, which is there from now on.
 
     Raises OSError when there can be no warden. Call `gone` at the end: nothing of the command is
-    then left. Where this process dies without a word, the warden sees to that.
+    then left. Where this process dies without a word, the warden sees to that. A `silent` command
+    has the null device for its input and output.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, silent: bool = False) -> None:
         # What we were born with (`sh -c 'server & exec hosting-emulator …'`) is none of ours.
         self._not_ours = warden.descendants(os.getpid())
         warden.become_subreaper()
@@ -48,7 +49,10 @@ class Supervised:
                 os.set_inheritable(descriptor, True)
             script = [sys.executable, "-I", "-S", warden.__file__, str(orders), str(news)]
             # What was handed to us open, the command gets too (make's jobserver, `<(…)` of a shell).
-            self._warden = subprocess.Popen(script, close_fds=False)
+            null = subprocess.DEVNULL if silent else None
+            self._warden = subprocess.Popen(
+                script, close_fds=False, stdin=null, stdout=null, stderr=null
+            )
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, warden.ENDING)
             os.close(orders)

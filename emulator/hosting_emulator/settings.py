@@ -28,6 +28,8 @@ class Settings:
     the default world becomes instead; scenario, clock and assumptions have no place beside it, and
     a world that is kept already is only replaced with `replace`. `salvage` goes on with what can be
     read of damaged state, and keeps the damaged files.
+    `vary` is the seed that answers are varied by, in the default world and in those made later that
+    name none; `vary_only` the points it is confined to.
     `allowed_origins` are origins of web apps that may use `/v1` and sign people in, beside all of
     this machine's own.
     `log_format` is how stderr is written; `log_requests` writes a line for each exchange.
@@ -52,13 +54,19 @@ class Settings:
     state: Path | None = None
     replace: bool = False
     salvage: bool = False
+    vary: str | None = None
+    vary_only: tuple[str, ...] | None = None
     log_format: Literal["text", "json"] = "text"
     log_requests: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """What a running emulator tells whoever started it. `fresh`: its state was just made."""
+    """What a running emulator tells whoever started it. `fresh`: its state was just made.
+
+    `vary` is the seed that the default world's answers vary by, and `vary_only` the points it is
+    confined to.
+    """
 
     base_url: str
     dev_base_url: str
@@ -75,3 +83,5 @@ class Ready:
     pid: int
     control_token: str | None
     fresh: bool
+    vary: str | None = None
+    vary_only: tuple[str, ...] | None = None

@@ -6,6 +6,7 @@ Only the ports differ from the page: free ones take the place of those it names.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -41,7 +42,7 @@ class Terminals:
 
     def run(self, step: Step) -> None:
         """Run one step and compare what it prints with what the page shows."""
-        command, shown = self._localized(step.command), self._localized(step.shown)
+        command, shown = self.localized(step.command), self.localized(step.shown)
         if command.startswith(("make run", "hosting-emulator start")):
             code, printed = 0, self._start(command)
         else:
@@ -50,10 +51,9 @@ class Terminals:
         assert code == 0, where
         assert not shown or matches(shown, printed), f"{where}\n--- shown\n{shown}"
 
-    def _localized(self, text: str) -> str:
-        for named, free in self._ports.items():
-            text = text.replace(named, free)
-        return text
+    def localized(self, text: str) -> str:
+        # At one go: a free port may look like another that the page names.
+        return re.sub("|".join(PORTS), lambda named: self._ports[named.group()], text)
 
     def _popen(self, command: list[str], stdin: int) -> subprocess.Popen[str]:
         names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}

@@ -230,6 +230,7 @@ def test_python_client_makes_every_call(moving: Api, python: PythonClient):
     assert len({deployment.id for deployment in (*page.items, *following.items)}) == 4
     assert ticket.redeem_url.startswith(f"{ticket.origin}/.service/dev-access/redeem?stage=dev")
     assert compute.database.state == "ready"
+    moving.emulator.conduct.assert_clean()
 
 
 def test_python_client_reads_problems(moving: Api, python: PythonClient):
@@ -298,6 +299,7 @@ def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
     assert found["ticket"][1].startswith(found["ticket"][0])
     assert found["compute"] == ["prod", 0.25]
     assert found["problem"] == [404, "resource_not_found", False]
+    emulator.conduct.assert_clean()
 
 
 def test_lock_file_names_no_registry():

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli.conducting import CONDUCT, rule_ids
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import as_option, examples
 from hosting_emulator_cli.start_options import (
@@ -17,6 +18,7 @@ from hosting_emulator_cli.start_options import (
     world_options,
 )
 from hosting_emulator_cli.values import duration_ms, read_with
+from hosting_emulator_cli.varying import RawCommand, check_only, line_again, vary_options
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -48,27 +50,7 @@ def _export(text: str, ctx: click.Context, param: click.Parameter) -> tuple[str,
     return name, other
 
 
-def _patience_s(text: str) -> float | None:
-    """Read how long to wait: a duration, or None for `never`."""
-    return None if text == "never" else duration_ms(text) / 1000
-
-
-@click.command(
-    "exec",
-    # What follows the first word is the command's own, whether `--` stands before it or not.
-    context_settings={"allow_interspersed_args": False},
-    epilog=examples(
-        "hosting-emulator exec -- node --test",
-        "hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh",
-        "hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...",
-        "hosting-emulator exec --keep failed.json -- make e2e",
-        "hosting-emulator start --ephemeral --from failed.json   # and look around",
-        "hosting-emulator exec -- bash                           # a shell with the variables",
-    ),
-)
-@world_options
-@as_option
-@click.option(
+export_option = click.option(
     "--export",
     "exports",
     multiple=True,
@@ -76,6 +58,38 @@ def _patience_s(text: str) -> float | None:
     callback=_exports,
     help="Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
 )
+
+
+def _patience_s(text: str) -> float | None:
+    """Read how long to wait: a duration, or None for `never`."""
+    return None if text == "never" else duration_ms(text) / 1000
+
+
+@click.command(
+    "exec",
+    cls=RawCommand,
+    # What follows the first word is the command's own, whether `--` stands before it or not.
+    context_settings={"allow_interspersed_args": False},
+    epilog=examples(
+        "hosting-emulator exec -- node --test",
+        "hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh",
+        "hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...",
+        "hosting-emulator exec --vary 7 --shrink -- pytest -x",
+        "hosting-emulator exec --keep failed.json -- make e2e",
+        "hosting-emulator start --ephemeral --from failed.json   # and look around",
+        "hosting-emulator exec -- bash                           # a shell with the variables",
+    ),
+)
+@world_options
+@vary_options
+@click.option(
+    "--shrink",
+    is_flag=True,
+    help="If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
+    "that matter are left; at most some forty times.",
+)
+@as_option
+@export_option
 @address_options(port=0)
 @log_options
 @click.option(
@@ -102,6 +116,20 @@ def _patience_s(text: str) -> float | None:
     help="How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
     "`never` waits, for CMDs that live with Ctrl-C.",
 )
+@click.option(
+    "--conduct",
+    type=click.Choice(CONDUCT),
+    default="off",
+    show_default=True,
+    help="Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
+    "code is then 1. See `hosting-emulator conduct`.",
+)
+@click.option(
+    "--conduct-off",
+    multiple=True,
+    metavar="RULE",
+    help="Leave a rule of conduct out; repeatable.",
+)
 @click.option("--quiet", is_flag=True, help="Say nothing: no report either, unless asked for.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
@@ -115,6 +143,9 @@ def exec_(
     keep: Path | None,
     patience_s: float | None,
     quiet: bool,
+    conduct: str,
+    conduct_off: tuple[str, ...],
+    shrink: bool,
     assume: dict[str, str],
     **same: Any,
 ) -> None:
@@ -140,6 +171,11 @@ def exec_(
     if not command:
         raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
     check_seed(ctx)
+    check_only(ctx)
+    if shrink and same["vary"] is None:
+        raise click.UsageError("--shrink belongs to --vary: give a seed as well")
+    if conduct_off and conduct == "off":
+        raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
     if keep is not None and not keep.absolute().parent.is_dir():
         raise Failure(f"cannot write {keep}: no such directory")
     from hosting_emulator.settings import Settings
@@ -149,5 +185,16 @@ def exec_(
     if quiet and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         report = "never"
     settings = Settings(data_dir=None, assumptions=assume, library=FOLDER, **same)
-    wanted = Execution(command, settings, principal, exports, report, keep, patience_s, quiet)
-    ctx.exit(execute(wanted))
+    wanted = Execution(
+        *(command, settings, principal, exports, report, keep, patience_s, quiet),
+        *(conduct, tuple(rule_ids(conduct_off))),
+    )
+    if settings.vary is None:
+        ctx.exit(execute(wanted))
+    from hosting_emulator_cli.varied_runs import execute_varied
+
+    ctx.exit(
+        execute_varied(
+            wanted, lambda only: line_again(ctx, str(settings.vary), only), shrinking=shrink
+        )
+    )

@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from hosting_emulator_cli.exchanges import (
-    exchange_line,
-    exchange_table,
-    project_aliases,
-    whole_text,
-)
+from hosting_emulator_cli.commands.replaying import replay, shrink
+from hosting_emulator_cli.exchanges import exchange_line, exchange_table, project_aliases
 from hosting_emulator_cli.filters import with_filters
 from hosting_emulator_cli.groups import OrderedGroup
 from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import examples, json_option, output_option, with_world
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import put, put_json, say
+from hosting_emulator_cli.showing import show_whole
 from hosting_emulator_cli.values import WholeNumber
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient, Exchange, RequestFilters, WholeExchange
+    from hosting_emulator.client import ControlClient, Exchange, RequestFilters
 
 _number = click.argument("n", type=WholeNumber(min=1))
 
@@ -54,15 +51,23 @@ def requests() -> None:
 @requests.command("list", epilog=examples("hosting-emulator requests list --status 4xx --json"))
 @_limit(50, "So many at most.")
 @with_filters
+@click.option("--whole", is_flag=True, help="With --json: also headers and bodies of each.")
 @json_option
 @with_world
 def list_(
-    client: ControlClient, world: str, limit: int, filters: RequestFilters, as_json: bool
+    client: ControlClient,
+    world: str,
+    limit: int,
+    filters: RequestFilters,
+    whole: bool,
+    as_json: bool,
 ) -> None:
     """List the last requests, the newest last."""
+    if whole and not as_json:
+        raise click.UsageError("--whole belongs to --json; `requests show N` shows one whole")
     items = client.request_page(world, limit=limit, **filters)["items"][::-1]
     if as_json:
-        put_json(items)
+        put_json([client.request(item["n"], world) for item in items] if whole else items)
         return
     aliases = project_aliases(client, world)
     if is_terminal():
@@ -88,7 +93,7 @@ def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
     if as_json:
         put_json(found)
     else:
-        _show_whole(found, project_aliases(client, world))
+        show_whole(found, project_aliases(client, world))
 
 
 @requests.command(
@@ -133,39 +138,34 @@ def tail(
 @requests.command(epilog=examples("hosting-emulator requests har --output requests.har"))
 @_limit(1000, "So many at most.")
 @with_filters
+@click.option(
+    "--state/--no-state",
+    default=True,
+    show_default=True,
+    help="Keep in it the world as the first of them found it, for `requests replay`.",
+)
 @output_option
 @with_world
 def har(
-    client: ControlClient, world: str, limit: int, filters: RequestFilters, output: Path | None
+    client: ControlClient,
+    world: str,
+    limit: int,
+    filters: RequestFilters,
+    state: bool,
+    output: Path | None,
 ) -> None:
     """Write requests as an HTTP Archive (HAR 1.2), oldest first.
 
-    A browser opens it in its network panel.
+    A browser opens it in its network panel; `requests replay` sends it again.
     """
     from hosting_emulator_cli.files import put_document
 
-    document = client.har(world, limit=limit, **filters)
+    document = client.har(world, limit=limit, state=state, **filters)
     put_document(to_json(document), output, "The requests are written to")
 
 
-@requests.command(epilog=examples("hosting-emulator requests replay 12 --same-key"))
-@_number
-@click.option(
-    "--same-key", is_flag=True, help="Keep the Idempotency-Key, instead of taking a new one."
-)
-@json_option
-@with_world
-def replay(client: ControlClient, world: str, n: int, same_key: bool, as_json: bool) -> None:
-    """Send a request again, as the same person, and show what it comes to.
-
-    N is its number in the list. It gets a new access token of the same person and a new
-    Idempotency-Key.
-    """
-    found = client.replay(n, world, same_key=same_key)
-    if as_json:
-        put_json(found)
-    else:
-        _show_whole(found, project_aliases(client, world))
+requests.add_command(replay)
+requests.add_command(shrink)
 
 
 def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> None:
@@ -183,13 +183,3 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
     out = console()
     for exchange in exchanges:
         out.print(line(exchange, aliases, out.width))
-
-
-def _show_whole(found: WholeExchange, aliases: Mapping[str, str]) -> None:
-    if not is_terminal():
-        put(whole_text(found, aliases))
-        return
-    from hosting_emulator_cli.looks.exchanges import whole
-
-    out = console()
-    out.print(whole(found, aliases, out.width))

@@ -20,6 +20,7 @@ from hosting_emulator_cli.options import (
 )
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import put, put_json, say, table
+from hosting_emulator_cli.varying import check_only, vary_options
 
 if TYPE_CHECKING:
     from hosting_emulator.client import ControlClient
@@ -152,6 +153,7 @@ def load(client: ControlClient, world: str, named: str, as_json: bool) -> None:
     epilog=examples(
         "hosting-emulator scenario run provider-outage",
         "hosting-emulator scenario run mine.yaml --world ci-1 --json",
+        "hosting-emulator scenario run mine.yaml --vary 7",
     )
 )
 @click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
@@ -161,6 +163,7 @@ def load(client: ControlClient, world: str, named: str, as_json: bool) -> None:
     help="Run in this world, replacing it and leaving it as the story ends; else in a throw-away "
     "one.",
 )
+@vary_options
 @_junit_option
 @json_option
 @with_client
@@ -170,6 +173,8 @@ def run(
     client: ControlClient,
     scenarios: tuple[str, ...],
     world: str | None,
+    vary: str | None,
+    vary_only: tuple[str, ...] | None,
     junit: Path | None,
     as_json: bool,
 ) -> None:
@@ -182,10 +187,19 @@ def run(
     from hosting_emulator_cli.reports import unreadable
     from hosting_emulator_cli.scenario_files import choose
 
+    check_only(ctx)
+
     def one(named: str) -> AnyReport:
         chosen = choose(named)
         try:
-            return client.run_scenario(chosen.name, text=chosen.text, file=chosen.file, world=world)
+            return client.run_scenario(
+                chosen.name,
+                text=chosen.text,
+                file=chosen.file,
+                world=world,
+                vary=vary,
+                only=vary_only,
+            )
         except ControlRefused as refused:
             return unreadable(chosen.file or named, refused.detail or refused.title)
 
@@ -213,6 +227,8 @@ def _put_reports(
         put_json(found)
     else:
         say(reports.summary(found))
+        if (why := reports.pinned(found)) is not None:
+            say(why)
     if junit is not None:
         from hosting_emulator_cli.files import write_whole
         from hosting_emulator_cli.junit import junit as to_junit

@@ -20,6 +20,7 @@ from hosting_emulator_cli.start_options import (
     log_options,
     world_options,
 )
+from hosting_emulator_cli.varying import check_only, vary_options
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     help="What an answered change survives: the death of the process, or of the machine (fsync).",
 )
 @world_options
+@vary_options
 @click.option(
     "--watch",
     is_flag=True,
@@ -148,6 +150,7 @@ def _settings(
     from hosting_emulator_scenarios import FOLDER
 
     check_seed(ctx)
+    check_only(ctx)
     if same["watch"] and not is_file(same["scenario"] or ""):
         raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:

@@ -10,7 +10,7 @@ import click
 from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import examples, json_option, with_client
 from hosting_emulator_cli.output import fields, put, put_json
-from hosting_emulator_cli.worlds import world_table
+from hosting_emulator_cli.worlds import varied_lines, world_table
 
 if TYPE_CHECKING:
     from hosting_emulator.client import ControlClient, Info
@@ -36,6 +36,8 @@ def status(client: ControlClient, as_json: bool) -> None:
         out = console()
         out.print(panels.process_panel(facts))
         out.print(panels.world_table(worlds, out.width))
+        for line in varied_lines(worlds):
+            out.print(line, markup=False, highlight=False)
         return
     put(fields(facts))
     put("")

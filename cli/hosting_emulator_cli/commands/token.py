@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "hosting-emulator token",
         "hosting-emulator token --as reader --expires-in 5m",
+        "hosting-emulator token --api-key --permission dns.read",
         'curl -H "Authorization: Bearer $(hosting-emulator token)" …',
     )
 )
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
     "--api-client",
     is_flag=True,
     help="A token without a login session, as a program has (not interactive).",
+)
+@click.option(
+    "--api-key",
+    is_flag=True,
+    help="Make an API key instead, as the person's programs have, and print its value.",
+)
+@click.option(
+    "--permission",
+    "permissions",
+    multiple=True,
+    metavar="NAME",
+    help="With --api-key: what the key may do; repeatable. Else all that the organization grants.",
 )
 @click.option(
     "--expires-in",
@@ -47,6 +60,8 @@ def token(
     principal: str,
     organization: str | None,
     api_client: bool,
+    api_key: bool,
+    permissions: tuple[str, ...],
     expires_in_seconds: int | None,
     as_json: bool,
 ) -> None:
@@ -54,6 +69,22 @@ def token(
 
     Only the token is printed, ready for a header; --json prints its expiry too.
     """
+    if api_key and (api_client or expires_in_seconds is not None):
+        raise click.UsageError("--api-key: leave out --api-client and --expires-in")
+    if permissions and not api_key:
+        raise click.UsageError("--permission belongs to --api-key: give that as well")
+    if api_key:
+        made = client.create_api_key(
+            principal,
+            world=world,
+            organization=organization,
+            permissions=permissions or None,
+        )
+        if as_json:
+            put_json(made)
+        else:
+            put(made["value"])
+        return
     answer = client.token(
         principal,
         world=world,

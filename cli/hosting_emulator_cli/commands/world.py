@@ -18,7 +18,8 @@ from hosting_emulator_cli.options import (
 )
 from hosting_emulator_cli.output import put, put_json, say
 from hosting_emulator_cli.values import clock_mode, clock_request, read_with, timestamp
-from hosting_emulator_cli.worlds import world_table
+from hosting_emulator_cli.varying import check_only, vary_options
+from hosting_emulator_cli.worlds import commit_table, world_table
 
 if TYPE_CHECKING:
     from hosting_emulator.client import ClockRequest, ControlClient, World
@@ -27,6 +28,14 @@ _ephemeral_option = click.option(
     "--ephemeral/--kept",
     default=None,
     help="Whether the world ends with the emulator or is kept on disk; else as the emulator is.",
+)
+
+_at_option = click.option(
+    "--at",
+    "commit",
+    type=click.IntRange(min=0),
+    metavar="COMMIT",
+    help="As it was after this commit (`world history` lists them); else as it is now.",
 )
 
 
@@ -75,16 +84,22 @@ def list_(client: ControlClient, as_json: bool) -> None:
     "--at", callback=read_with(timestamp), metavar="TIMESTAMP", help="World time to begin at."
 )
 @assume_option
+@vary_options
 @_ephemeral_option
 @json_option
+@click.pass_context
 @with_client
 def create(
+    ctx: click.Context,
+    /,
     client: ControlClient,
     name: str | None,
     seed: str | None,
     mode: str | None,
     at: str | None,
     assume: dict[str, str],
+    vary: str | None,
+    vary_only: tuple[str, ...] | None,
     ephemeral: bool | None,
     as_json: bool,
 ) -> None:
@@ -92,12 +107,15 @@ def create(
 
     NAME is lower-case letters, digits and hyphens, at most 63; without it a throw-away name.
     """
+    check_only(ctx)
     made = client.create_world(
         name,
         seed=seed,
         clock=_clock(mode, at),
         assumptions=assume,
         ephemeral=ephemeral,
+        vary=vary,
+        only=vary_only,
     )
     _put_made(made, as_json)
 
@@ -108,19 +126,70 @@ def _clock(mode: str | None, at: str | None) -> ClockRequest | None:
     return {"at": at} if at is not None else None
 
 
-@world.command(epilog=examples("hosting-emulator world fork before-upgrade --world checkout"))
+@world.command(
+    epilog=examples(
+        "hosting-emulator world fork before-upgrade --world checkout",
+        "hosting-emulator world fork --at 12",
+    )
+)
 @click.argument("name", required=False)
+@_at_option
 @_ephemeral_option
 @json_option
 @with_world
 def fork(
-    client: ControlClient, world: str, name: str | None, ephemeral: bool | None, as_json: bool
+    client: ControlClient,
+    world: str,
+    name: str | None,
+    commit: int | None,
+    ephemeral: bool | None,
+    as_json: bool,
 ) -> None:
-    """Copy a world, as it is now, into a new one and print its name.
+    """Copy a world, as it is or was, into a new one and print its name.
 
     NAME is the new world's; without it a throw-away name. --world is the one that is copied.
     """
-    _put_made(client.fork(world, name, ephemeral=ephemeral), as_json)
+    _put_made(client.fork(world, name, ephemeral=ephemeral, commit=commit), as_json)
+
+
+@world.command(epilog=examples("hosting-emulator world history --world checkout"))
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="So many at most.",
+)
+@json_option
+@with_world
+def history(client: ControlClient, world: str, limit: int, as_json: bool) -> None:
+    """List a world's last commits, newest first: to rewind to or to fork at.
+
+    A commit is one accepted change. A world keeps its last 1,000 while the emulator runs.
+    """
+    commits = client.history(world, limit=limit)
+    if as_json:
+        put_json(commits)
+    else:
+        put(commit_table(commits))
+
+
+@world.command(epilog=examples("hosting-emulator world rewind 12"))
+@click.argument("commit", type=click.IntRange(min=0))
+@json_option
+@with_world
+def rewind(client: ControlClient, world: str, commit: int, as_json: bool) -> None:
+    """Put a world back to what it was after a commit.
+
+    COMMIT is its number in `world history`. It is one more commit, so that you can go back again;
+    the request log goes on.
+    """
+    summary = client.rewind(commit, world)
+    if as_json:
+        put_json(summary)
+    else:
+        say(f"World {summary['name']} is as it was after commit {commit}.")
 
 
 @world.command(epilog=examples("hosting-emulator world reset", "hosting-emulator world reset ci-1"))

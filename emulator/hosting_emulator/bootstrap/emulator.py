@@ -21,6 +21,7 @@ from hosting_emulator.bootstrap.refusing import (
     origin_of,
     origins,
     public_url,
+    variation_of,
 )
 from hosting_emulator.bootstrap.watching import Watcher
 from hosting_emulator.contract.assumptions import Assumptions
@@ -30,6 +31,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.varied_worlds import vary
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.library import Library, read_file
@@ -42,7 +44,14 @@ from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.errors import StateRefused
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.tables import (
+    ONLY,
+    ORGANIZATIONS,
+    PEOPLE,
+    PROJECTS,
+    VARIATION,
+    Table,
+)
 from hosting_emulator.world.value import World
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
@@ -69,6 +78,7 @@ class Emulator:
         self._site = Site(url="", public_url=public_url(settings))
         self._token = control_token(settings)
         self._origins = origins(settings)
+        self._variation = variation_of(settings)
         self._fresh = False
         # First of all: a file that cannot be read leaves no trace.
         state = None if settings.state is None else read_state(settings.state)
@@ -106,6 +116,11 @@ class Emulator:
             become(self._default, built, f"scenario {scenario.name}")
             self._fresh = True
         self._fresh = self._fresh or state is not None
+        self._vary()
+
+    def _vary(self) -> None:
+        if self._variation is not None:
+            vary(self._default, self._variation, self._settings.assumptions)
 
     @property
     def _default(self) -> Engine:
@@ -138,6 +153,7 @@ class Emulator:
             scenario = read_file(path)
             built = build_scenario(scenario, engine.world.seed, self._settings)
             become(engine, built, f"scenario {scenario.name}")
+            self._vary()
             _log.warning("%s changed: loaded again", path)
         except (ScenarioError, StoreFailed, StartError) as error:
             _log.warning("%s; the world stays as it was", error)
@@ -188,6 +204,7 @@ class Emulator:
             durability=self._settings.durability if directory else "none",
             started_at=format_timestamp(machine_ms()),
             seed=self._settings.seed,
+            variation=self._variation,
         )
 
     def ready(self) -> Ready:
@@ -198,6 +215,7 @@ class Emulator:
             world, ORGANIZATIONS
         )
         directory, tls_port = self._directory.path, self._site.tls_port
+        variation = world.get(VARIATION, ONLY)
         return Ready(
             base_url=base_url,
             dev_base_url=base_url,
@@ -214,6 +232,8 @@ class Emulator:
             pid=os.getpid(),
             control_token=self._token,
             fresh=self._fresh,
+            vary=None if variation is None else variation.seed,
+            vary_only=None if variation is None else variation.only,
         )
 
     def _owners_token(self, base_url: str, organization_id: str) -> str:

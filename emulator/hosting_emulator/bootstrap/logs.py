@@ -24,7 +24,7 @@ from hosting_emulator.world.value import World
 REQUESTS = "hosting_emulator.requests"
 _FIELDS = (
     *("n", "method", "path", "query", "call", "who", "status", "code"),
-    *("idempotency_key", "replayed", "lost", "duration_us", "why"),
+    *("idempotency_key", "replayed", "lost", "varied", "duration_us", "why"),
 )
 #: Wide enough for the longest name of a call.
 _CALL_WIDTH = 27

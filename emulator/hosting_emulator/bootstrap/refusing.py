@@ -16,7 +16,9 @@ from hosting_emulator.server.origins import Origins, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory, NoDirectory
 from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.world.records import Origin
+from hosting_emulator.variation.points import VariationRefused
+from hosting_emulator.variation.setting import read_variation
+from hosting_emulator.world.records import Origin, Variation
 
 _log = logging.getLogger("hosting_emulator")
 
@@ -57,9 +59,22 @@ def origin_of(settings: Settings) -> Origin:
             rate,
             None if settings.at is None else parse_timestamp(settings.at),
             Assumptions().changed(settings.assumptions),
+            chosen=tuple(settings.assumptions),
         )
     except (AssumptionRefused, ValueError) as error:
         raise StartError(str(error)) from None
+
+
+def variation_of(settings: Settings) -> Variation | None:
+    """Return how worlds are to vary, if they are."""
+    if settings.vary is None:
+        if settings.vary_only:
+            raise StartError("--only belongs to --vary: give a seed as well")
+        return None
+    try:
+        return read_variation(settings.vary, settings.vary_only or None)
+    except VariationRefused as error:
+        raise StartError(f"--vary: {error}") from None
 
 
 def check_beginning(settings: Settings) -> None:

@@ -27,6 +27,8 @@ from hosting_emulator.client.answers import (
     ScenarioEntry,
     StepReport,
     Token,
+    Variation,
+    VariationPoint,
     World,
     WorldCounts,
 )
@@ -39,6 +41,10 @@ from hosting_emulator.client.errors import (
 )
 from hosting_emulator.client.listening import Listening
 from hosting_emulator.client.observed import (
+    Commit,
+    ConductFinding,
+    ConductReport,
+    ConductRule,
     Exchange,
     ExchangePage,
     Message,
@@ -59,6 +65,10 @@ __all__ = [
     "Clock",
     "ClockMode",
     "ClockRequest",
+    "Commit",
+    "ConductFinding",
+    "ConductReport",
+    "ConductRule",
     "ControlClient",
     "ControlError",
     "ControlRefused",
@@ -90,6 +100,8 @@ __all__ = [
     "TrailStep",
     "UnexpectedAnswer",
     "UnfinishedOperation",
+    "Variation",
+    "VariationPoint",
     "WholeExchange",
     "Why",
     "World",

@@ -98,6 +98,28 @@ class Project(TypedDict):
     source_generation: int
 
 
+class Variation(TypedDict):
+    """How a world's answers vary: `only` are the points it is confined to; None: all.
+
+    `assumed` are assumptions that the seed has drawn; `varied` counts answers by point.
+    """
+
+    seed: str
+    only: list[str] | None
+    assumed: JsonObject
+    varied: dict[str, int]
+
+
+class VariationPoint(TypedDict):
+    """A freedom that the contract leaves: what is done with it, and the `sentence` that leaves it."""
+
+    id: str
+    about: str
+    sentence: str
+    calls: list[str]
+    assumptions: list[str]
+
+
 class World(TypedDict):
     """A world's summary; `assumptions` holds only those that differ from their defaults."""
 
@@ -110,6 +132,7 @@ class World(TypedDict):
     commit: int
     clock: Clock
     assumptions: JsonObject
+    variation: Variation | None
     counts: WorldCounts
     organizations: list[Organization]
     people: list[Person]
@@ -230,3 +253,4 @@ class Report(TypedDict):
     file: str
     passed: bool
     steps: list[StepReport]
+    variation: Variation | None

@@ -74,12 +74,15 @@ class ControlClient(OnDemand, Observing):
         scenario_text: str | None = None,
         scenario_file: str | None = None,
         state: Mapping[str, Any] | None = None,
+        vary: str | None = None,
+        only: Sequence[str] | None = None,
     ) -> World:
         """Make a world; without a name it gets a throw-away one. 409 if the name is taken.
 
         It begins as a `scenario` of the library, or as one given as YAML or JSON text, which errors
         call `scenario_file`; else as an exported `state`, which takes no seed, clock or assumptions
         beside it; else as the default world. `clock` and `assumptions` are laid over a scenario's.
+        `vary` is a seed that its answers vary by, at the points in `only` or at all.
         """
         chosen = given(name=scenario, text=scenario_text, file=scenario_file)
         body = given(
@@ -90,6 +93,8 @@ class ControlClient(OnDemand, Observing):
             ephemeral=ephemeral,
             scenario=chosen or None,
             state=None if state is None else dict(state),
+            vary=vary,
+            only=None if only is None else list(only),
         )
         return cast(World, self.post("worlds", body))
 
@@ -99,9 +104,13 @@ class ControlClient(OnDemand, Observing):
         name: str | None = None,
         *,
         ephemeral: bool | None = None,
+        commit: int | None = None,
     ) -> World:
-        """Copy `world` as it is now into a new one, which lives on by itself."""
-        body = given(name=name, ephemeral=ephemeral)
+        """Copy `world` into a new one, which lives on by itself.
+
+        As it is now, or as it was after a `commit` of its history; 404 if that is not kept.
+        """
+        body = given(name=name, ephemeral=ephemeral, commit=commit)
         return cast(World, self.post(f"{world_path(world)}/fork", body))
 
     def reset(self, world: str = DEFAULT_WORLD) -> World:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
-from hosting_emulator.client.answers import Clock, JsonObject
+from hosting_emulator.client.answers import Clock, JsonObject, Variation
 
 
 class RequestFilters(TypedDict, total=False):
@@ -52,7 +52,7 @@ class Exchange(TypedDict):
     alias of the `principal`, `nobody` without a known token, and None where nobody was looked for.
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `lost` is the
     fault of the connection that ate the answer; `status` is 0 when there was none to eat. `trail`
-    is there unless it was not asked for.
+    is there unless it was not asked for. `varied` are the points at which the answer varies.
     """
 
     n: int
@@ -71,6 +71,7 @@ class Exchange(TypedDict):
     replayed: bool
     lost: str | None
     why: list[str]
+    varied: list[str]
     duration_us: float
     trail: NotRequired[list[TrailStep]]
 
@@ -149,12 +150,66 @@ class Why(TypedDict):
     commands: list[str]
 
 
+class Commit(TypedDict):
+    """A change of a world that was accepted: its number, world time, and what made it.
+
+    `says` is what it changed, in short, where the title leaves that open; else empty.
+    """
+
+    commit: int
+    at: str
+    title: str
+    says: str
+
+
 class SnapshotEntry(TypedDict):
     """A world as it was at `commit`, at `at` in world time, kept for going back to."""
 
     id: str
     commit: int
     at: str
+
+
+class ConductRule(TypedDict):
+    """A rule of conduct: the sentence it is from, where that stands, and what to do instead."""
+
+    id: str
+    severity: Literal["note", "warning", "error"]
+    title: str
+    because: str
+    place: str
+    matters: str
+    instead: str
+
+
+class ConductFinding(TypedDict):
+    """A rule that the client broke, by which requests of the log (and how many more)."""
+
+    rule: str
+    severity: Literal["note", "warning", "error"]
+    title: str
+    says: str
+    requests: list[int]
+    more_requests: int
+    at: str
+    because: str
+    place: str
+    matters: str
+    instead: str
+
+
+class ConductReport(TypedDict):
+    """What was found in `judged` requests; `unseen` ones had left the log before the first look.
+
+    `counts` are findings by rule, also those beyond the ones that are listed.
+    """
+
+    judged: int
+    unseen: int
+    findings: list[ConductFinding]
+    counts: dict[str, int]
+    rules_off: list[str]
+    remarks: list[str]
 
 
 class ProblemBrief(TypedDict):
@@ -186,6 +241,7 @@ class WorldReport(TypedDict):
     clock: Clock
     commit: int
     assumptions: JsonObject
+    variation: Variation | None
     requests: ReportedRequests
     operations: list[Why]
     faults: list[JsonObject]

@@ -5,13 +5,16 @@ It must not read meaning into what it is told.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Unpack, cast
 from urllib.parse import quote, urlencode
 
 from hosting_emulator.client.answers import JsonObject, World
 from hosting_emulator.client.listening import Listening
 from hosting_emulator.client.observed import (
+    Commit,
+    ConductReport,
+    ConductRule,
     Exchange,
     ExchangePage,
     RequestFilters,
@@ -60,10 +63,19 @@ class Observing(Wire):
         return cast(WholeExchange, self.get(f"{world_path(world)}/requests/{n}"))
 
     def har(
-        self, world: str = DEFAULT_WORLD, *, limit: int = 1000, **filters: Unpack[RequestFilters]
+        self,
+        world: str = DEFAULT_WORLD,
+        *,
+        limit: int = 1000,
+        state: bool = False,
+        **filters: Unpack[RequestFilters],
     ) -> JsonObject:
-        """The last exchanges, oldest first, as an HTTP Archive 1.2."""
-        query = _query({"limit": limit, **filters})
+        """The last exchanges, oldest first, as an HTTP Archive 1.2.
+
+        With `state` it holds the world as the first of them found it, for sending them again.
+        """
+        more = {"state": "true"} if state else {}
+        query = _query({"limit": limit, **more, **filters})
         return cast(JsonObject, self.get(f"{world_path(world)}/requests.har{query}"))
 
     def replay(
@@ -111,6 +123,33 @@ class Observing(Wire):
     def report(self, world: str = DEFAULT_WORLD, *, requests: int = 20) -> WorldReport:
         """A world's story in one document, with its last `requests` exchanges."""
         return cast(WorldReport, self.get(f"{world_path(world)}/report?requests={requests}"))
+
+    # --- Conduct -----------------------------------------------------------------------------
+
+    def conduct(
+        self, world: str = DEFAULT_WORLD, *, off: Collection[str] = (), final: bool = False
+    ) -> ConductReport:
+        """What the client of a world did that it had better not; `off` are rules to leave out.
+
+        With `final` the client is done: also what can only be said then.
+        """
+        query = _query({"off": ",".join(off), "final": "true" if final else None})
+        return cast(ConductReport, self.get(f"{world_path(world)}/conduct{query}"))
+
+    def conduct_rules(self) -> list[ConductRule]:
+        """Every rule of conduct, why it is one, and what to do instead."""
+        return cast("list[ConductRule]", self.get("contract/conduct-rules")["items"])
+
+    # --- History -----------------------------------------------------------------------------
+
+    def history(self, world: str = DEFAULT_WORLD, *, limit: int = 100) -> list[Commit]:
+        """The last commits of a world that are kept, newest first, 1 to 1000 of them."""
+        found = self.get(f"{world_path(world)}/history?limit={limit}")
+        return cast("list[Commit]", found["items"])
+
+    def rewind(self, commit: int, world: str = DEFAULT_WORLD) -> World:
+        """Put the state after a commit back, as one more commit; 404 if it is not kept."""
+        return cast(World, self.post(f"{world_path(world)}/rewind", {"commit": commit}))
 
     # --- Snapshots ---------------------------------------------------------------------------
 

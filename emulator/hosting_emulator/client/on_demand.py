@@ -5,7 +5,7 @@ It must not know which kinds there are: the emulator reads what is sent and refu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -18,6 +18,8 @@ from hosting_emulator.client.answers import (
     Said,
     Scenario,
     ScenarioEntry,
+    Variation,
+    VariationPoint,
     World,
 )
 from hosting_emulator.client.wire import DEFAULT_WORLD, Wire, given, world_path
@@ -55,6 +57,27 @@ class OnDemand(Wire):
     def fault_kinds(self) -> FaultKinds:
         """Every effect with its options, every way to match and to count, in words."""
         return cast(FaultKinds, self.get("contract/fault-kinds"))
+
+    # --- Variation ---------------------------------------------------------------------------
+
+    def variation(self, world: str = DEFAULT_WORLD) -> Variation | None:
+        """How a world's answers vary; None: they do not."""
+        return cast("Variation | None", self.get(f"{world_path(world)}/variation"))
+
+    def vary(
+        self, seed: str, world: str = DEFAULT_WORLD, *, only: Sequence[str] | None = None
+    ) -> Variation:
+        """Vary a world's answers from now on, as the seed draws: at all points, or those in `only`."""
+        body = given(seed=seed, only=None if only is None else list(only))
+        return cast(Variation, self.put(f"{world_path(world)}/variation", body))
+
+    def unvary(self, world: str = DEFAULT_WORLD) -> None:
+        """Let a world answer as usual again."""
+        self.delete(f"{world_path(world)}/variation")
+
+    def variation_points(self) -> list[VariationPoint]:
+        """Every freedom that the contract leaves, and what is done with it."""
+        return cast("list[VariationPoint]", self.get("contract/variation-points")["items"])
 
     # --- Interventions -----------------------------------------------------------------------
 
@@ -107,13 +130,16 @@ class OnDemand(Wire):
         text: str | None = None,
         file: str | None = None,
         world: str | None = None,
+        vary: str | None = None,
+        only: Sequence[str] | None = None,
     ) -> Report:
         """Run a scenario's story and return the report, step by step.
 
         It runs in a throw-away world, or in `world`, which it replaces and leaves as the story
-        left it. Scenario and errors as for `load_scenario`.
+        left it. Scenario and errors as for `load_scenario`; `vary` and `only` as for `create_world`.
         """
-        body = given(name=name, text=text, file=file, world=world)
+        points = None if only is None else list(only)
+        body = given(name=name, text=text, file=file, world=world, vary=vary, only=points)
         return cast(Report, self.post("scenarios/run", body))
 
     def scenario_schema(self) -> JsonObject:

@@ -12,6 +12,7 @@ nothing beyond the standard library, and needs no pytest.
 from hosting_emulator.client import ControlError, ControlRefused, EmulatorUnreachable
 from hosting_emulator.handle.calls import CallName, EffectName, Phase
 from hosting_emulator.handle.clock import Duration, OperationLike, WorldClock
+from hosting_emulator.handle.conduct import Finding, Severity, WorldConduct
 from hosting_emulator.handle.emulator import HostingEmulator
 from hosting_emulator.handle.explanation import Explanation, NextStep
 from hosting_emulator.handle.faults import ArmedFault
@@ -33,6 +34,7 @@ __all__ = [
     "EmulatorUnreachable",
     "Explanation",
     "Filters",
+    "Finding",
     "Headers",
     "HostingEmulator",
     "MadeRequest",
@@ -41,7 +43,9 @@ __all__ = [
     "OperationLike",
     "Phase",
     "Requests",
+    "Severity",
     "Snapshot",
     "WorldClock",
+    "WorldConduct",
     "report_text",
 ]

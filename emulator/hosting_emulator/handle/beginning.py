@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hosting_emulator.client import ClockMode, ClockRequest, ControlClient, JsonObject, World
+from hosting_emulator.handle.varying import VaryLike, asked_variation
 
 _NAMED = {"name": "inline", "description": "Written where it is used."}
 _FILES = (".yaml", ".yml", ".json")
@@ -24,10 +25,13 @@ def begin_world(
     clock: ClockMode | ClockRequest | None,
     seed: str | None,
     assumptions: Mapping[str, Any] | None,
+    vary: VaryLike | None,
+    vary_only: str | Sequence[str] | None,
 ) -> World:
     """Make a world. Arguments as for `HostingEmulator.fresh`, errors too."""
     if sum(given is not None for given in (scenario, document, state)) > 1:
         raise ValueError("a world begins in one way: give scenario, document or state")
+    varied_by, only = asked_variation(vary, vary_only)
     if clock is None and scenario is None and document is None and state is None:
         clock = "frozen"
     return control.create_world(
@@ -37,6 +41,8 @@ def begin_world(
         seed=seed,
         assumptions=assumptions,
         state=state,
+        vary=varied_by,
+        only=only,
         **_scenario(scenario, document, document_name),
     )
 

@@ -18,7 +18,9 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-CALL_NAMES: tuple[str, ...] = get_args(CallName)
+#: What a request of the log can be besides a call: a ticket was opened at its dev origin.
+RequestName = CallName | Literal["redeem_ticket"]
+CALL_NAMES: tuple[str, ...] = (*get_args(CallName), "redeem_ticket")
 
 #: What a fault can do.
 EffectName = Literal[

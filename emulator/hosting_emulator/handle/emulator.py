@@ -5,7 +5,7 @@ For tests and scripts, with pytest or without. It goes through the control API l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +21,7 @@ from hosting_emulator.client import (
 from hosting_emulator.handle.addresses import read_address, read_control_token
 from hosting_emulator.handle.beginning import begin_world
 from hosting_emulator.handle.happening import Happening
+from hosting_emulator.handle.varying import VaryLike
 
 
 class HostingEmulator(Happening):
@@ -85,6 +86,8 @@ class HostingEmulator(Happening):
         seed: str | None = None,
         assumptions: Mapping[str, Any] | None = None,
         name: str | None = None,
+        vary: VaryLike | None = None,
+        vary_only: str | Sequence[str] | None = None,
         control_token: str | None = None,
     ) -> Self:
         """Make a world that closing deletes. `url` and `control_token` as for `connect`.
@@ -93,7 +96,10 @@ class HostingEmulator(Happening):
         or the path of a `.yaml`, `.yml` or `.json` file; or as a scenario's `document`, which may
         leave out name and description and which errors call `document_name`; or as an exported
         `state`. `clock` is a mode or `{mode, rate}`. `clock` and `assumptions` are laid over a
-        scenario's. Raises ControlRefused, with `file:line:column` for a scenario that is wrong.
+        scenario's. `vary` is a seed that its answers vary by, at the points in `vary_only` or at
+        all, or both as a scenario writes them; HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY
+        hold where it is not given. Raises ValueError for what is no seed; ControlRefused, with
+        `file:line:column`, for a scenario that is wrong.
         """
         control, _ = _reach(url, control_token)
         own = control is not url
@@ -108,15 +114,18 @@ class HostingEmulator(Happening):
                 clock=clock,
                 seed=seed,
                 assumptions=assumptions,
+                vary=vary,
+                vary_only=vary_only,
             )
         return cls(control, world, throw_away=True, own_connection=own)
 
-    def fork(self, name: str | None = None) -> HostingEmulator:
-        """Copy this world as it is now into one that lives on by itself; closed with this one.
+    def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
+        """Copy this world into one that lives on by itself; closed with this one.
 
-        Tokens are of one world: the copy has its own.
+        As it is now, or as it was after a `commit` of its `history` (ControlRefused, 404, if that
+        is not kept). Tokens are of one world: the copy has its own.
         """
-        copied = self.control.fork(self.name, name, ephemeral=True)
+        copied = self.control.fork(self.name, name, ephemeral=True, commit=commit)
         fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
         return fork

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.client import ControlClient, JsonObject, World
+from hosting_emulator.client import Commit, ControlClient, JsonObject, Variation, World
 from hosting_emulator.handle.calls import CallName, EffectName, Phase
 from hosting_emulator.handle.clock import OperationLike, WorldClock, id_of
+from hosting_emulator.handle.conduct import WorldConduct
 from hosting_emulator.handle.explanation import Explanation, explanation
 from hosting_emulator.handle.faults import ArmedFault, fault_document
 from hosting_emulator.handle.filters import Aliased
@@ -16,6 +18,7 @@ from hosting_emulator.handle.place import Place
 from hosting_emulator.handle.report import report_text
 from hosting_emulator.handle.requests import Requests
 from hosting_emulator.handle.snapshots import Snapshot
+from hosting_emulator.handle.varying import VaryLike, read_vary
 
 
 class Happening(Place):
@@ -93,6 +96,26 @@ class Happening(Place):
         """
         return self.control.intervene(word, fields, self.name)["said"]
 
+    # --- Other answers that the contract allows ----------------------------------------------
+
+    @property
+    def variation(self) -> Variation | None:
+        """How this world's answers vary: seed, points, and what has varied so far; None: not."""
+        return self.control.variation(self.name)
+
+    def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> Variation:
+        """Answer differently from now on wherever the contract leaves freedom, as the seed draws.
+
+        `only` confines that to some points; `seed` may be both, as a scenario writes them. Raises
+        ValueError for what is no seed, ControlRefused for a point that there is not.
+        """
+        text, points = read_vary(seed, only)
+        return self.control.vary(text, self.name, only=points)
+
+    def unvary(self) -> None:
+        """Answer as usual again."""
+        self.control.unvary(self.name)
+
     # --- What happened -----------------------------------------------------------------------
 
     @property
@@ -109,6 +132,11 @@ class Happening(Place):
         """Tell this world's story: clock, last requests with why, pending operations, faults."""
         return report_text(self.control.report(self.name, requests=requests), color=color)
 
+    @property
+    def conduct(self) -> WorldConduct:
+        """How the client behaved: `assert_clean()`, `findings()`, `report()`."""
+        return WorldConduct(self.control, self.name)
+
     # --- Going back --------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
@@ -118,6 +146,15 @@ class Happening(Place):
     def restore(self, snapshot: Snapshot) -> None:
         """Put state, clock, faults and assumptions back; the request log goes on."""
         self._settle_in(self.control.restore_snapshot(snapshot.id, self.name))
+
+    @property
+    def history(self) -> list[Commit]:
+        """The last commits that are kept, oldest first, each with what made it; at most 1,000."""
+        return self.control.history(self.name, limit=1000)[::-1]
+
+    def rewind(self, commit: int) -> None:
+        """Put back the state after a commit of `history`; the request log goes on."""
+        self._settle_in(self.control.rewind(commit, self.name))
 
     def reset(self) -> None:
         """Put the world back to how it began, its request log emptied."""

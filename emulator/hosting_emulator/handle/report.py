@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hosting_emulator.handle.conduct_text import finding_lines, summary
+from hosting_emulator.handle.varying import variation_lines
 from hosting_emulator.handle.wording import aligned, answered, asked, counted, one_line
 
 Document = Mapping[str, Any]
@@ -17,9 +19,11 @@ _Paint = Callable[[str, str], str]
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
 _OPERATIONS = 3
 _FAULTS = 5
+_FINDINGS = 5
 _REQUESTS = 20
 _WIDEST = 160
 _WIDEST_WHY = 110
+_WIDEST_VARIED = 1000
 #: What every armed fault has; the rest is its effect and what it matches.
 _COUNTS = frozenset("id order phase armed_at seen hits spent".split())
 _RULE = frozenset("call project principal method path header times skip_first every".split()) | {
@@ -40,6 +44,7 @@ def report_text(document: Document, *, color: bool = False) -> str:
         *_requests(document.get("requests") or {}, paint),
         *_operations(document.get("operations") or (), paint),
         *_faults(document.get("faults") or (), paint),
+        *_conduct((document.get("conduct") or {}).get("findings") or (), paint),
     ]
     return "\n".join(lines)
 
@@ -60,8 +65,14 @@ def _head(document: Document, paint: _Paint) -> list[str]:
     changed = document.get("assumptions") or {}
     if changed:
         rows.append(("assumed", ", ".join(f"{name}={_brief(v)}" for name, v in changed.items())))
-    return [
+    lines = [
         f"{paint('bold', name.ljust(7))}  {one_line(text, _WIDEST)}" for name, text in rows if text
+    ]
+    # Not cut: it is what is needed to see the same failure again.
+    return lines + [
+        f"{paint('bold', name.ljust(7))}  {one_line(text, _WIDEST_VARIED)}"
+        for name, text in variation_lines(document.get("variation") or {})
+        if document.get("variation")
     ]
 
 
@@ -167,6 +178,13 @@ def _faults(faults: Sequence[Document], paint: _Paint) -> list[str]:
     if len(faults) > _FAULTS:
         lines.append(f"  … and {len(faults) - _FAULTS} more")
     return lines
+
+
+def _conduct(findings: Sequence[Document], paint: _Paint) -> list[str]:
+    if not findings:
+        return []
+    head = f"conduct: {summary(findings)}"
+    return [paint("bold", head), *finding_lines(findings[:_FINDINGS])]
 
 
 def _fault_row(fault: Document) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Unpack, overload
 
 from hosting_emulator.client import ControlClient, WholeExchange
 from hosting_emulator.handle import telling
-from hosting_emulator.handle.calls import CallName
+from hosting_emulator.handle.calls import RequestName
 from hosting_emulator.handle.filters import Aliased, Filters, Wanted
 from hosting_emulator.handle.made import MadeRequest, made_request
 from hosting_emulator.handle.telling import Count, Log
@@ -73,7 +73,7 @@ class Requests(Sequence[MadeRequest]):
             self._control, self._world, self._base_url, self._aliased, after=page["total"]
         )
 
-    def of(self, call: CallName | None = None, **filters: Unpack[Filters]) -> list[MadeRequest]:
+    def of(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> list[MadeRequest]:
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
         wanted = Wanted(call, filters, self._aliased)
         return [made for made in self._read().held if wanted.fits(made)]
@@ -82,7 +82,7 @@ class Requests(Sequence[MadeRequest]):
 
     def assert_made(
         self,
-        call: CallName | None = None,
+        call: RequestName | None = None,
         *,
         times: int | None = None,
         at_least: int | None = None,
@@ -98,7 +98,7 @@ class Requests(Sequence[MadeRequest]):
         __tracebackhide__ = True  # pytest then shows the test's own line
         return self._assert(call, filters, _count(times, at_least, at_most))
 
-    def assert_not_made(self, call: CallName | None = None, **filters: Unpack[Filters]) -> None:
+    def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
         """Assert that no such request was made. Errors as for `assert_made`."""
         __tracebackhide__ = True
         self._assert(call, filters, _NONE)

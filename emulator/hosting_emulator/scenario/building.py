@@ -18,10 +18,12 @@ from hosting_emulator.scenario.foreseeing import (
 )
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.variation.points import POINTS, VariationRefused
+from hosting_emulator.variation.setting import read_variation, varied_world
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.default_world import PEOPLE, SITES, WORKSPACES
 from hosting_emulator.world.populating import Human, Site, Workspace, populate
-from hosting_emulator.world.records import Event, Origin, Planned
+from hosting_emulator.world.records import Event, Origin, Planned, Variation
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World, empty_world
@@ -49,7 +51,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     _arm(scenario, change)
     _plan(scenario, change)
     check_story(scenario, change)
-    return world if change.empty else change.applied()
+    return varied_world(world if change.empty else change.applied(), _variation(scenario))
 
 
 def _origin(scenario: Scenario) -> Origin:
@@ -66,7 +68,28 @@ def _origin(scenario: Scenario) -> Origin:
             assumptions = assumptions.changed({name: value})
         except AssumptionRefused as error:
             raise located.error(("assumptions", name), str(error)) from None
-    return Origin(part.clock.mode, part.clock.rate, at_ms, assumptions, scenario.text, located.file)
+    return Origin(
+        part.clock.mode,
+        part.clock.rate,
+        at_ms,
+        assumptions,
+        scenario.text,
+        located.file,
+        tuple(part.assumptions),
+    )
+
+
+def _variation(scenario: Scenario) -> Variation | None:
+    vary = scenario.part.vary
+    if vary is None:
+        return None
+    try:
+        read_variation(str(vary.seed))
+    except VariationRefused as error:
+        raise scenario.located.error(("vary", "seed"), str(error)) from None
+    for number, name in enumerate(vary.only or ()):
+        known_word(scenario, ("vary", "only", number), "variation point", name, list(POINTS))
+    return read_variation(str(vary.seed), vary.only)
 
 
 def _populate(scenario: Scenario, world: d.WorldPart, change: Change) -> None:

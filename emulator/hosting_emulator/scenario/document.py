@@ -174,6 +174,13 @@ BELONGS = {
 }
 
 
+class VaryPart(Part):
+    """`vary`: answers vary as the seed draws, at all points or at those in `only`."""
+
+    seed: str | int
+    only: Annotated[list[str], Meta(min_length=1)] | None = None
+
+
 class ScenarioPart(Part):
     """A whole scenario file."""
 
@@ -182,6 +189,7 @@ class ScenarioPart(Part):
     seed: str | None = None
     clock: ClockPart = msgspec.field(default_factory=ClockPart)
     assumptions: dict[str, Any] = {}
+    vary: VaryPart | None = None
     world: WorldPart | None = None
     faults: list[dict[str, Any]] = []
     timeline: list[PlannedPart] = []

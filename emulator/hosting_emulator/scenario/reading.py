@@ -129,6 +129,7 @@ def _stands(located: Located, path: Path) -> bool:
 _SECTIONS: dict[str, type[d.Part]] = {
     "": d.ScenarioPart,
     "clock": d.ClockPart,
+    "vary": d.VaryPart,
     "world": d.WorldPart,
     "organizations": d.OrganizationPart,
     "people": d.PersonPart,

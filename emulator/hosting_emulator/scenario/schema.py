@@ -12,6 +12,7 @@ from hosting_emulator.faults.kinds import CONDITIONS, MATCHES
 from hosting_emulator.faults.reading import CALL_IDS, RULE_FIELDS, RuleFields
 from hosting_emulator.interventions.table import INTERVENTIONS
 from hosting_emulator.scenario.document import ScenarioPart
+from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.fault_records import KINDS
 
 _DEFS = "#/$defs/{name}"
@@ -41,6 +42,8 @@ def scenario_schema() -> dict[str, Any]:
     scenario = defs["ScenarioPart"]
     scenario["properties"]["faults"] = {"type": "array", "items": fault}
     scenario["properties"]["assumptions"] = {"$ref": "#/$defs/Assumptions"}
+    only = defs["VaryPart"]["properties"]["only"]["anyOf"]
+    next(kind for kind in only if kind["type"] == "array")["items"] = {"enum": list(POINTS)}
     for part in ("PlannedPart", "StepPart"):
         defs[part]["properties"] |= {"fault": fault, "intervene": intervention}
     defs["StepPart"]["properties"]["call"] = {"enum": list(CALLS)}

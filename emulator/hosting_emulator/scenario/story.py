@@ -23,6 +23,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
 from hosting_emulator.engine.identity import home_of, issuer_path
 from hosting_emulator.engine.problem_documents import problem_document, status_of
+from hosting_emulator.engine.varied_worlds import variation_view
 from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.faults.viewing import faults_in_order
 from hosting_emulator.interventions.base import InterventionRefused
@@ -81,6 +82,7 @@ class Story:
             "passed": all(step["passed"] for step in steps),
             "steps": steps,
             "digest": self._digest.hexdigest(),
+            "variation": variation_view(self._engine),
         }
 
     def _step(self, number: int, step: StepPart) -> dict[str, Any]:

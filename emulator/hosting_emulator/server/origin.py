@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from html import escape
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, dev_origin
-from hosting_emulator.calls.redeem_ticket import SESSION_MS, project_at, redeem, session_of
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
+from hosting_emulator.calls.redeem_ticket import project_at, session_of
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.live_world import StoreFailed
+from hosting_emulator.engine.exchange import Incoming
 from hosting_emulator.engine.problem_documents import (
     CONTENT_TYPE,
     problem_document,
     problem_headers,
     status_of,
 )
+from hosting_emulator.engine.redeeming import COOKIE, redeem_at
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import host_name
@@ -30,8 +30,6 @@ from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
 from hosting_emulator.server.sites import Site
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
-
-COOKIE = "dev_access"
 
 
 def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
@@ -54,46 +52,34 @@ async def answer(
         return _refuse(
             Refused("invalid_request", "A dev origin takes GET.", status=405), engine, request, site
         )
-    now_ms = engine.settle()
-    change = Change(engine.world, now_ms)
     if path != REDEEM_PATH:
-        return _home(request, change, project)
+        now_ms = engine.settle()
+        return _home(request, Change(engine.world, now_ms), project)
     if request.method == "HEAD":
         # Link checkers and previews ask with HEAD: that must not use a ticket up.
         return _refuse(
             Refused("invalid_request", "Redeem with GET.", status=405), engine, request, site
         )
-    try:
-        found = parse_qs(query, keep_blank_values=True)
-        tickets, stages = found.get("ticket", []), found.get("stage", [])
-        if len(tickets) != 1 or stages != ["dev"]:
-            raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
-        session = redeem(change, project, tickets[0])
-        engine.commit(change, "redeem_ticket")
-        if (durable := engine.durable()) is not None:
+    incoming = Incoming(
+        method=request.method,
+        path=path,
+        query=query,
+        docs_url=lambda: _docs_url(request, site),
+        headers=lambda name: request.headers.getall(name, ()),
+        dev_port=site.tls_port,
+        raw_headers=request.raw_headers,
+    )
+    outgoing = redeem_at(engine, incoming, project)
+    if (durable := engine.durable()) is not None:
+        try:
             await durable
-    except Refused as refused:
-        return _refuse(refused, engine, request, site)
-    except (StoreFailed, OSError) as error:
-        return _refuse(
-            Refused("service_unavailable", f"Nothing changed: {error}."), engine, request, site
-        )
-    return _redirect(dev_origin(change, project, site.tls_port), session)
-
-
-def _redirect(origin: str, session: str) -> web.Response:
-    cookie = (
-        f"{COOKIE}={session}; Path=/; Max-Age={SESSION_MS // 1000}; HttpOnly; Secure; SameSite=Lax"
-    )
-    return web.Response(
-        status=303,
-        headers={
-            "Location": f"{origin}/",
-            "Set-Cookie": cookie,
-            "Cache-Control": "no-store",
-            "Referrer-Policy": "no-referrer",
-        },
-    )
+        except OSError as error:
+            failed = Refused("service_unavailable", f"Nothing changed: {error}.")
+            return _refuse(failed, engine, request, site)
+    headers = dict(outgoing.headers)
+    if outgoing.content_type:
+        headers["Content-Type"] = outgoing.content_type
+    return web.Response(status=outgoing.status, body=outgoing.body or None, headers=headers)
 
 
 def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Site) -> web.Response:

@@ -48,13 +48,18 @@ def test_the_whole_tree_is_there():
     assert {" ".join(path) for path in ALL} == {
         "",
         *("start", "exec", "status", "env", "wait", "token", "clock", "world", "contract"),
-        *("fault", "intervene", "scenario", "doctor", "requests", "why"),
+        *("fault", "intervene", "scenario", "doctor", "requests", "why", "conduct", "explore"),
         *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
         *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
-        *(f"contract {c}" for c in ("openapi", "problems", "assumptions")),
+        *(f"world {c}" for c in ("history", "rewind")),
+        *(
+            f"contract {c}"
+            for c in ("openapi", "problems", "assumptions", "variation-points", "check")
+        ),
         *(f"fault {c}" for c in ("add", "list", "remove", "clear", "kinds")),
         *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
-        *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay")),
+        "conduct rules",
+        *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay", "shrink")),
     }
 
 
@@ -120,7 +125,10 @@ def test_commands_that_give_data_can_give_json():
     [
         ["--help"],
         ["--version"],
-        *([word, "--help"] for word in ("start", "exec", "fault", "scenario", "requests", "why")),
+        *(
+            [word, "--help"]
+            for word in ("start", "exec", "explore", "fault", "scenario", "requests", "why")
+        ),
     ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str]):

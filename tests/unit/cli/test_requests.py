@@ -290,7 +290,7 @@ def test_tail_ends_with_an_error_when_nobody_is_there(run):
 
 def test_har_goes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
     har = {"log": {"version": "1.2"}}
-    control.on("GET /worlds/default/requests.har?limit=1000&status=404", har)
+    control.on("GET /worlds/default/requests.har?limit=1000&state=true&status=404", har)
     file = tmp_path / "log.har"
 
     assert json.loads(ask("requests", "har", "--status", "404").stdout) == har
@@ -298,3 +298,9 @@ def test_har_goes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
 
     assert json.loads(file.read_text()) == har
     assert result.stderr == f"The requests are written to {file}.\n"
+
+
+def test_har_without_the_world_in_it(ask, control: FakeControl):
+    control.on("GET /worlds/default/requests.har?limit=1000", {"log": {}})
+
+    assert json.loads(ask("requests", "har", "--no-state").stdout) == {"log": {}}

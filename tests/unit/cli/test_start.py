@@ -156,6 +156,15 @@ def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstra
     assert "control token  s3cret" in out
 
 
+def test_banner_says_by_which_seed_answers_vary(run, bootstrap: Bootstrap):
+    assert "varied" not in run("start").stdout
+
+    bootstrap.ready = replace(READY, vary="5")
+    assert "  answers       varied by seed 5\n" in run("start").stdout
+    bootstrap.ready = replace(READY, vary="5", vary_only=("page-size", "key-order"))
+    assert "varied by seed 5, at page-size, key-order only\n" in run("start").stdout
+
+
 def test_json_is_one_object(run, bootstrap: Bootstrap):
     result = run("start", "--json")
 

@@ -30,6 +30,20 @@ def test_status_without_a_data_directory(ask, control: FakeControl):
     assert "state        in memory only\n" in ask("status").stdout
 
 
+def test_a_world_that_varies_is_said_to(ask, control: FakeControl, monkeypatch):
+    answer(control)
+    varied = {"seed": "5", "only": ["page-size"], "assumed": {}, "varied": {}}
+    rows = [world(), {**world("w"), "variation": varied}, {**world("n"), "variation": None}]
+    control.on("GET /worlds", {"items": rows})
+    said = "World w: varied by seed 5, at page-size only."
+
+    assert ask("status").stdout.splitlines()[-1] == said
+    assert ask("world", "list").stdout.splitlines()[-1] == said
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+    assert ask("status").stdout.splitlines()[-1] == said
+
+
 def test_status_as_json(ask, control: FakeControl):
     answer(control, started_at="2999-01-01T00:00:00.000Z")
 

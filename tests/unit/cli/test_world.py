@@ -75,6 +75,41 @@ def test_fork_copies_the_world_meant(ask, control: FakeControl):
     assert control.bodies("POST /worlds/shop/fork") == [{"name": "copy"}]
 
 
+def test_fork_may_begin_at_a_commit(ask, control: FakeControl):
+    control.on("POST /worlds/default/fork", Says(world("copy"), 201))
+
+    ask("world", "fork", "--at", "12")
+
+    assert control.bodies("POST /worlds/default/fork") == [{"commit": 12}]
+
+
+def test_history_lists_commits_newest_first(ask, control: FakeControl):
+    items = [
+        {"commit": 12, "at": "2026-01-01T00:00:02.000Z", "title": "clock", "says": "by 2s"},
+        {"commit": 1, "at": "2026-01-01T00:00:00.000Z", "title": "began", "says": ""},
+    ]
+    control.on("GET /worlds/shop/history?limit=2", {"first": 1, "items": items})
+
+    shown = ask("world", "history", "--world", "shop", "--limit", "2")
+    document = ask("world", "history", "--world", "shop", "--limit", "2", "--json")
+
+    assert shown.stdout == (
+        "COMMIT  AT                        WHAT\n"
+        "    12  2026-01-01T00:00:02.000Z  clock: by 2s\n"
+        "     1  2026-01-01T00:00:00.000Z  began\n"
+    )
+    assert json.loads(document.stdout) == items
+
+
+def test_rewind_goes_back_to_a_commit(ask, control: FakeControl):
+    control.on("POST /worlds/shop/rewind", world("shop"))
+
+    result = ask("world", "rewind", "12", "--world", "shop")
+
+    assert control.bodies("POST /worlds/shop/rewind") == [{"commit": 12}]
+    assert result.stderr == "World shop is as it was after commit 12.\n"
+
+
 @pytest.mark.parametrize("arguments", [["ci-1"], ["--world", "ci-1"]])
 def test_reset_takes_the_name_either_way(ask, control: FakeControl, arguments: list[str]):
     control.on("POST /worlds/ci-1/reset", world("ci-1"))

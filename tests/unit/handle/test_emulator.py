@@ -188,6 +188,24 @@ def test_fork_goes_its_own_way_and_ends_with_its_parent(
     assert not {parent.name, fork.name, "deeper"} & set(names(hosting_emulator))
 
 
+def test_any_commit_can_be_gone_back_to_or_begun_at(api: Api):
+    emulator = api.emulator
+    before = emulator.control.world(emulator.name)["counts"]["operations"]
+    api.set_flag(False)
+    api.apply_domains()
+
+    hidden = next(c for c in emulator.history if c["title"] == "set_project_powered_by_flag")
+    fork = emulator.fork(commit=hidden["commit"])
+    emulator.rewind(hidden["commit"])
+
+    for world in (emulator, fork):
+        assert world.control.world(world.name)["counts"]["operations"] == before
+    assert emulator.history[-1]["title"] == f"rewound to {hidden['commit']}"
+    assert len(emulator.requests) == 2
+    with pytest.raises(ControlRefused, match="commit 9999 is not kept"):
+        emulator.rewind(9999)
+
+
 def test_snapshot_goes_back_at_its_end(api: Api):
     emulator = api.emulator
     emulator.fault("abort", code="rate_limited", call="list_deployments")

@@ -15,6 +15,7 @@ from hosting_emulator.scenario.library import Library
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.origins import Origins
 from hosting_emulator.server.sites import Site
+from hosting_emulator.world.records import Variation
 
 T = TypeVar("T")
 #: A control request is small, but for an imported state.
@@ -40,13 +41,14 @@ class Chosen(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What stays the same while a server runs."""
+    """What stays the same while a server runs. `variation` is that of worlds that name none."""
 
     version: str
     data_dir: str | None
     durability: str
     started_at: str
     seed: str
+    variation: Variation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.server.dashboard import shell
 from hosting_emulator.server.pages import api_docs, layout, problem_pages, start_page
 from hosting_emulator.server.sites import world_prefix
+from hosting_emulator.variation.setting import shown_absent, shown_assumptions
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
 _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
@@ -52,7 +53,9 @@ async def openapi(context: Context, world: str = DEFAULT_WORLD) -> web.Response:
 
     engine = context.engine(world)
     url = context.base_url + world_prefix(world)
-    return answers.json(openapi_document(engine.world.assumptions, url))
+    assumptions = shown_assumptions(engine.world.assumptions, engine.world.variation)
+    absent = shown_absent(engine.world.variation)
+    return answers.json(openapi_document(assumptions, url, absent))
 
 
 async def problems(context: Context) -> web.Response:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from hosting_emulator.calls.asking import Principal
+from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
+from hosting_emulator.engine.redeeming import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.engine.trails import Trails
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
-from hosting_emulator.server.control.requests import find_entries, read_limit, read_wanted
+from hosting_emulator.server.control.recording import state_before
+from hosting_emulator.server.control.requests import (
+    find_entries,
+    read_choice,
+    read_limit,
+    read_wanted,
+)
 from hosting_emulator.server.sites import world_prefix
+from hosting_emulator.world import tables as t
 
 _ABOUT = (
     "Times are the world's, not the machine's; how long each took is real time in the emulator. "
@@ -23,21 +35,28 @@ _ABOUT = (
 
 
 async def export(context: Context, world: str) -> web.Response:
-    """GET …/requests.har?limit=1000, oldest first, with the filters of `requests`."""
+    """GET …/requests.har?limit=1000, oldest first, with the filters of `requests`.
+
+    With `state=true` it holds the world as the first of them found it, so that they can be sent
+    again to one that is the same.
+    """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 1000)
     entries = find_entries(engine, read_wanted(context, engine), limit)[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     trails = Trails(engine.log)
-    document = {
+    document: dict[str, Any] = {
         "log": {
             "version": "1.2",
             "creator": {"name": "hosting-emulator", "version": context.facts.version},
             "pages": [],
             "entries": [_entry(prefix, engine, entry, trails) for entry in entries],
             "comment": f"The request log of the world {engine.world.name}. {_ABOUT}",
+            "_world": _world(engine, entries),
         }
     }
+    if read_choice(context, "state") and entries:
+        document["log"]["_state"] = state_before(entries[0])
     response = answers.json(document)
     name = f"{engine.world.name}.har"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -59,7 +78,56 @@ def _entry(prefix: str, engine: Engine, entry: Entry, trails: Trails) -> dict[st
         "_number": found["n"],
         "_call": found["call"],
         "_who": found["who"],
+        "_principal": _principal(entry.principal),
+        "_lost": found["lost"],
         "_trail": found["trail"],
+    }
+
+
+def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return what the ids in the requests stand for, so that they can be sent to another world."""
+    world = engine.world
+    named: dict[str, t.Table[Any]] = {
+        "organizations": t.ORGANIZATIONS,
+        "people": t.PEOPLE,
+        "projects": t.PROJECTS,
+    }
+    return {
+        "name": world.name,
+        "seed": world.seed,
+        "at": format_timestamp(entries[0].world.at_ms if entries else engine.settle()),
+        "began_at": _began_at(engine),
+        "assumptions": world.assumptions.changes(),
+        **{
+            name: {
+                row.alias: row.id
+                for _, row in sorted(world.rows(table), key=lambda found: found[0])
+            }
+            for name, table in named.items()
+        },
+    }
+
+
+def _began_at(engine: Engine) -> str | None:
+    """When the world last began as its seed or scenario makes it; None if that is forgotten."""
+    for title, world, _ in engine.history.newest(HISTORY_KEPT):
+        if title == "began" and world.commit > 1:  # a fork, or a world that was kept
+            return None
+        if title in ("began", "reset") or title.startswith("scenario "):
+            return format_timestamp(world.at_ms)
+    return None
+
+
+def _principal(principal: Principal | None) -> dict[str, Any] | None:
+    if principal is None:
+        return None
+    allowed = principal.permissions
+    return {
+        "person": principal.person_id,
+        "organization": principal.organization_id,
+        "interactive": principal.interactive,
+        "api_key": principal.api_key_id,
+        "permissions": None if allowed is None else sorted(allowed),
     }
 
 
@@ -67,7 +135,7 @@ def _request(prefix: str, found: dict[str, Any]) -> dict[str, Any]:
     sent, query = found["request"], found["query"]
     shown = {
         "method": found["method"],
-        "url": prefix + found["path"] + (f"?{query}" if query else ""),
+        "url": _base(prefix, found) + found["path"] + (f"?{query}" if query else ""),
         "httpVersion": "HTTP/1.1",
         "cookies": [],  # all that a cookie holds is secret; the headers name them
         "headers": _headers(sent["headers"]),
@@ -85,6 +153,13 @@ def _request(prefix: str, found: dict[str, Any]) -> dict[str, Any]:
             "comment": _kept(sent),
         }
     return shown
+
+
+def _base(prefix: str, found: dict[str, Any]) -> str:
+    """Return what stands before the path: a ticket is redeemed at its own origin."""
+    if found["call"] == REDEEM_TICKET:
+        return f"https://{_value(found['request']['headers'], 'host')}"
+    return prefix
 
 
 def _response(found: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,12 @@ import asyncio
 import msgspec
 from aiohttp import web
 
+from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.redeeming import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.engine.trails import Trails
 from hosting_emulator.server import answers
@@ -44,6 +46,10 @@ async def replay_request(context: Context, world: str, n: str) -> web.Response:
             f"of the body of request {entry.n} only the first {len(entry.body)} of "
             f"{entry.body_bytes} bytes were kept",
         )
+    if entry.call == REDEEM_TICKET:
+        raise ControlRefused(
+            409, "Not replayed", f"request {entry.n} redeemed a ticket, which is good only once"
+        )
     incoming = _incoming(context, engine, entry, asked.same_key)
     outgoing = engine.exchange(incoming)
     if outgoing.resume:
@@ -55,7 +61,7 @@ async def replay_request(context: Context, world: str, n: str) -> web.Response:
 
 
 def _incoming(context: Context, engine: Engine, entry: Entry, same_key: bool) -> Incoming:
-    headers = list(entry.headers)
+    headers = [*entry.headers, (OWN, b"replay")]
     token = _token(context, engine, entry)
     if token is not None:
         headers = _put(headers, b"Authorization", f"Bearer {token}")

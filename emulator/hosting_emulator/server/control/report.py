@@ -5,6 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.engine.request_log import entry_view, problem_of
+from hosting_emulator.engine.varied_worlds import variation_view
 from hosting_emulator.engine.why import why
 from hosting_emulator.faults.viewing import fault_view, faults_in_order
 from hosting_emulator.server import answers
@@ -35,6 +36,7 @@ async def report(context: Context, world: str) -> web.Response:
             "clock": clock_view(engine),
             "commit": value.commit,
             "assumptions": value.assumptions.changes(),
+            "variation": variation_view(engine),
             "requests": {
                 "total": engine.log.count,
                 "items": [

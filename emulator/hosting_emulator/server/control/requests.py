@@ -14,6 +14,7 @@ from hosting_emulator.contract.calls import call_table
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.redeeming import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NOBODY, Entry, entry_view
 from hosting_emulator.engine.trails import Trails
 from hosting_emulator.engine.wanted import NONE, Wanted
@@ -24,7 +25,7 @@ from hosting_emulator.world.tables import PEOPLE, PROJECTS
 
 FILTERS = ("call", "status", "who", "project", "since", "until", "text", "after")
 _STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
-_CALLS = tuple(spec.call_id for spec in call_table(Assumptions()))
+_CALLS = (*(spec.call_id for spec in call_table(Assumptions())), REDEEM_TICKET)
 
 
 async def list_requests(context: Context, world: str) -> web.Response:
@@ -36,10 +37,7 @@ async def list_requests(context: Context, world: str) -> web.Response:
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 50)
-    trail = _given(context).get("trail", "true")
-    if trail not in ("true", "false"):
-        raise ControlRefused(400, "Bad trail", "trail is true or false")
-    view = Trails(engine.log).item if trail == "true" else entry_view
+    view = Trails(engine.log).item if read_choice(context, "trail", "true") else entry_view
     found = find_entries(engine, read_wanted(context, engine), limit)
     items = [view(engine.world, entry) for entry in found]
     return answers.json({"total": engine.log.count, "items": items})
@@ -100,6 +98,14 @@ def read_limit(context: Context, name: str, default: int) -> int:
     if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
         raise ControlRefused(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
     return int(given)
+
+
+def read_choice(context: Context, name: str, default: str = "false") -> bool:
+    """Return a yes or no of the query. Raises ControlRefused 400."""
+    given = _given(context).get(name, default)
+    if given not in ("true", "false"):
+        raise ControlRefused(400, f"Bad {name}", f"{name} is true or false")
+    return given == "true"
 
 
 def _given(context: Context) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aiohttp import web
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from hosting_emulator.engine.commits import Memory
@@ -15,7 +16,10 @@ from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import Story
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Chosen, Context, ControlRefused
+from hosting_emulator.server.control.variation import asked_or_usual
 from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.variation.setting import varied_world
+from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 
 
@@ -23,6 +27,8 @@ class ToRun(Chosen, forbid_unknown_fields=True):
     """A scenario to run, in a throw-away world or in the one that is named."""
 
     world: str | None = None
+    vary: str | UnsetType | None = UNSET
+    only: list[str] | None = None
 
 
 async def list_scenarios(context: Context) -> web.Response:
@@ -50,7 +56,7 @@ async def schema(context: Context) -> web.Response:
 async def load_scenario(context: Context, world: str) -> web.Response:
     """POST …/scenario: the world becomes the scenario's. The old state stays until that is ready."""
     engine = context.engine(world)
-    load(engine, _read(context, await context.read(Chosen)))
+    load(engine, _read(context, await context.read(Chosen)), context.facts.variation)
     return answers.json(world_summary(context, engine))
 
 
@@ -58,18 +64,23 @@ async def run_scenario(context: Context) -> web.Response:
     """POST /scenarios/run: run the story in a throw-away world, or in a named one that it replaces."""
     chosen = await context.read(ToRun)
     scenario = _read(context, chosen)
+    variation = asked_or_usual(context, chosen.vary, chosen.only)
     if chosen.world is not None:
         engine = context.engine(chosen.world)
-        load(engine, scenario)
+        load(engine, scenario, variation)
     else:
         name = context.worlds.new_name()
-        engine = Engine(_build(scenario, name, context.facts.seed), Memory())
+        built = varied_world(_build(scenario, name, context.facts.seed), variation)
+        engine = Engine(built, Memory())
     return answers.json(Story(scenario, engine).run())
 
 
-def load(engine: Engine, scenario: Scenario) -> None:
-    """Put a scenario's world in the place of an engine's. Raises ControlRefused, changing nothing."""
-    built = _build(scenario, engine.world.name, engine.world.seed)
+def load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
+    """Put a scenario's world in the place of an engine's, varied instead of its own variation.
+
+    With no `variation` its own stays. Raises ControlRefused, changing nothing.
+    """
+    built = varied_world(_build(scenario, engine.world.name, engine.world.seed), variation)
     world = replace(built, commit=engine.world.commit + 1)
     engine.replace_world(world, f"scenario {scenario.name}")
 

@@ -7,6 +7,7 @@ from typing import Any
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.varied_worlds import variation_view
 from hosting_emulator.server.control.commits import next_event
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.sites import world_prefix
@@ -27,6 +28,7 @@ def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
         "commit": world.commit,
         "clock": clock_view(engine),
         "assumptions": world.assumptions.changes(),
+        "variation": variation_view(engine),
         "counts": {
             "projects": world.count(t.PROJECTS),
             "operations": world.count(t.OPERATIONS),

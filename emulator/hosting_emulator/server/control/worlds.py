@@ -22,10 +22,12 @@ from hosting_emulator.server.control.context import (
     parse_as,
 )
 from hosting_emulator.server.control.history import find_moment
+from hosting_emulator.server.control.variation import asked_or_usual
 from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.errors import StateRefused
 from hosting_emulator.storage.transfer import export_state, import_state
+from hosting_emulator.variation.setting import varied_world
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.overlay import laid_over
 from hosting_emulator.world.records import Origin
@@ -52,6 +54,8 @@ class NewWorld(msgspec.Struct, forbid_unknown_fields=True):
     ephemeral: bool | None = None
     scenario: Chosen | None = None
     state: dict[str, Any] | None = None
+    vary: str | msgspec.UnsetType | None = msgspec.UNSET
+    only: list[str] | None = None
 
 
 class NewFork(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,9 +74,10 @@ async def list_worlds(context: Context) -> web.Response:
 async def create_world(context: Context) -> web.Response:
     """POST /worlds: a default world, or one of a scenario, or of an exported state.
 
-    One without a name is a throw-away one: it lives in memory.
+    One without a name is a throw-away one: it lives in memory. With `vary` its answers vary.
     """
     asked = parse_as(await context.bytes(STATE_LIMIT), NewWorld)
+    variation = asked_or_usual(context, asked.vary, asked.only)
     name = _free_name(context, asked.name)
     ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
     seed = context.facts.seed if asked.seed is None else asked.seed
@@ -91,6 +96,7 @@ async def create_world(context: Context) -> web.Response:
             world = _laid_over(world, asked)
     except ClockRefused as error:
         raise ControlRefused(400, "Bad clock", str(error)) from None
+    world = varied_world(world, variation, asked.assumptions)
     engine = context.worlds.add(world, ephemeral=ephemeral)
     return answers.json(world_summary(context, engine), 201)
 
@@ -132,8 +138,13 @@ def read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
     """Return how a world is to begin. Raises ControlRefused."""
     try:
         at_ms = None if clock.at is None else parse_timestamp(clock.at)
-        # The mode is checked when the clock is made.
-        return Origin(clock.mode, clock.rate, at_ms, Assumptions().changed(assumptions))  # type: ignore[arg-type]
+        return Origin(
+            clock.mode,  # type: ignore[arg-type] # checked when the clock is made
+            clock.rate,
+            at_ms,
+            Assumptions().changed(assumptions),
+            chosen=tuple(assumptions),
+        )
     except ValueError as error:
         raise ControlRefused(400, "Bad request", str(error)) from None
 

@@ -16,8 +16,11 @@ export const CALLS = [
   { id: "create_user_api_key", says: "Create user API key", method: "POST", path: "/v1/organizations/{organization_id}/user-api-keys", key: true, body: { name: "from the page" } },
 ];
 
+/** What else a request can be. @type {Record<string, string>} */
+const MORE = { redeem_ticket: "Redeem a ticket" };
+
 /** What a call is called. @param {string | null} id */
-export const callName = (id) => CALLS.find((call) => call.id === id)?.says ?? id ?? "No call";
+export const callName = (id) => CALLS.find((call) => call.id === id)?.says ?? MORE[id ?? ""] ?? id ?? "No call";
 
 /** @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;

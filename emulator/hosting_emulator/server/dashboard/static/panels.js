@@ -10,6 +10,7 @@ export const PANELS = [
   { id: "overview", name: "Overview", group: "See", key: "o", load: () => import("./panels/overview.js") },
   { id: "requests", name: "Requests", group: "See", key: "r", load: () => import("./panels/requests.js") },
   { id: "operations", name: "Operations", group: "See", key: "w", load: () => import("./panels/operations.js") },
+  { id: "conduct", name: "Conduct", group: "See", key: "d", load: () => import("./panels/conduct.js") },
   { id: "projects", name: "Projects", group: "See", key: "p", load: () => import("./panels/projects.js") },
   { id: "try", name: "Try a call", group: "Steer", key: "t", load: () => import("./panels/try.js") },
   { id: "clock", name: "Clock", group: "Steer", key: "c", load: () => import("./panels/clock.js") },

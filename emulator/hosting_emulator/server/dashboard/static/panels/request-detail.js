@@ -78,7 +78,7 @@ function Acts({ item }) {
       : html`<${Button} small onClick=${again(false)}>Replay<//>`}`;
 }
 
-const LEFT_OUT = /^(host|authorization|user-agent|accept.*|content-length|connection|origin|referer|sec-.*|cookie)$/i;
+const LEFT_OUT = /^(x-emulator-own|host|authorization|user-agent|accept.*|content-length|connection|origin|referer|sec-.*|cookie)$/i;
 
 /** @param {any} item @param {string} [token] */
 function command(item, token) {

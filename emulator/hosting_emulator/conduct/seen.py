@@ -1,0 +1,196 @@
+"""An exchange as the rules see it: what was sent, what came back, and whether it came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+import msgspec
+
+from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.engine.request_log import Entry
+from hosting_emulator.world.fault_records import Latency
+from hosting_emulator.world.value import World
+
+#: Timers of some languages end a little early, measured on another clock than theirs.
+_TIMER_MS = 20
+_LONGEST_PATH = 120
+#: What is asked again after so long is a new attempt of somebody, and no retry.
+A_RETRY_MS = 600_000
+ENDED = frozenset({"succeeded", "failed", "cancelled"})
+
+
+class Seen:
+    """One exchange. What needs work is worked out when a rule asks for it."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.n = entry.n
+        self.call = entry.call
+        self.at_ms = entry.at_ms
+        self.status = entry.status
+
+    @property
+    def world(self) -> World:
+        """The world as the request found it."""
+        return self.entry.world
+
+    @cached_property
+    def spec(self) -> CallSpec | None:
+        """The call's row of the contract's table; None: no call has this path."""
+        return _specs(self.world.assumptions.operation_path).get(self.call or "")
+
+    # --- What was sent --------------------------------------------------------------------------
+
+    @property
+    def who(self) -> str | None:
+        """The person who asked; None: nobody known."""
+        principal = self.entry.principal
+        return None if principal is None else principal.person_id
+
+    @cached_property
+    def credentials(self) -> bytes:
+        """The Authorization header: two of one person may be two clients, which know less of it."""
+        return self.headers.get(b"authorization", b"")
+
+    @cached_property
+    def path(self) -> str:
+        """The path asked for, however it was spelled."""
+        return unquote(self.entry.path) if "%" in self.entry.path else self.entry.path
+
+    @cached_property
+    def headers(self) -> Mapping[bytes, bytes]:
+        """The headers sent, by their names in lower case; of a repeated one the last."""
+        return {name.lower(): value for name, value in self.entry.headers}
+
+    @cached_property
+    def key(self) -> str | None:
+        """The Idempotency-Key sent."""
+        value = self.headers.get(b"idempotency-key")
+        return None if value is None else value.decode("utf-8", "backslashreplace")
+
+    @cached_property
+    def query(self) -> Mapping[str, str]:
+        """The query's parameters; of a repeated one the last."""
+        return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
+
+    @cached_property
+    def sent(self) -> Any:
+        """The body sent, as JSON; None: there was none, or it is no JSON, or was not kept whole."""
+        return _json(self.entry.body, self.entry.body_bytes)
+
+    @cached_property
+    def request(self) -> tuple[str, str, str, bytes]:
+        """What two requests share exactly when they ask for the same."""
+        entry = self.entry
+        return entry.method, self.path, entry.query, self._said
+
+    @cached_property
+    def _said(self) -> bytes:
+        body = self.entry.body
+        if (
+            not body
+            or self.spec is None
+            or self.spec.body is None
+            or not isinstance(self.sent, dict)
+        ):
+            return body
+        return msgspec.json.encode(self.sent, order="deterministic")
+
+    # --- What came back -------------------------------------------------------------------------
+
+    @cached_property
+    def answer(self) -> Any:
+        """The body of the answer, as JSON; None: it was no JSON, or was not kept whole."""
+        return _json(self.entry.answer, self.entry.answer_bytes)
+
+    @property
+    def problem(self) -> dict[str, Any] | None:
+        """The problem document that it was answered with."""
+        answer = self.answer if self.status >= 400 else None
+        return answer if isinstance(answer, dict) and "code" in answer else None
+
+    @cached_property
+    def heard(self) -> bool:
+        """Whether the answer surely came to the client: nothing broke it, delayed it or slowed it."""
+        entry = self.entry
+        if entry.lost is not None or entry.late_ms:
+            return False
+        return not any(isinstance(fault.effect, Latency) for fault in entry.acted)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it was answered with success, and the client heard of it."""
+        return 200 <= self.status < 300 and self.heard
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the client cannot know what became of it: no whole answer, or one that says so."""
+        return self.entry.lost is not None or self.status == 0 or self.says_uncertain
+
+    @property
+    def says_uncertain(self) -> bool:
+        """Whether it was answered that nobody knows: a 5xx, or the code for it at any status."""
+        return self.status >= 500 or self.entry.code == "api_key_creation_uncertain"
+
+    @property
+    def left_ms(self) -> int:
+        """The machine's time when the answer was on its way."""
+        return self.entry.real_ms + self.entry.late_ms
+
+    def retry_after_s(self) -> int | None:
+        """Return the seconds of its Retry-After header; None: it has none in that form."""
+        for name, value in self.entry.answer_headers:
+            if name.lower() == "retry-after" and value.isascii() and value.isdigit():
+                return int(value)
+        return None
+
+    def operation(self) -> dict[str, Any] | None:
+        """Return the operation that the answer shows, if the client heard it."""
+        answer = self.answer if self.succeeded and shows_operation(self) else None
+        return answer if isinstance(answer, dict) and isinstance(answer.get("id"), str) else None
+
+
+def shows_operation(seen: Seen) -> bool:
+    """Tell whether a success of this call is an operation."""
+    return seen.spec is not None and seen.spec.response == "Operation"
+
+
+def waited(before: Seen, after: Seen, wanted_ms: int) -> bool:
+    """Tell whether so much time, the world's or the machine's, lies between an answer and a request."""
+    world_ms, real_ms = waits_ms(before, after)
+    return world_ms >= wanted_ms or real_ms + _TIMER_MS >= wanted_ms
+
+
+def waits_ms(before: Seen, after: Seen) -> tuple[int, int]:
+    """Return how long lies between an answer and a request: world time, and the machine's."""
+    return after.entry.came_ms - before.at_ms, after.entry.real_ms - before.left_ms
+
+
+def shown_wait(before: Seen, after: Seen) -> str:
+    """Say how long lay between an answer and a request, as the client saw it."""
+    return f"{max(0, *waits_ms(before, after)) / 1000:.2f} s"
+
+
+def named(seen: Seen) -> str:
+    """Name an exchange in a sentence: the call, or what was asked where there is none."""
+    return seen.call or f"{seen.entry.method} {seen.entry.path[:_LONGEST_PATH]}"
+
+
+@lru_cache(maxsize=16)
+def _specs(operation_path: str) -> Mapping[str, CallSpec]:
+    from hosting_emulator.contract.assumptions import Assumptions
+
+    table: Sequence[CallSpec] = call_table(Assumptions(operation_path=operation_path))
+    return {spec.call_id: spec for spec in table}
+
+
+def _json(body: bytes, whole: int) -> Any:
+    if not body or len(body) != whole:
+        return None
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None

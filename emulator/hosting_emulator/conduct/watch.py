@@ -1,0 +1,182 @@
+"""The watch over one world: every exchange is judged once, when somebody looks or it would be lost.
+
+It costs the way of a request nothing. From the first look on no exchange leaves the request log
+unjudged; what had left it before cannot be judged, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from hosting_emulator.conduct.judges import JUDGES
+from hosting_emulator.conduct.rule import SEVERITIES, Finding, Judge
+from hosting_emulator.conduct.seen import Seen
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.redacting import Redactor
+from hosting_emulator.engine.request_log import Entry
+
+#: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
+MOST_FINDINGS = 100
+MOST_REQUESTS = 20
+#: Requests with this header come from the emulator's own pages and tools: a person sent them.
+OWN = b"x-emulator-own"
+
+
+@dataclass(slots=True)
+class _Found:
+    """The findings of one rule: those kept, by group, and how many there were in all."""
+
+    kept: list[Finding] = field(default_factory=list)
+    by_group: dict[object, Finding] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, finding: Finding) -> None:
+        known = self.by_group.get(finding.group) if finding.group is not None else None
+        if known is not None:
+            _merge(known, finding)
+            return
+        self.count += 1
+        if len(self.kept) < MOST_FINDINGS:
+            self.kept.append(finding)
+            if finding.group is not None:
+                self.by_group[finding.group] = finding
+
+
+def _merge(known: Finding, finding: Finding) -> None:
+    new = [n for n in finding.requests if n > known.last]
+    known.last = max(known.last, *finding.requests)
+    room = MOST_REQUESTS - len(known.requests)
+    known.requests += new[: max(0, room)]
+    known.more += len(new[max(0, room) :])
+    known.at_ms = finding.at_ms
+    if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
+        known.severity, known.says = finding.severity, finding.says
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What a look says. `counts` are findings by rule, also those that are not listed.
+
+    `unseen` requests had left the log before the first look. `remarks` are plain sentences.
+    """
+
+    judged: int
+    unseen: int
+    findings: list[Finding]
+    counts: dict[str, int]
+    remarks: list[str]
+
+
+class Watch:
+    """Watches one world. To be made once for it: it takes its place as the log's watcher."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._begin()
+        engine.log.watcher = self
+
+    def _begin(self) -> None:
+        log = self._engine.log
+        self._cleared = log.cleared
+        kept = log.after(0)
+        self._unseen = (kept[0].n - 1) if kept else log.count
+        self._last = 0
+        self._judged = self._own = 0
+        self._skipping = False
+        self._found: dict[str, _Found] = {}
+        self._judges: list[Judge] = [judge() for judge in JUDGES]
+
+    def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
+        """Judge what is new, and say what was found; `off` are ids of rules to leave out.
+
+        With `final` the client is done: also what can only be said then. It may go on all the same.
+        """
+        self._catch_up()
+        found = {id_: _copy(of_rule) for id_, of_rule in self._found.items()}
+        if final:
+            for judge in self._judges:
+                self._note(judge.end(), found)
+        found = {id_: of_rule for id_, of_rule in found.items() if id_ not in off}
+        found = {id_: of_rule for id_, of_rule in found.items() if of_rule.count}
+        findings = [finding for of_rule in found.values() for finding in of_rule.kept]
+        findings.sort(key=lambda finding: (finding.requests[-1], finding.rule.id))
+        counts = {id_: of_rule.count for id_, of_rule in found.items()}
+        return Conduct(self._judged, self._unseen, findings, counts, self._remarks())
+
+    def forgetting(self, entry: Entry) -> None:
+        """Judge an exchange before the log forgets it."""
+        self._settle_in()
+        if entry.n > self._last:
+            self._judge(entry)
+
+    def _catch_up(self) -> None:
+        self._settle_in()
+        for entry in self._engine.log.after(self._last):
+            self._judge(entry)
+        self._turn(inf)
+
+    def _settle_in(self) -> None:
+        """Begin anew when another world has taken this one's place."""
+        if self._engine.log.cleared != self._cleared:
+            self._begin()
+
+    def _judge(self, entry: Entry) -> None:
+        self._turn(entry.n)
+        self._last = entry.n
+        if any(name.lower() == OWN for name, _ in entry.headers):
+            self._own += 1
+            return
+        self._judged += 1
+        seen = Seen(entry)
+        self._skipping = self._skipping or (
+            entry.call == "get_operation" and entry.world.clock.mode == "skip"
+        )
+        for judge in self._judges:
+            self._note(judge.see(seen), self._found)
+
+    def _turn(self, following: float) -> None:
+        """Where the world was put back, what went before is not held against what comes."""
+        if any(self._last <= turned < following for turned in self._engine.log.turned):
+            self._judges = [judge.turned() for judge in self._judges]
+
+    def _note(self, findings: Iterable[Finding], found: dict[str, _Found]) -> None:
+        redactor: Redactor | None = None
+        for finding in findings:
+            redactor = redactor or Redactor(self._engine.world.assumptions.key_prefix)
+            finding.says = redactor.text(finding.says)
+            found.setdefault(finding.rule.id, _Found()).add(finding)
+
+    def _remarks(self) -> list[str]:
+        remarks = []
+        if self._unseen:
+            remarks.append(
+                f"{_requests(self._unseen)} had left the log before the first look: not judged."
+            )
+        if self._skipping:
+            remarks.append(
+                "The clock skips ahead as operations are polled, so polling too early is not judged."
+            )
+        if self._own:
+            remarks.append(
+                f"{_requests(self._own)} came from the emulator's own pages and tools: not judged."
+            )
+        return remarks
+
+
+def watch_of(engine: Engine) -> Watch:
+    """Return the watch over a world; the first look begins it."""
+    watcher = engine.log.watcher
+    return watcher if isinstance(watcher, Watch) else Watch(engine)
+
+
+def _copy(of_rule: _Found) -> _Found:
+    standing = [finding for finding in of_rule.kept if not finding.withdrawn]
+    kept = [replace(finding, requests=[*finding.requests]) for finding in standing]
+    groups = {finding.group: finding for finding in kept if finding.group is not None}
+    return _Found(kept, groups, of_rule.count - (len(of_rule.kept) - len(kept)))
+
+
+def _requests(count: int) -> str:
+    return f"{count:,} request{'' if count == 1 else 's'}"

@@ -1,0 +1,69 @@
+// Conduct: what the client did that the real service would not bear, by rule, the worst first.
+import { html } from "../lib.js";
+import { inWorld } from "../api.js";
+import { useResource } from "../resource.js";
+import { go, link } from "../store.js";
+import { Badge, Button, Facts, Moment, Panel, Section, Shown } from "../parts.js";
+import { counted } from "../words.js";
+
+const SEVERITIES = ["error", "warning", "note"];
+const TONES = /** @type {Record<string, "bad"|"warn"|"calm">} */ ({ error: "bad", warning: "warn", note: "calm" });
+/** More findings of one rule than these say the same; so do more requests of one finding. */
+const MOST = 20;
+const MOST_LINKS = 8;
+
+/** @param {{query: Record<string, string>}} props */
+export default function Conduct({ query }) {
+  const final = query.final === "true";
+  const conduct = useResource(() => inWorld.get(`/conduct?final=${final}`), { on: ["request", "world"], deps: [final] });
+  const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client is done<//>`;
+  return html`<${Panel} title="Conduct" actions=${done}
+      lead="What the client did that the real service would not bear. Each rule is a sentence of the contract or of HTTP.">
+    <${Shown} of=${conduct} empty=${(/** @type {any} */ found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
+      ${(/** @type {any} */ found) => html`<${Findings} of=${found} />`}
+    <//>
+  <//>`;
+}
+
+/** @param {{of: any}} props */
+const Nothing = ({ of }) => html`Nothing was found in ${counted(of.judged, "request")}. ${of.remarks.join(" ")}`;
+
+/** @param {{of: any}} props */
+function Findings({ of }) {
+  /** @type {string[]} */
+  const rules = [...new Set(SEVERITIES.flatMap((severity) =>
+    of.findings.filter((/** @type {any} */ one) => one.severity === severity).map((/** @type {any} */ one) => one.rule)))];
+  return html`<div class="stack">
+    <p>${counted(of.findings.length, "finding")} in ${counted(of.judged, "request")}. <span class="quiet">${of.remarks.join(" ")}</span></p>
+    ${rules.map((rule) => html`<${Rule} key=${rule} findings=${of.findings.filter((/** @type {any} */ one) => one.rule === rule)} count=${of.counts[rule]} />`)}
+  </div>`;
+}
+
+/** @param {{findings: any[], count: number}} props */
+function Rule({ findings, count }) {
+  const [first] = findings;
+  const left = Math.max(count, findings.length) - Math.min(findings.length, MOST);
+  const quotes = new Map(findings.slice(0, MOST).map((one) => [`${one.because}${one.place}`, one]));
+  return html`<${Section} wide title=${first.title}>
+    <p class="quiet small"><code>${first.rule}</code></p>
+    <ul class="stack findings">
+      ${findings.slice(0, MOST).map((one) => html`<li key=${one.requests.join()}><${Finding} of=${one} /></li>`)}
+    </ul>
+    ${left > 0 && html`<p class="quiet">And ${left} more.</p>`}
+    <${Facts} of=${[
+      ["Why", html`${first.matters}${[...quotes.values()].map((one) => html` <q>${one.because}</q> <span class="quiet">(${one.place})</span>`)}`],
+      ["Instead", first.instead],
+    ]} />
+  <//>`;
+}
+
+/** @param {{of: any}} props */
+function Finding({ of }) {
+  const more = of.requests.length - MOST_LINKS + of.more_requests;
+  return html`<p><${Badge} tone=${TONES[of.severity]}>${of.severity}<//> ${of.says}</p>
+    <p class="row small">
+      ${of.requests.slice(0, MOST_LINKS).map((/** @type {number} */ n) => html`<a key=${n} href=${link("requests", String(n))}>Request ${n}</a>`)}
+      ${more > 0 && html`<span class="quiet">and ${more} more</span>`}
+      <span class="quiet"><${Moment} at=${of.at} /></span>
+    </p>`;
+}

@@ -1,0 +1,30 @@
+"""The page of an exploration fits whatever it is looked at on: what is long wraps or scrolls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.exploring.kinds import KINDS
+from hosting_emulator.exploring.page import page
+from hosting_emulator.exploring.planning import plan
+from hosting_emulator.exploring.points import CALLS
+from tests.browser.chromium import Chromium
+from tests.unit.exploring.samples import exploration, requests, result
+
+
+@pytest.mark.parametrize("width", [1280, 420, 320])
+def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path, width: int):
+    planned = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
+    told = ("retried-before-retry-after: Tried again before Retry-After was over",)
+    longest = max(planned.points, key=lambda point: len(str(point)))
+    results = [
+        result(str(point), conduct=told if point == longest else ()) for point in planned.points
+    ]
+    results[-1] = result(str(planned.points[-1]), verdict="failed", output=("/deep" * 60,))
+    path = tmp_path / "report.html"
+    path.write_text(page(exploration(*results, plan=planned)), encoding="utf-8")
+
+    with chromium.page(path.as_uri(), width=width) as shown:
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width

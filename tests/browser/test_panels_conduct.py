@@ -1,0 +1,80 @@
+"""The panel of conduct in a real browser: what the client did, by which requests, what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.axe import violations
+from tests.browser.chromium import Chromium, Scheme
+from tests.conftest import Api
+
+Panel = Callable[[str], str]
+
+
+def misbehave(api: Api) -> None:
+    """Break an error, a warning and a note."""
+    api.apply_domains(key=None)
+    operation = api.apply_domains().json["id"]
+    api.poll(operation)
+    api.dns(key="not-listed")
+
+
+def test_findings_come_as_they_happen_with_their_requests(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("conduct")) as page:
+        page.read("Nothing was found in 0 requests.")
+        misbehave(api)
+        page.read("3 findings in 4 requests.")
+        page.read("A mutation without an Idempotency-Key")
+        page.read("get_dns_authorization came with an Idempotency-Key.")
+        page.read("Make a key for each thing that is to be done")
+        page.read("(the contract, Endpoints)")
+        titles = page.evaluate("[...document.querySelectorAll('main h2')].map(h => h.innerText)")
+        assert titles == [
+            "A mutation without an Idempotency-Key",
+            "Polled before next_poll_after_seconds was over",
+            "An Idempotency-Key where none is listed",
+        ]
+        places = page.evaluate(
+            "[...document.querySelectorAll('main h2')].map(h => {"
+            "  const id = h.closest('.card').querySelector('code').getBoundingClientRect();"
+            "  const title = h.getBoundingClientRect();"
+            "  return id.top >= title.bottom && id.left === title.left;})"
+        )
+        assert places == [True] * 3  # each rule's id below its title, however long that is
+        page.click("link", "Request 3")
+        page.wait("location.hash.startsWith('#/requests/3')")
+
+
+def test_what_was_left_unfinished_is_told_once_the_client_is_done(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    api.apply_domains()
+
+    with chromium.page(panel("conduct")) as page:
+        page.read("Nothing was found in 1 request.")
+        page.click("button", "The client is done")
+        page.read("An operation was begun and not followed to its end")
+
+
+def test_what_is_sent_from_the_page_is_not_the_clients(chromium: Chromium, api: Api, panel: Panel):
+    with chromium.page(panel("try?call=get_dns_authorization")) as page:
+        page.click("button", "Send")
+        page.wait("document.querySelector('main').innerText.includes('200')")
+    with chromium.page(panel("conduct")) as page:
+        page.read("1 request came from the emulator's own pages and tools: not judged.")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_findings_are_accessible(
+    chromium: Chromium, api: Api, panel: Panel, width: int, scheme: Scheme
+):
+    misbehave(api)
+
+    with chromium.page(panel("conduct?final=true")) as page:
+        page.look(width, scheme)
+        page.read("4 findings in 4 requests.")
+        assert violations(page) == []

@@ -1,0 +1,155 @@
+"""The control API's conduct, over real HTTP: what a client did, the rules, and tickets in the log."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.client import ControlRefused
+from hosting_emulator.conduct.judges import RULES
+from tests.conftest import Api
+from tests.contract.conftest import HeldApi
+from tests.contract.origins import issue, redeem, secret_of
+
+
+def broken(api: Api) -> list[tuple[str, list[int]]]:
+    found = api.emulator.control.conduct(api.emulator.name)["findings"]
+    return [(one["rule"], one["requests"]) for one in found]
+
+
+def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: HeldApi) -> None:
+    api.apply_domains(key=None)
+    api.dns()
+
+    found = api.emulator.control.conduct(api.emulator.name)
+
+    rule = RULES["missing-idempotency-key"]
+    assert found == {
+        "judged": 2,
+        "unseen": 0,
+        "findings": [
+            {
+                "rule": rule.id,
+                "severity": "error",
+                "title": rule.title,
+                "says": "apply_project_domains came without an Idempotency-Key.",
+                "requests": [1],
+                "more_requests": 0,
+                "at": "2026-01-01T00:00:00.000Z",
+                "because": rule.because,
+                "place": rule.place,
+                "matters": rule.matters,
+                "instead": rule.instead,
+            }
+        ],
+        "counts": {rule.id: 1},
+        "rules_off": [],
+        "remarks": [],
+    }
+
+
+def test_rules_are_left_out_by_their_ids(api: HeldApi) -> None:
+    api.apply_domains(key=None)
+    off = ["missing-idempotency-key", "unread-field"]
+
+    found = api.emulator.control.conduct(api.emulator.name, off=off)
+
+    assert (found["findings"], found["counts"], found["rules_off"]) == ([], {}, off)
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("off=polled-to-early", "did you mean polled-too-early?"),
+        ("off=x", "/_emulator/contract/conduct-rules lists them"),
+        ("final=yes", "final is true or false"),
+    ],
+)
+def test_what_is_wrong_is_refused_in_one_line(api: HeldApi, query: str, says: str) -> None:
+    with pytest.raises(ControlRefused) as refused:
+        api.emulator.control.get(f"worlds/{api.emulator.name}/conduct?{query}")
+
+    assert refused.value.status == 400
+    assert says in str(refused.value)
+
+
+def test_every_rule_is_told(api: HeldApi) -> None:
+    rules = api.emulator.control.conduct_rules()
+
+    assert [rule["id"] for rule in rules] == list(RULES)
+    assert {rule["severity"] for rule in rules} == {"error", "warning", "note"}
+
+
+def test_a_real_lost_answer_and_a_new_key(api: HeldApi) -> None:
+    with api.emulator.fault("connection_reset", phase="after_commit", times=1):
+        with pytest.raises(OSError, match=r"reset|closed|Remote"):
+            Api.create_key(api, key="first")
+        api.create_key(key="second")
+
+    assert broken(api) == [("new-key-after-uncertainty", [1, 2])]
+
+
+def test_what_is_sent_again_from_the_log_is_not_the_clients(api: HeldApi) -> None:
+    api.apply_domains(key="a")
+    api.emulator.control.replay(1, api.emulator.name)
+
+    found = api.emulator.control.conduct(api.emulator.name)
+
+    assert (found["judged"], found["findings"], len(found["remarks"])) == (1, [], 1)
+
+
+def test_a_reset_forgets_and_a_restore_does_not(api: HeldApi) -> None:
+    with api.emulator.snapshot():
+        api.apply_domains(key=None)
+    assert broken(api) == [("missing-idempotency-key", [1])]
+
+    api.emulator.reset()
+    assert broken(api) == []
+
+
+# --- Redeeming is an exchange ---------------------------------------------------------------------
+
+
+def test_redeeming_a_ticket_is_in_the_request_log_without_its_secret(api: HeldApi) -> None:
+    ticket = issue(api)
+    assert redeem(api, ticket).status == 303
+    assert redeem(api, ticket).status == 404
+
+    first, second = api.emulator.control.requests(api.emulator.name, call="redeem_ticket")[::-1]
+
+    assert (first["n"], first["status"], first["project"]) == (2, 303, api.emulator.project)
+    assert (second["status"], second["code"], second["why"]) == (
+        404,
+        "resource_not_found",
+        ["the ticket is used"],
+    )
+    whole = api.emulator.control.request(2, api.emulator.name)
+    assert secret_of(ticket) not in str(whole)
+    assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole["answer"]["headers"]]
+    assert broken(api) == [("ticket-redeemed-twice", [3])]
+
+
+def test_redeeming_a_ticket_is_in_the_har_at_its_own_origin(api: HeldApi) -> None:
+    ticket = issue(api)
+    redeem(api, ticket)
+
+    entry = api.emulator.control.har(api.emulator.name)["log"]["entries"][1]
+
+    assert entry["request"]["url"] == (
+        ticket["origin"] + "/.service/dev-access/redeem?stage=dev&ticket=<redacted>"
+    )
+    assert entry["response"]["redirectURL"] == ticket["origin"] + "/"
+
+
+def test_a_redemption_cannot_be_sent_again(api: HeldApi) -> None:
+    redeem(api, issue(api))
+
+    with pytest.raises(ControlRefused, match="good only once"):
+        api.emulator.control.replay(2, api.emulator.name)
+
+
+def test_a_redemption_can_be_asserted_on(api: HeldApi) -> None:
+    redeem(api, issue(api))
+
+    (made,) = api.emulator.requests.assert_made("redeem_ticket", status=303, times=1)
+
+    assert (made.project, made.who) == (api.emulator.project, None)

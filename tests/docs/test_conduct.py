@@ -1,0 +1,57 @@
+"""The guide to conduct tells the truth: its commands run in order, and it names every rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.conduct.judges import RULES
+from tests.docs.markdown import anchors, blocks, links, steps
+from tests.docs.terminal import Terminals
+
+REPOSITORY = Path(__file__).parents[2]
+GUIDE = (REPOSITORY / "docs" / "conduct.md").read_text(encoding="utf-8")
+BEGIN, END = "<!-- rules -->\n", "<!-- end of rules -->"
+
+
+def rule_table() -> str:
+    """Return the table of rules as the page must have it."""
+    lines = ["| rule | severity | what it finds | because | instead |", "|---|---|---|---|---|"]
+    for rule in RULES.values():
+        because = rule.because.replace("|", "\\|")
+        lines.append(
+            f"| `{rule.id}` | {rule.severity} | {rule.title}. {rule.matters} "
+            f"| “{because}” ({rule.place}) | {rule.instead} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.slow
+def test_every_command_and_test_runs_and_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin")
+    with Terminals(tmp_path) as terminals:
+        for block in blocks(GUIDE):
+            if block.language in ("python", "toml"):
+                name = block.text.splitlines()[0].removeprefix("# ")
+                (tmp_path / name).write_text(block.text, encoding="utf-8")
+            elif block.language == "console":
+                for step in steps(block):
+                    terminals.run(step)
+
+
+def test_the_table_is_that_of_the_rules():
+    assert rule_table() == GUIDE.partition(BEGIN)[2].partition(END)[0]
+
+
+@pytest.mark.parametrize("target", links(GUIDE))
+def test_links_lead_somewhere(target: str):
+    if target.startswith("#"):
+        assert target.removeprefix("#") in anchors(GUIDE)
+    else:
+        assert (REPOSITORY / "docs" / target).exists()

@@ -1,0 +1,295 @@
+"""`conduct` tells what the client did, in text, JSON, JUnit XML and SARIF, and by its exit code."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from hosting_emulator.conduct.judges import RULES
+from hosting_emulator.conduct.viewing import rules_view
+from hosting_emulator_cli.conducting import begin_watch, conduct_of
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import connected
+from tests.unit.cli.samples import world
+from tests.unit.client.fake_control import FakeControl, Says
+
+PATH = "GET /worlds/default/conduct"
+
+
+def finding(rule: str, requests: list[int], **fields: Any) -> dict[str, Any]:
+    told = RULES[rule]
+    return {
+        "rule": rule,
+        "severity": told.severity,
+        "title": told.title,
+        "says": "create_user_api_key <did> it.",
+        "requests": requests,
+        "more_requests": 0,
+        "at": "2030-01-31T09:30:00.000Z",
+        "because": told.because,
+        "place": told.place,
+        "matters": told.matters,
+        "instead": told.instead,
+        **fields,
+    }
+
+
+def report(*findings: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    counts: dict[str, int] = {}
+    for found in findings:
+        counts[found["rule"]] = counts.get(found["rule"], 0) + 1
+    whole = {"judged": 12, "unseen": 0, "findings": list(findings), "counts": counts}
+    return {**whole, "rules_off": [], "remarks": [], **fields}
+
+
+WARNING = finding("polled-too-early", [3, 4], more_requests=7)
+ERROR = finding("new-key-after-uncertainty", [1, 2])
+NOTE = finding("operation-not-followed", [9])
+
+
+@pytest.fixture
+def rules(control: FakeControl) -> None:
+    control.on("GET /contract/conduct-rules", rules_view())
+
+
+def test_findings_in_words_the_worst_first(ask, control: FakeControl):
+    control.on(PATH, report(WARNING, ERROR, remarks=["The clock skips."]))
+
+    result = ask("conduct")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith(
+        "conduct: 2 findings (1 error, 1 warning) in 12 requests\n"
+        "\n"
+        "error: Tried again under a new Idempotency-Key, not knowing what became of the first attempt "
+        "[new-key-after-uncertainty]\n"
+        "    #1, #2: create_user_api_key <did> it.\n"
+        "    why      The first attempt may have been carried out"
+    )
+    assert "    #3, #4 and 7 more: create_user_api_key <did> it.\n" in result.stdout
+    assert "    instead  Wait next_poll_after_seconds of the last answer" in result.stdout
+    assert result.stdout.endswith("\n\nThe clock skips.\n")
+    assert max(map(len, result.stdout.splitlines())) <= 120
+
+
+def test_a_rule_left_out_of_nothing_is_refused(run, monkeypatch: pytest.MonkeyPatch):
+    result = run("exec", "--conduct-off", "polled-too-early", "--", "x")
+
+    assert result.exit_code == 2
+    assert "--conduct-off belongs to --conduct: give report or error as well" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_nothing_was_found(ask, control: FakeControl):
+    control.on(PATH, report())
+
+    result = ask("conduct")
+
+    assert (result.exit_code, result.stdout) == (0, "conduct: nothing was found in 12 requests\n")
+
+
+@pytest.mark.parametrize(
+    ("found", "severity", "code"),
+    [
+        (NOTE, "warning", 0),
+        (NOTE, "note", 1),
+        (WARNING, "warning", 1),
+        (WARNING, "error", 0),
+        (ERROR, "error", 1),
+    ],
+)
+def test_the_exit_code_is_for_scripts(
+    ask, control: FakeControl, found: dict[str, Any], severity: str, code: int
+):
+    control.on(PATH, report(found))
+
+    assert ask("conduct", "--severity", severity).exit_code == code
+
+
+def test_json_is_the_control_apis(ask, control: FakeControl):
+    control.on(PATH, report(NOTE))
+
+    assert json.loads(ask("conduct", "--json").stdout) == report(NOTE)
+
+
+def test_rules_are_left_out_and_the_client_may_be_done(ask, control: FakeControl):
+    asked = "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
+    control.on(asked, report())
+    off = ("--off", "polled-too-early,made-up-cursor", "--off", "unread-field")
+
+    assert ask("conduct", "--final", *off, "--world", "w").exit_code == 0
+
+
+@pytest.mark.usefixtures("rules")
+def test_junit_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Path):
+    control.on(PATH, report(WARNING, NOTE, ERROR, rules_off=["made-up-cursor"]))
+    path = tmp_path / "conduct.xml"
+
+    assert ask("conduct", "--junit", str(path)).exit_code == 1
+
+    root = Xml.parse(path).getroot()
+    cases = {str(case.get("name")).partition(":")[0]: case for case in root.iter("testcase")}
+    assert list(cases) == [rule for rule in RULES if rule != "made-up-cursor"]
+    failed = [rule for rule, case in cases.items() if case.find("failure") is not None]
+    assert failed == ["new-key-after-uncertainty", "polled-too-early"]
+    assert (root.get("tests"), root.get("failures")) == (str(len(cases)), "2")
+    text = cases["polled-too-early"].findtext("failure") or ""
+    assert "#3, #4 and 7 more: create_user_api_key <did> it." in text
+    assert RULES["polled-too-early"].instead in text
+    assert "#9" in (cases["operation-not-followed"].findtext("system-out") or "")
+
+
+# SARIF 2.1.0, of which this is what we write: 3.13 sarifLog, 3.14 run, 3.20 invocation, 3.27 result,
+# 3.28 location, 3.33 logicalLocation, 3.49 reportingDescriptor, 3.58 notification.
+LEVELS = {"none", "note", "warning", "error"}
+
+
+@pytest.mark.usefixtures("rules")
+def test_sarif_is_as_its_specification_says(ask, control: FakeControl, tmp_path: Path):
+    control.on(PATH, report(WARNING, NOTE, ERROR, remarks=["The clock skips."]))
+    path = tmp_path / "conduct.sarif"
+
+    assert ask("conduct", "--sarif", str(path)).exit_code == 1
+
+    log = json.loads(path.read_text(encoding="utf-8"))
+    assert set(log) == {"$schema", "version", "runs"}
+    assert (log["version"], log["$schema"].startswith("https://")) == ("2.1.0", True)
+    (run,) = log["runs"]
+    assert set(run) == {"tool", "automationDetails", "invocations", "results"}
+    driver = run["tool"]["driver"]
+    assert set(driver) == {"name", "semanticVersion", "rules"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", driver["semanticVersion"])
+    assert [rule["id"] for rule in driver["rules"]] == list(RULES)
+    for rule in driver["rules"]:
+        assert rule["defaultConfiguration"]["level"] in LEVELS
+        assert all(rule[part]["text"] for part in ("shortDescription", "fullDescription", "help"))
+    assert run["automationDetails"]["id"] == "conduct/default/"
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is True
+    assert invocation["toolExecutionNotifications"] == [
+        {"level": "note", "message": {"text": "The clock skips."}}
+    ]
+    for result, found in zip(run["results"], (WARNING, NOTE, ERROR), strict=True):
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == found["rule"]
+        assert result["level"] == found["severity"]
+        assert result["message"]["text"].startswith(found["says"])
+        assert result["occurrenceCount"] == len(found["requests"]) + found["more_requests"]
+        names = [place["logicalLocations"][0]["name"] for place in result["locations"]]
+        assert names == [f"request {n}" for n in found["requests"]]
+        # Code scanning shows a result at its first location's file, and nothing without one.
+        for place in result["locations"]:
+            assert place["physicalLocation"] == {
+                "artifactLocation": {"uri": "README.md", "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": 1},
+            }
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [("src/client.py", "src/client.py"), ("./my client.py", "my%20client.py")],
+)
+def test_sarif_points_at_the_file_that_is_named(
+    ask, control: FakeControl, tmp_path: Path, path: str, uri: str
+):
+    control.on(PATH, report(ERROR))
+    file = tmp_path / "conduct.sarif"
+
+    ask("conduct", "--sarif", str(file), "--sarif-about", path)
+
+    (result,) = json.loads(file.read_text(encoding="utf-8"))["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == uri
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--sarif-about", "a.py"), "--sarif-about goes with --sarif FILE"),
+        (
+            ("--sarif", "x", "--sarif-about", "/a.py"),
+            "write a path from the root of the repository",
+        ),
+        (("--sarif", "x", "--sarif-about", "../a.py"), "write a path from the root"),
+        (("--sarif", "x", "--sarif-about", "."), "write a path from the root"),
+        (("--sarif", "x", "--sarif-about", "https://a/b"), "write a path from the root"),
+    ],
+)
+def test_what_sarif_cannot_point_at_is_one_line(ask, arguments: tuple[str, ...], why: str):
+    result = ask("conduct", *arguments)
+
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert why in result.stderr
+
+
+def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
+    ask, control: FakeControl
+):
+    why = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
+    refusal = {"type": "about:blank", "title": "Bad off", "status": 400, "detail": why}
+    control.on(
+        f"{PATH}?off=nope", Says(refusal, status=400, content_type="application/problem+json")
+    )
+
+    result = ask("conduct", "--off", "nope")
+
+    assert result.exit_code == 2
+    assert "no rule is named 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
+
+
+def test_the_help_says_when_the_exit_code_is_1(run):
+    text = " ".join(run("conduct", "--help").stdout.split())
+
+    assert "The exit code is 1 when something of severity warning or worse was found" in text
+
+
+@pytest.mark.usefixtures("rules")
+def test_findings_of_one_rule_are_quoted_each_with_its_own_sentence(ask, control: FakeControl):
+    body = finding("unread-field", [1], because="No request body.", place="the contract, 4")
+    control.on(PATH, report(body, finding("unread-field", [2])))
+
+    text = " ".join(ask("conduct").stdout.split())
+
+    assert "“No request body.” (the contract, 4) “Query: a continuation cursor" in text
+
+
+def test_rules_are_listed_without_an_emulator(run):
+    listed = run("conduct", "rules").stdout
+    told = json.loads(run("conduct", "rules", "--json").stdout)
+
+    assert [line.split()[0] for line in listed.splitlines()[1:]] == list(RULES)
+    assert told == rules_view()["items"]
+
+
+def test_no_emulator_is_one_clear_line(run):
+    result = run("conduct", "--url", "http://127.0.0.1:9")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+# --- Around a command -----------------------------------------------------------------------------
+
+
+def test_exec_tells_of_each_world_in_which_something_was_found(control: FakeControl):
+    control.on("GET /worlds", {"items": [world("default"), world("a"), world("b")]})
+    control.on(f"{PATH}?final=true", report())
+    control.on("GET /worlds/a/conduct?final=true", report())
+    control.on("GET /worlds/b/conduct?final=true", report(WARNING))
+
+    with connected(control.url, None) as client:
+        text, bad = conduct_of(client, ())
+
+    assert bad
+    assert text.startswith(
+        "conduct: nothing was found in 12 requests\n\nworld b\nconduct: 1 finding"
+    )
+
+
+def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
+    with connected(control.url, None) as client, pytest.raises(Failure, match="--conduct-off"):
+        begin_watch(client, ["no-such-rule"])

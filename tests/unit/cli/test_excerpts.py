@@ -1,0 +1,80 @@
+"""What is shown of a run's output: its end, and where in the user's own code it broke."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator_cli.exploring.excerpts import excerpt
+
+DEEP = [f'  File "/usr/lib/python3.11/json/decoder.py", line {n}, in decode' for n in range(20)]
+HEAD = "Traceback (most recent call last):"
+OWN = ['  File "/home/ann/lib/deploy.py", line 7, in ask', "    return json.loads(answer)"]
+END = "json.decoder.JSONDecodeError: Expecting value"
+
+
+def test_a_short_output_is_shown_whole():
+    assert excerpt(["a", "b"]) == ("a", "b")
+
+
+def test_of_a_long_one_the_last_twelve_lines():
+    assert excerpt([str(n) for n in range(40)]) == tuple(str(n) for n in range(28, 40))
+
+
+def test_the_users_own_frame_stays_above_what_others_did():
+    shown = excerpt(["Hello", HEAD, *OWN, *DEEP, END])
+
+    assert shown[:3] == (*OWN, "…")
+    assert shown[-1] == END
+    assert len(shown) == 12
+
+
+def test_a_frame_without_its_source_is_one_line():
+    assert excerpt([HEAD, OWN[0], *DEEP, END])[:2] == (OWN[0], "…")
+
+
+def test_a_frame_that_is_shown_anyway_is_not_repeated():
+    lines = [*DEEP, HEAD, *OWN, END]
+
+    assert excerpt(lines) == tuple(lines[-12:])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/x/.venv/lib/python3.12/site-packages/httpx/_client.py",
+        "/usr/lib/python3/dist-packages/requests/api.py",
+        "/opt/lib64/python3.13t/asyncio/runners.py",
+        "<frozen runpy>",
+        "C:\\Python311\\Lib\\json\\decoder.py",
+    ],
+)
+def test_what_was_installed_is_not_the_users(path: str):
+    lines = [HEAD, *OWN, *[f'  File "{path}", line 1, in x'] * 20, END]
+
+    assert excerpt(lines)[:2] == tuple(OWN)
+
+
+def test_only_the_last_traceback_counts():
+    lines = [HEAD, *OWN, "KeyError: 1", "Handled.", HEAD, *DEEP, END]
+
+    assert excerpt(lines) == tuple(lines[-12:])
+
+
+def test_a_real_traceback_keeps_the_users_frame(tmp_path: Path):
+    script = tmp_path / "deploy.py"
+    script.write_text(
+        "import json\n\n\ndef odd(pairs):\n    raise ValueError('odd')\n\n\ndef ask():\n"
+        "    import asyncio\n    asyncio.run(later())\n\n\nasync def later():\n"
+        "    json.loads('no' * 9)\n\n\nask()\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False
+    )
+
+    shown = excerpt(done.stderr.splitlines())
+
+    assert any(str(script) in line and "in later" in line for line in shown)
+    assert shown[-1].startswith("json.decoder.JSONDecodeError")

@@ -1,0 +1,262 @@
+"""Idempotency-Keys: what is a mistake with them, and what is only care."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.conduct.watching import Watched
+
+NEW_KEY = "new-key-after-uncertainty"
+REUSED = "key-reused-for-another-request"
+LOST: tuple[dict[str, Any], ...] = (
+    {"connection_reset": {}, "phase": "after_commit"},
+    {"connection_reset": {}},
+    {"timeout": {}, "phase": "after_commit"},
+    {"timeout": {}},
+    {"truncate": {"bytes": 10}, "phase": "after_commit"},
+    {"malformed_response": {}},
+    {"empty_response": {}},
+    {"gateway_error": {"status": 502}, "phase": "after_commit"},
+    {"gateway_error": {"status": 504}},
+    {"abort": {"code": "service_unavailable"}},
+    {"abort": {"code": "api_key_creation_uncertain"}},
+)
+
+
+@pytest.fixture
+def api() -> Watched:
+    return Watched()
+
+
+@pytest.mark.parametrize("call", ["set_flag", "initialize", "create_key", "apply_domains"])
+def test_a_mutation_needs_a_key(api: Watched, call: str):
+    body = [True] if call == "set_flag" else []
+    getattr(api, call)(*body, key=None)
+
+    assert api.broken() == [("missing-idempotency-key", [1])]
+
+
+def test_one_client_that_never_has_a_key_is_one_finding(api: Watched):
+    for _ in range(30):
+        api.apply_domains(key=None)
+
+    found = next(f for f in api.findings() if f.rule.id == "missing-idempotency-key")
+    assert (found.requests, found.more) == (list(range(1, 21)), 10)
+
+
+@pytest.mark.parametrize("fault", LOST, ids=lambda fault: " ".join(map(str, fault)))
+def test_an_uncertain_mutation_is_not_sent_under_a_new_key(api: Watched, fault):
+    api.fault(**fault)
+    api.create_key(key="first")
+    api.create_key(key="second")
+
+    assert api.broken() == [(NEW_KEY, [1, 2])]
+
+
+@pytest.mark.parametrize("fault", LOST, ids=lambda fault: " ".join(map(str, fault)))
+def test_the_same_key_again_is_right(api: Watched, fault):
+    api.fault(**fault)
+    api.create_key(key="first")
+    api.create_key(key="first")
+    api.create_key(key="another")  # its outcome is known by now: this is another wish
+
+    assert api.broken() == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"abort": {"code": "rate_limited", "retry_after_seconds": 1}},
+        {"abort": {"code": "forbidden"}},
+        {"rate_limit": {"limit": 1, "window": "1m"}, "skip_first": 1},
+    ],
+)
+def test_a_refusal_is_certain(api: Watched, fault):
+    api.fault(**fault)
+    api.apply_domains(key="first")
+    api.pass_time(61)
+    api.apply_domains(key="second")
+
+    assert NEW_KEY not in dict(api.broken())
+
+
+def test_a_retry_that_learns_nothing_leaves_it_uncertain(api: Watched):
+    api.lose()
+    api.create_key(key="first")
+    api.fault(abort={"code": "rate_limited"})
+    api.create_key(key="first")
+    api.create_key(key="second")
+
+    assert (NEW_KEY, [1, 3]) in api.broken()
+
+
+def test_another_wish_is_not_a_retry(api: Watched):
+    api.lose()
+    api.create_key("ci", key="first")
+    api.create_key("laptop", key="second")
+    api.create_key("ci", key="third", who="member")
+
+    assert api.broken() == []
+
+
+def test_a_flag_that_was_switched_since_is_another_wish(api: Watched):
+    api.lose()
+    api.set_flag(True, key="first")
+    api.set_flag(False, key="second")
+    api.set_flag(True, key="third")
+
+    assert api.broken() == []
+
+
+def test_a_key_is_no_use_once_it_is_forgotten(api: Watched):
+    api.lose()
+    api.create_key(key="first")
+    api.engine.move_by(24 * 3_600_000)
+    api.create_key(key="second")
+
+    assert api.broken() == []
+
+
+def test_a_spelling_of_the_body_does_not_make_another_request(api: Watched):
+    path = f"/v1/organizations/{api.organization()}/user-api-keys"
+    api.lose()
+    api.create_key("ci", key="first")
+    sent = [("Authorization", f"Bearer {api.token()}"), ("Content-Type", "application/json")]
+    api.send("POST", path, [*sent, ("Idempotency-Key", "second")], b'{ "name":"ci" }')
+
+    assert api.broken() == [(NEW_KEY, [1, 2])]
+
+
+def test_whoever_does_not_wait_for_a_late_answer_cannot_know_it(api: Watched):
+    def give_up() -> None:
+        api.pass_time(1)
+        api.apply_domains(key="second")
+
+    path = f"/v1/projects/{api.project()}/domains"
+    api.send_late(5000, "PUT", path, key="first", between=give_up)
+
+    # The one that was held up stands in the log after the one that did not wait for it.
+    assert api.broken() == [(NEW_KEY, [1, 2])]
+    assert api.engine.log.newest(1)[0].headers[1] == (b"Idempotency-Key", b"first")
+
+
+def test_whoever_waits_for_a_late_answer_may_wish_for_more(api: Watched):
+    api.send_late(5000, "PUT", f"/v1/projects/{api.project()}/domains", key="first")
+    api.apply_domains(key="second")
+
+    assert api.broken() == []
+
+
+@pytest.mark.parametrize("waits_s", [1, 30])
+def test_an_answer_that_comes_slowly_is_late_too(api: Watched, waits_s: int):
+    api.fault(slow_response={"bytes_per_second": 30})
+    api.create_key(key="first")
+    api.pass_time(waits_s)
+    api.create_key(key="second")
+
+    assert api.broken() == ([(NEW_KEY, [1, 2])] if waits_s == 1 else [])
+
+
+def test_to_do_as_the_problem_suggests_is_right(api: Watched):
+    api.lose()
+    api.apply_domains(key="first")
+    api.fault(abort={"code": "idempotency_key_reused"})
+    assert "new key" in api.apply_domains(key="first").json["suggested_action"]
+    api.apply_domains(key="second")
+
+    assert api.broken() == []
+
+
+def test_workers_that_each_retry_their_own_are_accused_no_longer(api: Watched):
+    api.lose()
+    api.create_key(key="first")
+    api.create_key(key="second")
+    assert api.broken() == [(NEW_KEY, [1, 2])]
+
+    api.create_key(key="first")
+    conduct = api.look()
+    assert (conduct.findings, conduct.counts) == ([], {})
+
+
+@pytest.mark.parametrize("in_world_time", [True, False])
+def test_hours_later_it_is_another_wish(api: Watched, in_world_time: bool):
+    api.lose()
+    api.apply_domains(key="first")
+    if in_world_time:
+        api.engine.move_by(12 * 3_600_000)
+    else:
+        api.pass_time(12 * 3600)
+    api.apply_domains(key="second")
+
+    assert api.broken() == []
+
+
+def test_uncertain_is_uncertain_at_any_status():
+    api = Watched(problem_statuses={"api_key_creation_uncertain": 409})
+    api.fault(abort={"code": "api_key_creation_uncertain"})
+    assert api.create_key(key="first").status == 409
+    api.create_key(key="second")
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.requests) == (NEW_KEY, [1, 2])
+    assert "got 409 under the key 'first'" in found.says
+
+
+@pytest.mark.parametrize(("second", "broken"), [("first", 0), ("second", 1)])
+def test_a_path_is_the_same_however_it_is_spelled(api: Watched, second: str, broken: int):
+    path = f"/v1/projects/{api.project()}/source%3Ainitialize"
+    api.lose()
+    api.initialize(1, key="first")
+    api.call("POST", path, key=second, body={"expected_source_generation": 1})
+
+    assert [rule for rule, _ in api.broken()] == [NEW_KEY] * broken
+
+
+# --- Keys used again ------------------------------------------------------------------------------
+
+
+def test_a_key_is_for_one_thing(api: Watched):
+    api.set_flag(True, key="a")
+    api.set_flag(False, key="a")
+    api.apply_domains(key="a")
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.requests, found.severity) == (REUSED, [1, 2, 3], "error")
+    assert found.says == (
+        "The key 'a' of set_project_powered_by_flag (#1) was sent with another body "
+        "(set_project_powered_by_flag, #2)."
+    )
+
+
+def test_each_person_has_keys_of_their_own(api: Watched):
+    api.create_key("ci", key="a")
+    api.create_key("laptop", key="a", who="member")
+
+    assert api.broken() == []
+
+
+def test_a_key_per_call_where_that_is_assumed():
+    api = Watched(idempotency_scope="principal_and_call")
+    api.create_key("ci", key="a")
+    api.apply_domains(key="a")
+    assert api.broken() == []
+
+    api.create_key("laptop", key="a")
+    assert api.broken() == [(REUSED, [1, 3])]
+
+
+def test_whether_a_refused_key_is_free_is_open(api: Watched):
+    api.set_flag("yes", key="a")
+    api.set_flag(True, key="a")
+
+    assert [(found.rule.id, found.severity) for found in api.findings()] == [(REUSED, "note")]
+
+
+def test_a_second_attempt_while_the_first_is_under_way_is_the_same_request():
+    api = Watched(idempotency_in_flight="refuse")
+    api.engine._in_flight.add(f"{api.world.indexes['person:owner']}|a")
+    assert api.apply_domains(key="a").json["code"] == "idempotency_key_reused"
+    api.engine._in_flight.clear()
+    api.apply_domains(key="a")
+
+    assert REUSED not in dict(api.broken())

@@ -1,0 +1,137 @@
+"""Secrets and tickets: where they may stand, and how often a ticket is good."""
+
+import json
+from base64 import b64encode
+
+import pytest
+
+from hosting_emulator.conduct.viewing import conduct_view
+from tests.in_process import InProcess, fresh_world
+from tests.unit.conduct.watching import Watched
+
+
+@pytest.fixture
+def api() -> Watched:
+    return Watched()
+
+
+def secret(api: Watched, kind: str) -> str:
+    if kind == "an access token":
+        return api.token("reader")
+    if kind == "an API key":
+        return str(api.create_key().json["value"])
+    return str(api.ticket().json["redeem_url"]).partition("ticket=")[2]
+
+
+KINDS = ("an access token", "an API key", "a ticket")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        ("secret-in-url", "query"),
+        ("secret-in-url", "path"),
+        ("secret-in-referer", "Referer"),
+        ("secret-in-header", "X-Auth"),
+        ("secret-in-header", "Cookie"),
+        ("secret-in-header", "Idempotency-Key"),
+    ],
+)
+def test_a_secret_is_told_and_not_shown(api: Watched, kind: str, rule: str, where: str):
+    found = secret(api, kind)
+    path = f"/v1/projects/{api.project()}/edge-dns"
+    if where == "query":
+        api.call("GET", f"{path}?access_token={found}")
+    elif where == "path":
+        api.call("GET", f"{path}/{found}")
+    else:
+        text = f"https://app.example/?token={found}" if where == "Referer" else f"token={found}"
+        api.call("GET", path, headers={where: text})
+
+    findings = [found for found in api.findings() if found.rule.id == rule]
+    assert [kind in finding.says for finding in findings] == [True]
+    assert found not in json.dumps(conduct_view(api.look(), []))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_secret_may_be_packed(api: Watched, kind: str):
+    packed = b64encode(f"user:{secret(api, kind)}".encode()).decode()
+    api.dns(headers={"X-Auth": f"Basic {packed}"})
+    api.dns(headers={"X-Auth": f"Basic {'A' * 61}"})
+
+    (found,) = api.findings()
+    assert (found.rule.id, kind in found.says) == ("secret-in-header", True)
+    assert found.requests == [api.engine.log.count - 1]
+
+
+def test_each_of_two_headers_is_read(api: Watched):
+    path = f"/v1/projects/{api.project()}/edge-dns"
+    signed_in = ("Authorization", f"Bearer {api.token()}")
+    api.send("GET", path, [signed_in, ("X-Debug", f"t={api.token()}"), ("X-Debug", "x")])
+
+    assert api.broken() == [("secret-in-header", [1])]
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_in_authorization_it_is_right(api: Watched, kind: str):
+    token = secret(api, kind)
+    assert api.deployments(token=token).status == 200
+
+    assert api.broken() == []
+
+
+def test_what_only_looks_like_one_is_none(api: Watched):
+    elsewhere = InProcess(fresh_world("other", "another seed")).token()
+    digest = "0123456789abcdefghijABCDEFGHIJ0123456789_-x"
+    api.dns(
+        headers={"X-Proxy-Identity": elsewhere, "X-Trace": digest, "Referer": f"https://a/{digest}"}
+    )
+    api.set_flag(True, key=digest)
+
+    assert api.broken() == []
+
+
+# --- Tickets --------------------------------------------------------------------------------------
+
+
+def test_a_ticket_is_redeemed_at_its_address(api: Watched):
+    assert api.redeem(api.ticket().json["redeem_url"]) == 303
+
+    assert api.broken() == []
+    redeemed = api.engine.log.newest(1)[0]
+    assert (redeemed.call, redeemed.project, redeemed.status) == (
+        "redeem_ticket",
+        api.project(),
+        303,
+    )
+
+
+def test_a_ticket_is_good_once(api: Watched):
+    url = api.ticket().json["redeem_url"]
+    for _ in range(3):
+        api.redeem(url)
+
+    assert api.broken() == [("ticket-redeemed-twice", [3, 4])]
+
+
+def test_a_ticket_is_good_for_ten_minutes(api: Watched):
+    url = api.ticket().json["redeem_url"]
+    api.engine.move_by(600_000)
+    assert api.redeem(url) == 404
+
+    assert api.broken() == [("ticket-redeemed-late", [2])]
+
+
+def test_the_newest_ticket_is_good_alone(api: Watched):
+    old, new = (api.ticket().json["redeem_url"] for _ in range(2))
+    assert [api.redeem(old), api.redeem(new)] == [404, 303]
+
+    assert api.broken() == [("replaced-ticket-redeemed", [3])]
+
+
+def test_a_ticket_that_is_none_proves_nothing(api: Watched):
+    url = api.ticket().json["redeem_url"]
+    api.redeem(url[:-43] + "A" * 43)
+
+    assert api.broken() == []

@@ -1,0 +1,102 @@
+"""A client in this process, and what the watch says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hosting_emulator.conduct.rule import Finding
+from hosting_emulator.conduct.watch import Conduct, watch_of
+from hosting_emulator.engine.exchange import Incoming
+from hosting_emulator.engine.redeeming import redeem_at
+from hosting_emulator.engine.snapshots import Snapshot
+from hosting_emulator.faults.reading import arm
+from hosting_emulator.variation.setting import read_variation, set_variation
+from hosting_emulator.world.tables import PROJECTS
+from hosting_emulator.world.value import Change
+from tests.in_process import Answer, InProcess, Machine, fresh_world
+
+SECOND_MS = 1000
+
+
+class Watched(InProcess):
+    """The calls of one world, with time and faults in the test's hands, under watch from the start."""
+
+    def __init__(self, mode: str = "frozen", **assumptions: Any) -> None:
+        machine = Machine()
+        super().__init__(fresh_world(mode=mode, machine=machine, **assumptions), machine=machine)
+        watch_of(self.engine)
+
+    # --- What happens to it ---------------------------------------------------------------------
+
+    def pass_time(self, seconds: float) -> None:
+        """Let real time pass; a frozen world's stands still."""
+        self.machine.at_ms += round(seconds * SECOND_MS)
+
+    def fault(self, **fault: Any) -> None:
+        """Arm a fault, once unless told otherwise."""
+        change = Change(self.world, self.engine.settle())
+        arm(change, {"times": 1, **fault})
+        self.engine.commit(change, "armed")
+
+    def lose(self, **fault: Any) -> None:
+        """Lose the next answer; what was asked is done."""
+        self.fault(connection_reset={}, phase="after_commit", **fault)
+
+    def vary(self, *points: str) -> None:
+        """Vary the answers from now on, at some points."""
+        change = Change(self.world, self.engine.settle())
+        set_variation(change, read_variation("1", points))
+        self.engine.commit(change, "varied")
+
+    def turn_back(self) -> Snapshot:
+        """Keep the world as it is, to be put back."""
+        return Snapshot(self.world, self.engine.now_ms())
+
+    def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Answer:
+        """Send a request that a fault holds up for so long, in real time, before it is done."""
+        sent = [("Authorization", f"Bearer {self.token()}"), ("Idempotency-Key", options["key"])]
+        incoming = self._incoming(method, path, sent)
+        self.fault(latency={"delay_ms": delay_ms})
+        assert self.engine.exchange(incoming).resume
+        between = options.get("between")
+        if between is not None:
+            between()
+        self.machine.at_ms += delay_ms
+        outgoing = self.engine.exchange(incoming)
+        return Answer(outgoing.status, outgoing.body, dict(outgoing.headers))
+
+    def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> int:
+        """Open a redeem address and return the status."""
+        path, _, query = url.partition(".localhost")[2].partition("?")
+        incoming = self._incoming("GET", path, list((headers or {}).items()))
+        incoming.query = query
+        project = self.world.get(PROJECTS, self.project())
+        assert project is not None
+        return redeem_at(self.engine, incoming, project).status
+
+    def _incoming(self, method: str, path: str, sent: list[tuple[str, str]]) -> Incoming:
+        return Incoming(
+            method=method,
+            path=path,
+            query="",
+            docs_url=lambda: "http://docs",
+            headers=lambda name: [v for k, v in sent if k.lower() == name.lower()],
+            raw_headers=[(k.encode(), v.encode()) for k, v in sent],
+        )
+
+    # --- What is said of it ---------------------------------------------------------------------
+
+    def look(self, *, final: bool = False) -> Conduct:
+        return watch_of(self.engine).look(final=final)
+
+    def findings(self, *, final: bool = False) -> list[Finding]:
+        return self.look(final=final).findings
+
+    def broken(self, *, final: bool = False) -> list[tuple[str, list[int]]]:
+        """Return which rules were broken by which requests."""
+        return [(found.rule.id, found.requests) for found in self.findings(final=final)]
+
+    def operation(self) -> str:
+        """Begin an operation and return its id."""
+        return str(self.apply_domains().json["id"])
