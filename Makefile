@@ -5,7 +5,8 @@
 
 VENV ?= .venv
 ARGS ?=
-WORKERS ?= auto
+# Half as many again as there are processors: many a test waits for a process or a page.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 3 / 2 )))
 
 # The first interpreter that is new enough; expanded only when there is no environment yet.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))

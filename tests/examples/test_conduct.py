@@ -11,8 +11,9 @@ from tests.examples.programs import need, run
 
 #: Scenarios in which something goes wrong on the way.
 TROUBLED = (
-    *("lost-response-key", "lost-response-domains", "flaky-network", "connection-lost"),
-    *("gateway-errors-in-html", "rate-limited", "slow-and-truncated-bodies"),
+    *("lost-response-key", "lost-response-domains", "connection-lost", "gateway-errors-in-html"),
+    *("rate-limited", "slow-and-truncated-bodies"),
+    pytest.param("flaky-network", marks=pytest.mark.torture),  # it makes the client wait a lot
 )
 
 

@@ -91,13 +91,19 @@ def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
     assert not [name for name in names if name.startswith((".venv", ".git/", ".ci/"))]
 
 
-def test_command_runs_in_a_clean_environment(distributions: Distributions, tmp_path: Path):
+@pytest.fixture(scope="module")
+def commands(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of an environment with the wheel and its dependencies."""
+    folder = tmp_path_factory.mktemp("installed")
+    found = make_environment(folder / "environment")
+    run([found / "pip", "install", distributions.wheel], cwd=folder)
+    return found
+
+
+def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
     """Given only the wheel and its dependencies, the command answers from any folder."""
-    commands = make_environment(tmp_path / "environment")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-
-    run([commands / "pip", "install", distributions.wheel], cwd=tmp_path)
 
     for cwd in (tmp_path, elsewhere):
         answer = run([commands / "hosting-emulator", "--version"], cwd=cwd)
@@ -106,9 +112,10 @@ def test_command_runs_in_a_clean_environment(distributions: Distributions, tmp_p
     run([commands / "python", "-m", "pip", "check"], cwd=elsewhere)
 
 
-def test_plugin_loads_in_a_clean_environment(distributions: Distributions, tmp_path: Path):
+def test_plugin_loads_in_a_clean_environment(
+    commands: Path, distributions: Distributions, tmp_path: Path
+):
     """Given the wheel with its `pytest` extra, an empty project's pytest finds the plugin."""
-    commands = make_environment(tmp_path / "environment")
     run([commands / "pip", "install", f"{distributions.wheel}[pytest]"], cwd=tmp_path)
     (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
 
