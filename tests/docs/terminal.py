@@ -12,13 +12,15 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from tests.docs.markdown import Step, matches
+from tests.docs.markdown import Step, blocks, matches, steps
 
 #: The ports the page names: the emulator's default, and one for TLS.
 PORTS = ("4620", "4643")
+#: Blocks of these languages are files, which begin with a comment that is their name.
+_FILES = ("python", "toml", "yaml")
 _MARK = "\x1e"
 _PATIENCE_S = 90.0
 _COMMANDS = str(Path(sys.executable).parent)
@@ -50,6 +52,16 @@ class Terminals:
         where = f"line {step.line}: {command}\n--- printed (exit code {code})\n{printed}"
         assert code == 0, where
         assert not shown or matches(shown, printed), f"{where}\n--- shown\n{shown}"
+
+    def follow(self, page: str, files: Sequence[str] = _FILES) -> None:
+        """Do all that a page shows: write the blocks that are `files`, by language, run what is typed."""
+        for block in blocks(page):
+            if block.language in files:
+                name = block.text.splitlines()[0].removeprefix("# ")
+                (self._folder / name).write_text(self.localized(block.text), encoding="utf-8")
+            elif block.language == "console":
+                for step in steps(block):
+                    self.run(step)
 
     def localized(self, text: str) -> str:
         # At one go: a free port may look like another that the page names.

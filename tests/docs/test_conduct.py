@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.conduct.judges import RULES
-from tests.docs.markdown import anchors, blocks, links, steps
+from tests.docs.markdown import anchors, links
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -28,21 +28,10 @@ def rule_table() -> str:
 
 
 @pytest.mark.slow
-def test_every_command_and_test_runs_and_prints_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin")
+@pytest.mark.usefixtures("alone")
+def test_every_command_and_test_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
-        for block in blocks(GUIDE):
-            if block.language in ("python", "toml"):
-                name = block.text.splitlines()[0].removeprefix("# ")
-                (tmp_path / name).write_text(block.text, encoding="utf-8")
-            elif block.language == "console":
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(GUIDE)
 
 
 def test_the_table_is_that_of_the_rules():

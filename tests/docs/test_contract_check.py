@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.contract_check import ALLOWED
 from hosting_emulator_cli.commands.contract_check import check
-from tests.docs.markdown import blocks, steps
+from tests.docs.markdown import blocks
 from tests.docs.terminal import Terminals
 
 PAGE = (Path(__file__).parents[2] / "docs" / "contract-check.md").read_text(encoding="utf-8")
@@ -19,10 +19,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "contract-check.md").read_text(enco
 @pytest.mark.slow
 def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
     with Terminals(tmp_path) as terminals:
-        for block in blocks(PAGE):
-            if block.skipped is None:
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(PAGE)
 
 
 def test_only_the_server_that_is_not_there_is_not_asked() -> None:

@@ -11,7 +11,7 @@ from hosting_emulator.exploring.judging import MEANINGS
 from hosting_emulator.exploring.kinds import KINDS
 from hosting_emulator.exploring.matrix import MARKS
 from hosting_emulator_cli.commands.explore import explore
-from tests.docs.markdown import blocks, links, steps
+from tests.docs.markdown import links
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -19,26 +19,11 @@ PAGE = REPOSITORY / "docs" / "explore.md"
 GUIDE = PAGE.read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this run has set is not what a reader has."""
-    for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin")
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
-        for block in blocks(GUIDE):
-            if block.language == "python":
-                name = block.text.splitlines()[0].removeprefix("# ")
-                (tmp_path / name).write_text(block.text, encoding="utf-8")
-            elif block.language == "console":
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(GUIDE)
 
 
 def test_every_kind_of_fault_is_told():

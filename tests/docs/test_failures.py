@@ -6,7 +6,6 @@ from pathlib import Path
 
 from hosting_emulator.interventions.table import INTERVENTIONS
 from hosting_emulator.world.fault_records import KINDS
-from tests.docs.markdown import blocks, steps
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -15,13 +14,7 @@ GUIDE = (REPOSITORY / "docs" / "failures.md").read_text(encoding="utf-8")
 
 def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
-        for block in blocks(GUIDE):
-            if block.language == "yaml":
-                name = block.text.splitlines()[0].removeprefix("# ")
-                (tmp_path / name).write_text(block.text, encoding="utf-8")
-            elif block.language == "console":
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(GUIDE)
 
 
 def test_every_kind_of_fault_has_an_example():

@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.replaying.showing import _FIELDS
 from hosting_emulator_cli.commands.replaying import replay, shrink
-from tests.docs.markdown import blocks, steps, without_blocks
+from tests.docs.markdown import blocks, without_blocks
 from tests.docs.terminal import PORTS, Terminals
 
 PAGE = Path(__file__).parents[2] / "docs" / "replay.md"
@@ -21,14 +21,7 @@ WORDS = without_blocks(TEXT)
 @pytest.mark.slow
 def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
-        for block in blocks(TEXT):
-            if block.language == "python":
-                name = block.text.splitlines()[0].removeprefix("# ")
-                text = terminals.localized(block.text)
-                (tmp_path / name).write_text(text, encoding="utf-8")
-            else:
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(TEXT)
 
 
 def test_a_port_of_the_page_is_in_the_program():

@@ -11,7 +11,7 @@ import pytest_hosting_emulator
 from hosting_emulator.handle import HostingEmulator, Requests, WorldClock
 from hosting_emulator.handle.filters import Filters
 from pytest_hosting_emulator import plugin
-from tests.docs.markdown import anchors, blocks, links, steps, without_blocks
+from tests.docs.markdown import anchors, blocks, links, without_blocks
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -22,27 +22,11 @@ WORDS = re.sub(r"\s+", " ", without_blocks(GUIDE))
 CODE = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", WORDS))))
 
 
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this run has set is not what a reader has."""
-    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
-        monkeypatch.delenv(name, raising=False)
-    # Nor does a reader have all the plugins that this repository's tests need; they take long to load.
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin,xdist.plugin")
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_every_test_and_command_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
-        for block in blocks(GUIDE):
-            if block.language in ("python", "toml"):
-                name = block.text.splitlines()[0].removeprefix("# ")
-                (tmp_path / name).write_text(block.text, encoding="utf-8")
-            elif block.language == "console":
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(GUIDE, files=("python", "toml"))
 
 
 def test_every_block_says_what_it_is():

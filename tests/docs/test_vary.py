@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.variation.points import POINTS
-from tests.docs.markdown import anchors, blocks, links, steps, without_blocks
+from tests.docs.markdown import anchors, links, without_blocks
 from tests.docs.terminal import Terminals
 
 PAGE = Path(__file__).parents[2] / "docs" / "vary.md"
@@ -31,22 +31,10 @@ def test_the_table_is_the_codes():
 
 
 @pytest.mark.slow
-def test_every_command_and_test_runs_and_prints_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    # What this run has set is not what a reader has.
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_hosting_emulator.plugin")
-    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.mark.usefixtures("alone")
+def test_every_command_and_test_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
-        for block in blocks(TEXT):
-            if block.language in ("python", "yaml"):
-                name = block.text.splitlines()[0].removeprefix("# ")
-                (tmp_path / name).write_text(block.text, encoding="utf-8")
-            else:
-                for step in steps(block):
-                    terminals.run(step)
+        terminals.follow(TEXT)
 
 
 @pytest.mark.parametrize("target", [link for link in links(TEXT) if "://" not in link])
