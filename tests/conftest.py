@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 
 #: For the plugin's own tests; only the topmost conftest may name it.
 pytest_plugins = ["pytester"]

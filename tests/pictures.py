@@ -20,7 +20,7 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from pytest_hosting_emulator.background import BackgroundEmulator
 from tests.browser.chromium import Chromium, Scheme, program
 from tests.conftest import Api

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from hosting_emulator.handle.conduct import of_severity
-from hosting_emulator.handle.conduct_text import quotes, request_numbers
+from hosting_emulator.sdk import of_severity, quotes, request_numbers
 from hosting_emulator_cli.junit import document, node
 
 

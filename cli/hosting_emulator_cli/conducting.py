@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
 
 #: What may be done about conduct: nothing, tell it, or tell it and fail for it.
 CONDUCT = ("off", "report", "error")
@@ -23,7 +23,7 @@ def rule_ids(texts: Sequence[str]) -> list[str]:
 
 def begin_watch(client: ControlClient, off: Sequence[str]) -> None:
     """Begin to watch, so that nothing is missed. Raises Failure for a rule that does not exist."""
-    from hosting_emulator.client import ControlRefused
+    from hosting_emulator.sdk import ControlRefused
 
     try:
         client.conduct(off=off)
@@ -39,8 +39,7 @@ def for_people(refused: Exception) -> str:
 
 def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool]:
     """Return what was found in all worlds, as text, and whether any of it is a warning or worse."""
-    from hosting_emulator.handle.conduct import of_severity
-    from hosting_emulator.handle.conduct_text import conduct_text
+    from hosting_emulator.sdk import conduct_text, of_severity
 
     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     texts, bad = [], False

@@ -11,7 +11,7 @@ from hosting_emulator_cli.looks.terminal import printable, printable_json, print
 from hosting_emulator_cli.output import table
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient, Exchange, Message, WholeExchange
+    from hosting_emulator.sdk import ControlClient, Exchange, Message, WholeExchange
 
 _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
 

@@ -26,7 +26,7 @@ from hosting_emulator_cli.varying import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.warden import ENDING
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
     from hosting_emulator.settings import Ready, Settings
 
 #: A token that outlives every move of the clock that a test would make.
@@ -236,7 +236,7 @@ class _Run:
 
 
 def _report(client: ControlClient) -> str:
-    from hosting_emulator.handle.report import report_text
+    from hosting_emulator.sdk import report_text
 
     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     return report_text(client.report(), color=color)

@@ -18,7 +18,7 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.values import named_values
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
 
 DEFAULT_URL = "http://127.0.0.1:4620"
 
@@ -98,7 +98,7 @@ def connected(
     url: str, control_token: str | None, *, timeout_s: float = 30
 ) -> Iterator[ControlClient]:
     """Open a handle on the emulator at `url`; what goes wrong with it becomes a Failure."""
-    from hosting_emulator.client import ControlClient, ControlError
+    from hosting_emulator.sdk import ControlClient, ControlError
 
     address = url.rstrip("/").removesuffix("/_emulator")
     try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hosting_emulator_cli.looks.terminal import printable
 
 if TYPE_CHECKING:
-    from hosting_emulator.replaying import Answered, Record, Replayed, Report
+    from hosting_emulator.replay import Answered, Record, Replayed, Report
 
 
 def report_text(report: Report, record: Record) -> str:

@@ -34,7 +34,7 @@ def report_text(report: AnyReport) -> str:
     for step in report["steps"]:
         lines += _step_lines(step)
     if report.get("variation") and not report["passed"]:
-        from hosting_emulator.handle.varying import variation_lines
+        from hosting_emulator.sdk import variation_lines
 
         lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
     return "\n".join(lines)

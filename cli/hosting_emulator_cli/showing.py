@@ -10,7 +10,7 @@ from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.output import put
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import WholeExchange
+    from hosting_emulator.sdk import WholeExchange
 
 
 def show_whole(found: WholeExchange, projects: Mapping[str, str]) -> None:

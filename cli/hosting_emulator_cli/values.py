@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 if TYPE_CHECKING:
-    from hosting_emulator.client.answers import ClockMode, ClockRequest
+    from hosting_emulator.sdk import ClockMode, ClockRequest
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import Info, Project, World
+    from hosting_emulator.sdk import Info, Project, World
 
 #: The default world's fullest project, by alias: `start` names it too.
 SHOWCASE = "shop"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.output import table
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import Clock, Commit, World
+    from hosting_emulator.sdk import Clock, Commit, World
 
 _HEADERS = (
     *("WORLD", "CLOCK", "NOW", "PROJECTS", "DEPLOYMENTS", "OPERATIONS", "TICKETS", "KEYS"),

@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
-from hosting_emulator.client import ControlClient
+from hosting_emulator.sdk import ControlClient
 from tests.benchmarks.load import KEY_HEADER, Request
 
 FLAG = "set_project_powered_by_flag"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from hosting_emulator.client import ControlClient
+from hosting_emulator.sdk import ControlClient
 from tests.benchmarks.asked import FLAG, requests
 from tests.benchmarks.load import load
 from tests.benchmarks.report import Figure

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from hosting_emulator.client import ControlClient
+from hosting_emulator.sdk import ControlClient
 from hosting_emulator.world.tables import OPERATIONS
 from tests.benchmarks.report import Figure
 from tests.benchmarks.servers import cores, emulator, port_of

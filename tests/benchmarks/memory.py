@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.client import ControlClient
+from hosting_emulator.sdk import ControlClient
 from tests.benchmarks.asked import FLAG, requests
 from tests.benchmarks.load import Request, load
 from tests.benchmarks.report import Figure

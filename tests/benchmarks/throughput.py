@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from hosting_emulator.client import ControlClient
+from hosting_emulator.sdk import ControlClient
 from tests.benchmarks.asked import FLAG, answer, requests
 from tests.benchmarks.load import Load, Request, load
 from tests.benchmarks.report import Figure

@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ParamSpec, TypeVar
 
-from hosting_emulator.client import ControlClient
 from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.sdk import ControlClient
 from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.world.records import Origin
 from tests.benchmarks.report import Figure

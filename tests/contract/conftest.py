@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.conftest import Api, Response
 from tests.contract.holding import hold, moment
 

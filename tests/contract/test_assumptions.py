@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.contract import assumed_behaviour, assumed_forms, assumed_inputs
 from tests.contract.assuming import Case
 from tests.contract.conftest import HeldApi

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator.background import BackgroundEmulator

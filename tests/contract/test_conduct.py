@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
 from hosting_emulator.conduct.judges import RULES
+from hosting_emulator.sdk import ControlRefused
 from tests.conftest import Api
 from tests.contract.conftest import HeldApi
 from tests.contract.origins import issue, redeem, secret_of

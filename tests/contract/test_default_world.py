@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlClient
+from hosting_emulator.sdk import ControlClient
 from tests.contract.conftest import HeldApi
 from tests.contract.holding import moment
 

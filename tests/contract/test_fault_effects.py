@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.faults.kinds import EXAMPLES, describe_kinds
-from hosting_emulator.handle import EffectName, HostingEmulator, Phase
+from hosting_emulator.sdk import EffectName, HostingEmulator, Phase
 from tests.conftest import Api, Response
 from tests.contract.holding import hold_problem
 from tests.contract.seeing import Client, Seen

@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlClient, ControlRefused
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.handle import CallName, EffectName, HostingEmulator
+from hosting_emulator.sdk import (
+    CallName,
+    ControlClient,
+    ControlRefused,
+    EffectName,
+    HostingEmulator,
+)
 from tests.conftest import Api, Response
 from tests.contract.holding import problem
 from tests.contract.seeing import Client

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlClient, ControlRefused
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 
 
 @pytest.fixture

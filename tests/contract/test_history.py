@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
 from hosting_emulator.engine.history import CAPACITY
+from hosting_emulator.sdk import ControlRefused
 from tests.conftest import Api
 
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hosting_emulator.client import ControlClient
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator.settings import Settings
 from pytest_hosting_emulator.background import BackgroundEmulator
 from tests.conftest import Api

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
 from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.sdk import ControlRefused
 from tests.contract.conftest import HeldApi
 from tests.contract.holding import problem
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.conftest import Api
 
 

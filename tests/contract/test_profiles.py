@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
+from hosting_emulator.sdk import ControlRefused
 from tests.contract.conftest import HeldApi
 from tests.contract.holding import moment
 

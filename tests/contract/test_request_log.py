@@ -10,7 +10,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from referencing import Registry, Resource
 
-from hosting_emulator.client import ControlRefused
+from hosting_emulator.sdk import ControlRefused
 from tests.contract.conftest import HeldApi as Api
 
 SCHEMAS = Path(__file__).parent / "har_schema"

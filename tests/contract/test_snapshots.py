@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlRefused
+from hosting_emulator.sdk import ControlRefused
 from tests.conftest import Api
 
 

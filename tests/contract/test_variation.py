@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.client import ControlClient, ControlRefused
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from hosting_emulator.variation.points import POINTS
 from tests.conftest import Api
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 
 _LONG_S = 10**8
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract_check import CheckRefused
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check import people
 from tests.contract_check.checking import checked, differing, options, with_verdict
 from tests.contract_check.deviations import DEVIATIONS, Deviation

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract_check import kinds
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.checking import checked, differing, options, with_verdict
 from tests.contract_check.people import TakesFor
 from tests.contract_check.tampering import Exchange, Tampering, wrong_server

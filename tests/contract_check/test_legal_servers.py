@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator.contract_check import kinds
 from hosting_emulator.contract_check.moments import moment
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.checking import checked, differing, with_verdict
 from tests.contract_check.legal import LEGAL, Legal
 from tests.contract_check.tampering import wrong_server

@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.contract_check import ALLOWED, check
 from hosting_emulator.contract_check.options import TOKENS
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.alternatives import Alternative, alternatives
 from tests.contract_check.checking import checked, differing, options, with_verdict
 from tests.contract_check.tampering import Exchange, Tampering, wrong_server

@@ -10,7 +10,7 @@ from hosting_emulator.contract_check import stories as stories
 from hosting_emulator.contract_check.observing import UNSEEN
 from hosting_emulator.contract_check.scene import STORIES
 from hosting_emulator.contract_check.sentences import SENTENCES
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.checking import checked, differing, with_verdict
 
 CONTRACT = (Path(__file__).parent / "contract.txt").read_text(encoding="utf-8")

@@ -111,7 +111,7 @@ def test_it_calls_nobody():
     ]
     # These are for those who use the emulator, not for itself: the control API's client, replays and
     # the contract check, which send what they were told to where they were told to.
-    rooms = ("/client/", "/replaying/", "/contract_check/")
+    rooms = ("/sdk/", "/replay/", "/contract_check/")
     assert [path for path in callers if not any(room in path for room in rooms)] == []
 
 

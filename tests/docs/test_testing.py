@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import pytest_hosting_emulator
-from hosting_emulator.handle import HostingEmulator, Requests, WorldClock
-from hosting_emulator.handle.filters import Filters
+from hosting_emulator.sdk import Filters, HostingEmulator, Requests, WorldClock
 from pytest_hosting_emulator import plugin
 from tests.docs.markdown import anchors, blocks, links, without_blocks
 from tests.docs.terminal import Terminals

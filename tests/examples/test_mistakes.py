@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.examples.programs import COMMAND, HERE
 
 CLIENTS = HERE / "clients"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from tests.conftest import Api
 
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from hosting_emulator.client import EmulatorUnreachable
+from hosting_emulator.sdk import EmulatorUnreachable
 from hosting_emulator.settings import StartError
 from pytest_hosting_emulator import BackgroundEmulator, RunningEmulator
 from tests.plugin.conftest import Suite

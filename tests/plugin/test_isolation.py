@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from pytest_hosting_emulator import MoreWorlds
 
 WORLDS = 200

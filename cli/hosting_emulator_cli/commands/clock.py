@@ -14,7 +14,7 @@ from hosting_emulator_cli.values import read_with
 from hosting_emulator_cli.values import timestamp as read_timestamp
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import Advanced, Clock, ClockRequest, ControlClient
+    from hosting_emulator.sdk import Advanced, Clock, ClockRequest, ControlClient
 
 
 @click.group(

@@ -22,7 +22,7 @@ from hosting_emulator_cli.options import (
 from hosting_emulator_cli.output import put, put_json, table
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ConductReport, ControlClient
+    from hosting_emulator.sdk import ConductReport, ControlClient
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -111,7 +111,7 @@ def conduct(
         put_json(report)
     else:
         _put_text(report)
-    from hosting_emulator.handle.conduct import of_severity
+    from hosting_emulator.sdk import of_severity
 
     ctx.exit(1 if of_severity(report, severity)["findings"] else 0)
 
@@ -134,7 +134,7 @@ def rules(as_json: bool) -> None:
 
 
 def _asked(client: ControlClient, world: str, off: Sequence[str], *, final: bool) -> ConductReport:
-    from hosting_emulator.client import ControlRefused
+    from hosting_emulator.sdk import ControlRefused
 
     try:
         return client.conduct(world, off=off, final=final)
@@ -158,7 +158,7 @@ def _about(sarif: Path | None, path: str | None) -> str:
 
 
 def _put_text(report: ConductReport) -> None:
-    from hosting_emulator.handle.conduct_text import conduct_text
+    from hosting_emulator.sdk import conduct_text
 
     color = is_terminal() and not console().no_color
     put(conduct_text(report, color=color))

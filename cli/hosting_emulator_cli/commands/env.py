@@ -18,7 +18,7 @@ from hosting_emulator_cli.variables import (
 )
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
 
 
 @click.command(

@@ -19,7 +19,7 @@ from hosting_emulator_cli.output import put, put_json, say, table
 from hosting_emulator_cli.values import named_values, typed_values
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
 
 
 @click.group(

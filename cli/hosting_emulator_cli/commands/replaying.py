@@ -16,8 +16,8 @@ from hosting_emulator_cli.output import put, put_json, say
 from hosting_emulator_cli.showing import show_whole
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
-    from hosting_emulator.replaying import Beginning, Record
+    from hosting_emulator.replay import Beginning, Record
+    from hosting_emulator.sdk import ControlClient
 
 _as_option = click.option(
     "--as",
@@ -94,12 +94,12 @@ def replay(
         raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
     if named and (fresh or any(beginning.values())):
         raise click.UsageError("--world is there already: leave out --fresh and how it begins")
-    from hosting_emulator.replaying import (
+    from hosting_emulator.replay import (
         Options,
         like_recorded,
         report_document,
     )
-    from hosting_emulator.replaying import replay as send
+    from hosting_emulator.replay import replay as send
     from hosting_emulator_cli.replays import report_text
 
     record = _read(what)
@@ -168,8 +168,8 @@ def shrink(
     FILE is a recording, as for `requests replay`; without it the log of --world is taken. Each try
     is in a throw-away world of its own, which begins as the recorded one did.
     """
-    from hosting_emulator.replaying import NotShown, Options, Shows, curl_lines, read_record
-    from hosting_emulator.replaying import shrink as reduce
+    from hosting_emulator.replay import NotShown, Options, Shows, curl_lines, read_record
+    from hosting_emulator.replay import shrink as reduce
     from hosting_emulator_cli.files import put_document
     from hosting_emulator_cli.looks.progress import working
     from hosting_emulator_cli.output import as_json as to_json
@@ -224,7 +224,7 @@ def _replay_one(client: ControlClient, world: str, n: int, same_key: bool, as_js
 
 def _read(file: str) -> Record:
     """Read a recording. Raises Failure."""
-    from hosting_emulator.replaying import RecordRefused, read_record
+    from hosting_emulator.replay import RecordRefused, read_record
     from hosting_emulator_cli.files import read_json
 
     try:
@@ -234,7 +234,7 @@ def _read(file: str) -> Record:
 
 
 def _record_of(client: ControlClient, world: str) -> Record:
-    from hosting_emulator.replaying import RecordRefused, read_record
+    from hosting_emulator.replay import RecordRefused, read_record
 
     try:
         return read_record(client.har(world, state=True))
@@ -243,6 +243,6 @@ def _record_of(client: ControlClient, world: str) -> Record:
 
 
 def _beginning(scenario: str | None, seed: str | None, assume: Mapping[str, Any]) -> Beginning:
-    from hosting_emulator.replaying import Beginning
+    from hosting_emulator.replay import Beginning
 
     return Beginning(scenario, seed, assume)

@@ -21,7 +21,7 @@ from hosting_emulator_cli.showing import show_whole
 from hosting_emulator_cli.values import WholeNumber
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient, Exchange, RequestFilters
+    from hosting_emulator.sdk import ControlClient, Exchange, RequestFilters
 
 _number = click.argument("n", type=WholeNumber(min=1))
 

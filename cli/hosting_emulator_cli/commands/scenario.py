@@ -23,7 +23,7 @@ from hosting_emulator_cli.output import put, put_json, say, table
 from hosting_emulator_cli.varying import check_only, vary_options
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
     from hosting_emulator_cli.reports import AnyReport
 
 _junit_option = click.option(
@@ -183,7 +183,7 @@ def run(
     Each SCENARIO is a name in the library or a YAML file. Exit code 1: an answer differs. 2: a
     scenario is wrong, or nothing runs.
     """
-    from hosting_emulator.client import ControlRefused
+    from hosting_emulator.sdk import ControlRefused
     from hosting_emulator_cli.reports import unreadable
     from hosting_emulator_cli.scenario_files import choose
 

@@ -13,7 +13,7 @@ from hosting_emulator_cli.output import fields, put, put_json
 from hosting_emulator_cli.worlds import varied_lines, world_table
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient, Info
+    from hosting_emulator.sdk import ControlClient, Info
 
 
 @click.command(epilog=examples("hosting-emulator status", "hosting-emulator status --json"))

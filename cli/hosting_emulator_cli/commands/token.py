@@ -11,7 +11,7 @@ from hosting_emulator_cli.output import put, put_json
 from hosting_emulator_cli.values import duration_whole_s, read_with
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
+    from hosting_emulator.sdk import ControlClient
 
 
 @click.command(

@@ -11,7 +11,7 @@ from hosting_emulator_cli.options import examples, json_option, with_world
 from hosting_emulator_cli.output import fields, put, put_json
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient, Why
+    from hosting_emulator.sdk import ControlClient, Why
 
 
 @click.command(epilog=examples("hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448"))

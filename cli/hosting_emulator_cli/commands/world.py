@@ -22,7 +22,7 @@ from hosting_emulator_cli.varying import check_only, vary_options
 from hosting_emulator_cli.worlds import commit_table, world_table
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ClockRequest, ControlClient, World
+    from hosting_emulator.sdk import ClockRequest, ControlClient, World
 
 _ephemeral_option = click.option(
     "--ephemeral/--kept",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.doctor.finding import Finding, note, ok, problem
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import Info
+    from hosting_emulator.sdk import Info
 
 #: How long an emulator may take to answer, in real seconds.
 PATIENCE_S = 3.0
@@ -35,7 +35,7 @@ class Answered:
 
 def ask(url: str, control_token: str | None) -> Answered:
     """Ask whoever answers at a base URL who they are. Raises ValueError for no address."""
-    from hosting_emulator.client import (
+    from hosting_emulator.sdk import (
         ControlClient,
         ControlError,
         ControlRefused,

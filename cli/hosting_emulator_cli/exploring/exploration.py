@@ -11,11 +11,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from hosting_emulator.client import ControlClient, ControlError
 from hosting_emulator.exploring.judging import Clean
 from hosting_emulator.exploring.planning import Plan, plan
 from hosting_emulator.exploring.report import Exploration
 from hosting_emulator.exploring.telling import plain, plan_text, result_text
+from hosting_emulator.sdk import ControlClient, ControlError
 from hosting_emulator_cli import warden
 from hosting_emulator_cli.exploring.keeping import Kept, key_of
 from hosting_emulator_cli.exploring.running import CleanRunFailed, Runner

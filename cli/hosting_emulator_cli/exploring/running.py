@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hosting_emulator.client import ControlClient
 from hosting_emulator.exploring.judging import (
     Clean,
     Ended,
@@ -24,6 +23,7 @@ from hosting_emulator.exploring.kinds import LATE_MS
 from hosting_emulator.exploring.points import Point
 from hosting_emulator.exploring.seeing import Seen, TooManyRequests, see
 from hosting_emulator.exploring.states import State, summary
+from hosting_emulator.sdk import ControlClient
 from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.exploring.excerpts import excerpt
 from hosting_emulator_cli.exploring.processes import Process, Ran

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.variables import first_project, organization_of, world_variables
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import ControlClient
     from hosting_emulator.exploring.points import Point
     from hosting_emulator.exploring.requests import SeenRequest
+    from hosting_emulator.sdk import ControlClient
     from hosting_emulator.settings import Ready
 
 #: A token that outlives every move of the clock that a run would make.

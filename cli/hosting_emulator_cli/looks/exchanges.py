@@ -17,7 +17,7 @@ from hosting_emulator_cli.exchanges import about, answer_words, cut_words, reaso
 from hosting_emulator_cli.looks.terminal import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import Exchange, Message, WholeExchange
+    from hosting_emulator.sdk import Exchange, Message, WholeExchange
 
 #: From so many columns of a terminal on there is room for columns of our own: call, project, who.
 WIDE = 110

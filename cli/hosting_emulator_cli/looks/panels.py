@@ -14,7 +14,7 @@ from rich.text import Text
 from hosting_emulator_cli.worlds import clock_words
 
 if TYPE_CHECKING:
-    from hosting_emulator.client import Why, World
+    from hosting_emulator.sdk import Why, World
 
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
 _COLUMNS = ("world", "clock", "now", "pending", "projects", "operations", "commit", "kept")

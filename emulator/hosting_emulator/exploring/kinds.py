@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hosting_emulator.client import JsonObject
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest
+from hosting_emulator.sdk import JsonObject
 
 #: Every kind of fault, the most telling first: where runs are bounded, these are left out last.
 KINDS = (

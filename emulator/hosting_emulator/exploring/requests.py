@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hosting_emulator.client import Exchange
 from hosting_emulator.exploring.points import CALLS
+from hosting_emulator.sdk import Exchange
 
 #: What the log says of a fault that acted. A latency lets other faults act too.
 _ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acted\b")

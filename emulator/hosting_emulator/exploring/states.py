@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hosting_emulator.client import JsonObject
+from hosting_emulator.sdk import JsonObject
 
 #: Rows of a kind, by the kind's name.
 State = Mapping[str, Counter[str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from hosting_emulator.client import ControlRefused
+from hosting_emulator.sdk import ControlRefused
 from pytest_hosting_emulator import HostingEmulator
 
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hosting_emulator_cli.main import cli
-from tests.unit.client.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl
 
 Run = Callable[..., Result]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.cli.samples import ADVANCED, CLOCK
-from tests.unit.client.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl
 
 
 def test_show_lays_out_the_clock(ask, control: FakeControl):

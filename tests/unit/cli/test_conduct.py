@@ -14,7 +14,7 @@ from hosting_emulator_cli.conducting import begin_watch, conduct_of
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected
 from tests.unit.cli.samples import world
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 PATH = "GET /worlds/default/conduct"
 

@@ -7,7 +7,7 @@ import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
 from tests.unit.cli.samples import ASSUMPTIONS
-from tests.unit.client.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl
 
 
 def test_problems_without_an_emulator(run):

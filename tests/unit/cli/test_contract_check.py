@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 from hosting_emulator.contract_check import ALLOWED
-from hosting_emulator.handle import HostingEmulator
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.commands import contract_check
 from tests.contract_check.deviations import DEVIATIONS
 from tests.contract_check.tampering import wrong_server

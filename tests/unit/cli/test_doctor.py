@@ -16,7 +16,7 @@ from hosting_emulator_cli.doctor import examining, machine, network, versions
 from hosting_emulator_cli.doctor.finding import Finding
 from hosting_emulator_cli.doctor.processes import owner_of_file, owner_of_port
 from tests.unit.cli.doctoring import findings_of
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}

@@ -7,7 +7,7 @@ import pytest
 
 from hosting_emulator_cli.exports import SHELLS, export_lines
 from tests.unit.cli.samples import INFO, TOKEN, world
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 HARD = {"A": "plain-1.2/x:y", "B": 'it\'s $HOME "and" `x` \\ more # not'}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 
 def assert_one_line(result, *words: str):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 ARMED: dict[str, Any] = {
     "id": "fault-1",

@@ -3,7 +3,7 @@
 import json
 
 from hosting_emulator.interventions.table import INTERVENTIONS
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 SENT = "POST /worlds/default/interventions"
 SAID = {"intervention": "stick_operation", "said": "operation 01J0 is stuck while running"}

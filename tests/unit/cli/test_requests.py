@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.cli.samples import world
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 ITEM: dict[str, Any] = {
     "n": 2,

@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator_cli.scenario_files import library_names
 from tests.unit.cli.samples import world
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 RUN = "POST /scenarios/run"
 GOOD = """\

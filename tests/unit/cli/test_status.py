@@ -4,7 +4,7 @@ import json
 import re
 
 from tests.unit.cli.samples import INFO, world
-from tests.unit.client.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl
 
 
 def answer(control: FakeControl, **changes: object):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.unit.cli.samples import TOKEN
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 
 def test_token_alone_is_printed(ask, control: FakeControl):

@@ -9,7 +9,7 @@ import pytest
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator_cli import executing, varied_runs
 from hosting_emulator_cli.executing import Execution, Ran
-from tests.unit.client.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl
 
 
 @pytest.fixture

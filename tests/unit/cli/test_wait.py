@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator_cli.commands.wait import POLL_S, wait_until
 from hosting_emulator_cli.groups import Failure
-from tests.unit.client.fake_control import FakeControl, Says
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 
 class MachineTime:

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from tests.unit.client.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl
 
 WHY: dict[str, Any] = {
     "operation": "01OP",

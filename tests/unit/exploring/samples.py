@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from hosting_emulator.client import Exchange
 from hosting_emulator.exploring.judging import Clean, Ended, Result
 from hosting_emulator.exploring.planning import plan
 from hosting_emulator.exploring.points import CALLS, Point
@@ -13,6 +12,7 @@ from hosting_emulator.exploring.report import Exploration
 from hosting_emulator.exploring.requests import SeenRequest, number
 from hosting_emulator.exploring.seeing import Seen
 from hosting_emulator.exploring.states import State, summary
+from hosting_emulator.sdk import Exchange
 
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
 

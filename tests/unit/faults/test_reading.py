@@ -117,6 +117,6 @@ def test_effects_and_rules_share_no_name():
 
 
 def test_handle_knows_the_rules():
-    from hosting_emulator.handle.faults import RULE
+    from hosting_emulator.sdk import RULE
 
     assert set(RULE_FIELDS) == RULE

@@ -1,0 +1,133 @@
+"""World time, in a test's hands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from hosting_emulator.sdk.answers import Advanced, Clock, ClockMode, ClockRequest
+from hosting_emulator.sdk.control import ControlClient
+
+Duration = str | timedelta | float
+"""A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
+OperationLike = str | Mapping[str, Any]
+"""An operation's id, or its document as a call answered it."""
+
+
+class WorldClock:
+    """A world's clock. Time only moves forward, and whatever falls due on the way happens."""
+
+    def __init__(self, control: ControlClient, world: str) -> None:
+        self._control = control
+        self._world = world
+
+    def __repr__(self) -> str:
+        return f"<WorldClock of {self._world!r}>"
+
+    # --- Reading -----------------------------------------------------------------------------
+
+    @property
+    def now(self) -> str:
+        """World time, as an RFC 3339 timestamp in UTC."""
+        return self._read()["now"]
+
+    @property
+    def mode(self) -> ClockMode:
+        """`real`, `frozen`, `scaled` or `skip`."""
+        return self._read()["mode"]
+
+    @property
+    def next_due_at(self) -> str | None:
+        """When the next event is due, as an RFC 3339 timestamp; None if nothing is."""
+        return self._read()["next_due_at"]
+
+    # --- Moving ------------------------------------------------------------------------------
+
+    def advance(self, by: Duration) -> str:
+        """Move time forward by a span, and return what time it is then.
+
+        `by` is text such as `10m`, `90d` or `PT10M`, a timedelta, or seconds. To the millisecond.
+        Raises ValueError for a negative span, ControlRefused for text that is no span.
+        """
+        return self._move(by=duration_text(by))
+
+    def advance_to(self, moment: str | datetime) -> str:
+        """Move time forward to a moment, and return what time it is then.
+
+        `moment` is an RFC 3339 timestamp or a datetime with a time zone (ValueError without one).
+        Raises ControlRefused (409) for a moment that is past.
+        """
+        return self._move(to=timestamp_text(moment))
+
+    def until(self, operation: OperationLike) -> str:
+        """Move time forward until an operation has ended, and return the state it ended in.
+
+        `operation` is its id, or its document as the call answered it. Raises ControlRefused (409)
+        when time alone does not end it: it is stuck, or waits to be told.
+        """
+        operation_id = id_of(operation)
+        self._move(until_operation=operation_id)
+        return self._control.why(operation_id, self._world)["state"]
+
+    # --- Changing how it runs ----------------------------------------------------------------
+
+    def freeze(self) -> None:
+        """Stand still until moved."""
+        self.set("frozen")
+
+    def run(self) -> None:
+        """Run as the machine's clock does, from now on."""
+        self.set("real")
+
+    def skip(self) -> None:
+        """Jump to the next event whenever a client polls an unfinished operation."""
+        self.set("skip")
+
+    def scale(self, rate: float) -> None:
+        """Run at `rate` world seconds for each real second, above 0."""
+        self.set("scaled", rate=rate)
+
+    def set(self, mode: ClockMode, *, rate: float | None = None) -> None:
+        """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
+        clock: ClockRequest = {"mode": mode}
+        if rate is not None:
+            clock["rate"] = rate
+        self._control.set_clock(self._world, clock=clock)
+
+    def _read(self) -> Clock:
+        return self._control.clock(self._world)
+
+    def _move(self, **how: str) -> str:
+        moved: Advanced = self._control.advance(self._world, **how)
+        return moved["now"]
+
+
+def duration_text(span: Duration) -> str:
+    """Write a span of time as the control API takes it. Raises ValueError for a negative one."""
+    if isinstance(span, str):
+        return span
+    ms = span / timedelta(milliseconds=1) if isinstance(span, timedelta) else span * 1000
+    if not 0 <= ms < float("inf"):
+        raise ValueError(f"time moves forward only, and not for ever: {span!r}")
+    return f"{round(ms)}ms"
+
+
+def timestamp_text(moment: str | datetime) -> str:
+    """Write a moment as the control API takes it. Raises ValueError for one without a time zone."""
+    if isinstance(moment, str):
+        return moment
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone: give it one, such as datetime.UTC")
+    return moment.isoformat()
+
+
+def id_of(operation: OperationLike) -> str:
+    """Return an operation's id. Raises ValueError for a document without one."""
+    if isinstance(operation, str):
+        return operation
+    found = operation.get("id")
+    if not isinstance(found, str):
+        said = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
+        raise ValueError(f"this is no operation, for it has no id: {said}")
+    return found

@@ -1,0 +1,332 @@
+"""A long record is made as short as can be and still shows what it is to show."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hosting_emulator.replay import (
+    Beginning,
+    NotShown,
+    Record,
+    Shows,
+    Shrunk,
+    curl_lines,
+    like_recorded,
+    read_record,
+    replay,
+    shrink,
+)
+from hosting_emulator.replay.shrinking import _reduce
+from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator_cli.main import cli
+from tests.conftest import Api
+from tests.examples.programs import need
+
+REUSED = "status=409 code=idempotency_key_reused"
+Run = Callable[..., Result]
+
+
+def long_walk(api: Api) -> None:
+    """Ask sixty things, of which only two matter: the 13th and the 60th."""
+    for n in range(59):
+        if n == 12:
+            api.apply_domains(key="deploy")
+        elif n % 7 == 0:
+            api.create_key(f"key {n}", key=f"key-{n}")
+        elif n % 5 == 0:
+            api.set_flag(n % 2 == 0, key=f"flag-{n}")
+        else:
+            api.dns()
+    api.emulator.clock.advance("1m")
+    api.initialize(1, key="deploy")
+
+
+def recorded(api: Api) -> Record:
+    return read_record(api.emulator.control.har(api.emulator.name, state=True))
+
+
+def shrunk(api: Api, shows: str, **options: Any) -> Shrunk:
+    return shrink(api.emulator.control, recorded(api), Shows.read(shows), **options)
+
+
+def worlds(control: ControlClient) -> set[str]:
+    return {world["name"] for world in control.worlds()}
+
+
+def test_sixty_requests_become_the_two_that_matter(api: Api):
+    long_walk(api)
+    control = api.emulator.control
+    before = worlds(control)
+
+    found = shrunk(api, REUSED)
+
+    assert [one.n for one in found.requests] == [13, 60]
+    assert (found.of, found.shortest) == (60, True)
+    assert found.runs < 40
+    assert worlds(control) == before
+
+
+def test_what_is_left_is_a_record_that_answers_the_same(api: Api):
+    long_walk(api)
+    control = api.emulator.control
+    record = read_record(shrunk(api, REUSED).har)
+
+    with like_recorded(control, record, Beginning()) as fresh:
+        report = replay(control, record, control.world(fresh.name))
+
+    assert [one.answer.status for one in report.requests if one.answer] == [202, 409]
+    assert report.differing == []
+
+
+def test_ids_follow_what_is_left_out(api: Api):
+    first = api.apply_domains(project="blog", key="a").json["id"]
+    api.emulator.clock.advance("1m")
+    second = api.apply_domains(key="b").json["id"]
+    api.poll(first)
+    api.emulator.clock.advance("1m")
+    api.poll(second)
+
+    found = shrunk(api, "status=200 call=get_operation n=4")
+
+    # An operation that nobody started is not found: what started it stays.
+    assert [one.n for one in found.requests] == [2, 4]
+
+
+def test_an_answer_that_needs_nothing_is_left_alone(api: Api):
+    api.dns()
+    api.dns(who="reader")
+    api.ticket(who="reader")
+
+    found = shrunk(api, "code=forbidden")
+
+    assert [one.n for one in found.requests] == [3]
+
+
+def test_it_ends_after_as_many_runs_as_it_may_take_and_says_so(api: Api):
+    long_walk(api)
+
+    found = shrunk(api, REUSED, max_runs=4)
+
+    assert found.shortest is False
+    assert found.runs <= 6
+    assert found.requests[-1].n == 60
+
+
+@pytest.mark.parametrize(
+    ("shows", "words"),
+    [
+        ("status=418", "no request is answered so; request 3 is answered 409 idempotency_key_"),
+        ("status=200 n=3", "request 3 is answered 409 idempotency_key_reused"),
+        ("call=list_deployments", "no request of the record is the one that is to show it"),
+        (
+            "n=1 status=503",
+            "request 1 was answered so when it was recorded, but now it is answered",
+        ),
+    ],
+)
+def test_what_is_not_shown_is_said_with_what_is_nearest(api: Api, shows: str, words: str):
+    armed = api.emulator.fault("abort", code="service_unavailable", times=1)
+    api.dns()
+    armed.remove()
+    api.apply_domains(key="k")
+    api.set_flag(True, key="k")
+
+    with pytest.raises(NotShown) as refused:
+        shrunk(api, shows, beginning=Beginning(seed="seed"))
+
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "say which answer"),
+        ("status", "'status' is not one of status=…, code=…"),
+        ("statu=4", "'statu=4' is not one of"),
+        ("status=4xx", "status is a number, not '4xx'"),
+        ("n=", "'n=' is not one of"),
+        ("call=list_deploymnts", "did you mean list_deployments"),
+    ],
+)
+def test_words_that_mean_no_answer_are_refused(text: str, words: str):
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        Shows.read(text)
+
+
+@pytest.mark.parametrize("needed", [{0}, {59}, {3, 4}, {0, 30, 59}, set(range(0, 60, 7)), set()])
+def test_the_least_is_found_whatever_it_is(needed: set[int]):
+    def holds(kept: Any) -> bool:
+        return needed <= set(kept)
+
+    left, shortest = _reduce(tuple(range(60)), holds, lambda: True)
+
+    assert (set(left), shortest) == (needed, True)
+
+
+# --- On the command line --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(api: Api, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line in this test's world."""
+    emulator: HostingEmulator = api.emulator
+    monkeypatch.setenv(
+        "HOSTING_EMULATOR_URL", emulator.control.control_url.removesuffix("/_emulator")
+    )
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", emulator.name)
+
+    def run(*arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(cli, arguments, input=stdin, prog_name="hosting-emulator")
+
+    return run
+
+
+def test_a_record_is_written_shrunk_and_replayed_on_the_command_line(
+    api: Api, run: Run, tmp_path: Path
+):
+    long_walk(api)
+    long, short = str(tmp_path / "long.har"), str(tmp_path / "short.har")
+
+    assert run("requests", "har", "--output", long).exit_code == 0
+    same = run("requests", "replay", long)
+    left = run("requests", "shrink", long, "--shows", REUSED, "--output", short)
+    again = run("requests", "replay", short)
+
+    assert same.exit_code == 0
+    assert "60 same, 0 differ" in same.stdout
+    assert left.exit_code == 0
+    assert left.stdout.count("curl -s") == 2
+    assert "hosting-emulator clock advance 60000ms" in left.stdout
+    assert "2 of 60 requests show it (#13, #60)" in left.stderr
+    assert again.exit_code == 0
+    assert "2 same, 0 differ" in again.stdout
+
+
+def with_keys(api: Api) -> None:
+    """Make keys, and ask by each."""
+    first = api.create_key("first", key="first").json["value"]
+    api.dns()
+    second = api.create_key("second", key="second").json["value"]
+    api.dns(token=second)
+    api.deployments("?limit=0", token=first)
+    api.create_key("third", key="third", token=second)
+
+
+@pytest.mark.parametrize(
+    ("shows", "variables", "status"),
+    [
+        # Nothing but a key is needed: the request that made it is left out, another is made.
+        ("code=interactive_login_required", ["API_KEY=$(hosting-emulator token"], "403"),
+        ("status=400", ["API_KEY=$(hosting-emulator token"], "400"),
+    ],
+)
+def test_a_line_sent_with_a_key_that_was_left_out_can_be_run(
+    api: Api, run: Run, shows: str, variables: list[str], status: str
+):
+    with_keys(api)
+
+    lines = run("requests", "shrink", "--shows", shows).stdout.splitlines()
+
+    assert [line[: len(start)] for line, start in zip(lines, variables, strict=False)] == variables
+    assert len(lines) == 2
+    assert f'"status":{status}' in shell(api, lines)
+
+
+def test_a_line_that_makes_a_key_keeps_it_for_a_later_one(api: Api):
+    with_keys(api)
+    lines = list(curl_lines(recorded(api)))
+
+    told = shell(api, [*lines, 'echo "$API_KEY $API_KEY_2"'])
+
+    assert [line.partition("=")[0] for line in lines if line.startswith("API_")] == [
+        "API_KEY",
+        "API_KEY_2",
+    ]
+    assert "token --api-key" not in "".join(lines)
+    assert '"status":400' in told
+    assert '"status":403' in told
+    first, second = told.split()[-2:]
+    assert first != second
+    assert first.startswith("phk_")
+
+
+def shell(api: Api, lines: list[str]) -> str:
+    """Run lines as they were printed, in a world that begins as the recorded one did."""
+    need("curl")
+    control = api.emulator.control
+    with HostingEmulator.fresh(control) as emulator:
+        return _shell(emulator, lines)
+
+
+def _shell(emulator: HostingEmulator, lines: list[str]) -> str:
+    url = emulator.control.control_url.removesuffix("/_emulator")
+    outer = {"HOSTING_EMULATOR_URL": url, "HOSTING_EMULATOR_WORLD": emulator.name}
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    script = "\n".join(('eval "$(hosting-emulator env)"', *(f"{line}; echo" for line in lines)))
+    done = subprocess.run(
+        ["sh", "-euc", script],
+        env={**os.environ, **outer, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_differences_are_told_and_end_in_1(api: Api, run: Run, tmp_path: Path):
+    api.apply_domains()
+    api.dns(who="reader")
+    file = str(tmp_path / "r.har")
+    run("requests", "har", "--output", file)
+
+    told = run("requests", "replay", file, "--assume", "accepted_status=200")
+    document = run("requests", "replay", file, "--assume", "accepted_status=200", "--json")
+
+    assert told.exit_code == document.exit_code == 1
+    assert "#1  differs  200  PUT" in told.stdout
+    assert "status: 202 then, 200 now" in told.stdout
+    assert "1 same, 1 differ" in told.stdout
+    assert '"recorded": 202' in document.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["replay", "nowhere.har"], "cannot read nowhere.har"),
+        (["replay", "-"], "stdin: this is no record of requests"),
+        (["replay", "-", "--world", "default", "--seed", "x"], "leave out --fresh and how it"),
+        (["replay", "99"], "no request '99'"),
+        (["replay", "99", "--seed", "x"], "only --same-key is for N"),
+        (["replay", "-", "--same-key"], "--same-key is for N"),
+        (["shrink", "--shows", "x=1"], "'x=1' is not one of"),
+        (["shrink", "--shows", "status=418"], "no request to /v1 in it"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(run: Run, arguments: list[str], words: str):
+    result = run("requests", *arguments, stdin="{}")
+
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_the_log_of_a_running_world_is_shrunk_without_a_file(api: Api, run: Run):
+    api.dns()
+    api.set_flag(True, key="k")
+    api.dns()
+    api.apply_domains(key="k")
+
+    result = run("requests", "shrink", "--shows", REUSED, "--json")
+
+    assert result.exit_code == 0
+    assert '"shortest": true' in result.stdout
+    assert "    2,\n    4\n" in result.stdout

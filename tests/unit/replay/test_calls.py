@@ -1,0 +1,51 @@
+"""Calls are known by method and path, all that the contract has and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.calls import call_table
+from hosting_emulator.replay.calls import call_of
+
+ULID = "01JGFJJZ00TGEYDG0VT5J9EZXF"
+
+
+def address(path: str) -> str:
+    for name in ("project_id", "organization_id", "operation_id"):
+        path = path.replace(f"{{{name}}}", ULID)
+    return path
+
+
+def test_every_call_of_the_contract_is_known():
+    specs = call_table(DEFAULTS)
+
+    assert len(specs) == 9
+    assert [call_of(spec.method, address(spec.path) + "?a=b") for spec in specs] == [
+        spec.call_id for spec in specs
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [
+        ("DELETE", f"/v1/projects/{ULID}/domains"),
+        ("GET", f"/v1/projects/{ULID}"),
+        ("GET", f"/v1/projects/{ULID}/deployments/more"),
+        ("GET", f"/v1/projects/{ULID}/a/deployments"),
+        ("POST", f"/v1/operations/{ULID}"),
+        ("GET", "/v1/operations/"),
+    ],
+)
+def test_what_is_no_call_is_none(method: str, target: str):
+    assert call_of(method, target) is None
+
+
+def test_a_poll_may_be_below_its_project():
+    assert call_of("GET", f"/v1/projects/{ULID}/operations/{ULID}") == "get_operation"
+
+
+def test_a_colon_may_be_escaped():
+    assert (
+        call_of("POST", f"/v1/projects/{ULID}/source%3Ainitialize") == "initialize_managed_source"
+    )

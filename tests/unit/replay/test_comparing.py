@@ -1,0 +1,133 @@
+"""Two answers are held together: names and moments may be other ones, nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hosting_emulator.replay.comparing import Comparison, Moments
+from hosting_emulator.replay.names import Names
+from hosting_emulator.replay.record import Answered
+
+A, B, C = ("01" + letter * 24 for letter in "ABC")
+#: Then it was ten past midnight, an hour into the record; now it is one day later.
+HOUR = 3_600_000
+DAY = 24 * HOUR
+START = 1_767_225_600_000
+
+
+def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: int = 0) -> Any:
+    moments = Moments(START + HOUR, START + DAY + HOUR, START, START + DAY, tolerance_ms)
+    comparison = Comparison(names or Names(), moments, ("", "world-9"))
+    answers = [Answered(200, (), json.dumps(body)) for body in (recorded, new)]
+    return [tuple(found) for found in comparison.differences(*answers)]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "new"),
+    [
+        ({"id": A}, {"id": B}),
+        ({"id": A, "of": A}, {"id": B, "of": B}),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ({"a": 1}, {"a": 1.0}),
+        ({"says": f"operation {A} holds it"}, {"says": f"operation {B} holds it"}),
+        ({"next_cursor": "abc"}, {"next_cursor": "x_y-z9"}),
+        ({"request_id": f"req_{A}"}, {"request_id": f"req_{B}"}),
+        ({"value": "<redacted>"}, {"value": "phk_" + "x" * 43}),
+        ({"obfuscated_value": "phk_…ab-d"}, {"obfuscated_value": "phk_…_x9z"}),
+        ({"commit_sha": "a" * 40}, {"commit_sha": "b" * 40}),
+        ({"digest": "sha256:" + "a" * 64}, {"digest": "sha256:" + "b" * 64}),
+        ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:00.000Z"}),  # the same moment
+        ({"at": "2026-01-01T03:00:00+02:00"}, {"at": "2026-01-02T01:00:00Z"}),
+        ({"at": "2025-06-01T00:00:00Z"}, {"at": "2025-07-01T00:00:00Z"}),  # before either began
+        ({"at": "2024-01-01T00:00:00Z"}, {"at": "2024-01-01T00:00:00Z"}),
+        (
+            {"type": "https://docs.example/errors/forbidden"},
+            {"type": "http://127.0.0.1:1/_emulator/docs/errors/forbidden"},
+        ),
+        ({"host": "shop.prod.localhost"}, {"host": "shop.world-9.prod.localhost"}),
+        ({"origin": "https://dev-a-b-c.x.example"}, {"origin": "https://dev-x-y-z.x.example"}),
+    ],
+)
+def test_what_is_made_anew_may_be_another(recorded: Any, new: Any):
+    assert compared(recorded, new) == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "new", "at"),
+    [
+        ({"state": "queued"}, {"state": "running"}, "body.state"),
+        ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, "body.a[1].b"),
+        ({"a": [1]}, {"a": [1, 2]}, "body.a.length"),
+        ({"a": None}, {}, "body.a"),
+        ({}, {"a": None}, "body.a"),
+        ({"a": True}, {"a": 1}, "body.a"),
+        ({"a": "1"}, {"a": 1}, "body.a"),
+        ({"id": A}, {"id": None}, "body.id"),
+        ({"id": A}, {"id": A.lower()}, "body.id"),
+        ({"id": A, "of": A}, {"id": B, "of": C}, "body.of"),
+        ({"next_cursor": "abc"}, {"next_cursor": "a=b"}, "body.next_cursor"),
+        ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:01Z"}, "body.at"),
+        ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-03T01:00:00Z"}, "body.at"),
+        ({"type": "https://d/errors/a"}, {"type": "https://d/errors/b"}, "body.type"),
+        ({"host": "shop.prod.localhost"}, {"host": "blog.prod.localhost"}, "body.host"),
+        ({"says": f"operation {A}"}, {"says": f"deployment {B}"}, "body.says"),
+        ({"value": "<redacted>"}, {"value": None}, "body.value"),
+    ],
+)
+def test_anything_else_is_a_difference(recorded: Any, new: Any, at: str):
+    assert [found[0] for found in compared(recorded, new)] == [at]
+
+
+def test_a_name_stands_for_the_same_one_from_then_on():
+    names = Names()
+    compared({"id": A}, {"id": B}, names)
+
+    assert compared({"id": A}, {"id": C}, names) == [("body.id", f"{A}, which is {B} here", C)]
+    assert (
+        names.in_target(f"/v1/operations/{A}?after={A}&x=%41")
+        == f"/v1/operations/{B}?after={B}&x=%41"
+    )
+
+
+def test_where_time_runs_by_itself_moments_are_about_the_same():
+    near = ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:01Z"})
+
+    assert compared(*near, tolerance_ms=2000) == []
+    assert compared(*near, tolerance_ms=500) != []
+
+
+def test_a_secret_is_in_no_difference():
+    ((_, before, now),) = compared({"value": None}, {"value": "phk_" + "x" * 43})
+
+    assert (before, now) == (None, "<redacted>")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "new", "expected"),
+    [
+        ((), (("Content-Type", "text/html"),), ("header content-type", "(absent)", "text/html")),
+        ((("Retry-After", "5"),), (("retry-after", "6"),), ("header retry-after", "5", "6")),
+        ((("Date", "a"),), (("Date", "b"),), None),
+        ((("X-Request-Id", f"req_{A}"),), (("X-Request-Id", f"req_{B}"),), None),
+    ],
+)
+def test_headers_that_say_something_are_compared(recorded: Any, new: Any, expected: Any):
+    moments = Moments(0, 0, 0, 0, 0)
+    comparison = Comparison(Names(), moments, ("", ""))
+
+    found = comparison.differences(Answered(200, recorded, ""), Answered(200, new, ""))
+
+    assert found == ([] if expected is None else [expected])
+
+
+def test_what_is_no_json_is_compared_as_text():
+    comparison = Comparison(Names(), Moments(0, 0, 0, 0, 0), ("", ""))
+    page = "<h1>502</h1> {}"
+
+    assert not comparison.differences(
+        Answered(502, (), page.format(A)), Answered(502, (), page.format(B))
+    )
+    assert comparison.differences(Answered(502, (), page), Answered(502, (), "{}"))

@@ -1,0 +1,178 @@
+"""What is no record is refused in one clear line that says where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from hosting_emulator.replay import RecordRefused, read_record
+
+FINE: dict[str, Any] = {
+    "startedDateTime": "2026-01-01T00:00:00Z",
+    "request": {"method": "GET", "url": "http://h/v1/projects/p/edge-dns", "headers": []},
+    "response": {"status": 200, "headers": [], "content": {"size": 2, "text": "{}"}},
+}
+
+
+def har(*entries: Any, **log: Any) -> Any:
+    return {"log": {"version": "1.2", "entries": list(entries), **log}}
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("text", "this is no record of requests"),
+        ({"a": 1}, "this is no record of requests"),
+        ({"log": {}}, "log.entries is missing"),
+        ({"log": []}, "log.entries is missing"),
+        (har(), "there is no request to /v1 in it"),
+        (har({**FINE, "request": {**FINE["request"], "url": "http://h/x"}}), "#1 GET http://h/x"),
+        (har({**FINE, "request": {"method": "GET"}}), "log.entries[0]: url is missing"),
+        (har(FINE, {**FINE, "response": None}), "log.entries[1] cannot be read"),
+        (har("text"), "log.entries[0] cannot be read"),
+        (har({**FINE, "startedDateTime": "noon"}), "log.entries[0] cannot be read"),
+        ([], "there is no request in it"),
+        ([{"n": 1, "path": "/v1"}], "request 1 is there without headers and bodies"),
+        ([{"n": 1, "request": {}, "answer": {}}], "[0]: path is missing"),
+        ([7], "[0] cannot be read"),
+    ],
+)
+def test_what_is_no_record_is_refused(document: Any, words: str):
+    with pytest.raises(RecordRefused) as refused:
+        read_record(document)
+
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_only_what_is_needed_must_be_there():
+    record = read_record(har(FINE))
+
+    (only,) = record.requests
+    assert (only.target, only.at_ms, only.credential) == (
+        "/v1/projects/p/edge-dns",
+        1_767_225_600_000,
+        None,
+    )
+    assert record.own is False
+
+
+def test_a_browsers_pages_are_put_in_the_order_of_time():
+    later = {**FINE, "startedDateTime": "2026-01-01T00:00:01Z"}
+
+    record = read_record(har(later, FINE))
+
+    assert [one.at_ms % 2000 for one in record.requests] == [0, 1000]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"size": 2, "text": "e30=", "encoding": "base64"}, "{}"),
+        ({"size": 2, "text": "/w==", "encoding": "base64"}, None),
+        ({"size": 2, "text": "!", "encoding": "base64"}, None),
+        ({"size": 9}, None),
+        ({"size": 9, "text": ""}, None),
+        ({"size": 0, "text": ""}, ""),
+        ({"size": 99_999, "text": "{", "comment": "A part of it."}, None),
+    ],
+)
+def test_the_text_of_an_answer_is_whole_or_not_there(content: Any, text: str | None):
+    response = {"status": 200, "headers": [], "content": content}
+    (only,) = read_record(har({**FINE, "response": response})).requests
+
+    assert only.answer is not None
+    assert only.answer.text == text
+
+
+def test_an_answer_that_never_came_is_none():
+    aborted = {"status": 0, "headers": [], "content": {"size": 0}}
+    (only,) = read_record(har({**FINE, "response": aborted})).requests
+
+    assert only.answer is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "why"),
+    [
+        (
+            {"url": "http://h/v1/projects/p/edge-dns?q=<redacted>"},
+            "a secret was cut out of its add",
+        ),
+        ({"url": "http://h/v1/projects/p/edge dns"}, "its address is none"),
+        ({"method": "GET\n"}, "its method is none"),
+        ({"headers": [{"name": "a b", "value": "c"}]}, "one of its headers is none"),
+        ({"headers": [{"name": "a", "value": "b\r\nc: d"}]}, "one of its headers is none"),
+        ({"headers": [{"name": "Idempotency-Key", "value": "<redacted>"}]}, "its header Idempot"),
+        ({"postData": {"text": '{"name":"<redacted>"}'}}, "a secret was cut out of its body"),
+        ({"postData": {"text": ""}, "bodySize": 9}, "its body is no text"),
+        ({"postData": {"text": "{", "comment": "A part of it."}}, "only a part was kept"),
+        ({"postData": {"text": "{}"}, "bodySize": 2}, None),
+    ],
+)
+def test_what_cannot_be_sent_is_known_before(request_: Any, why: str | None):
+    (only,) = read_record(har({**FINE, "request": {**FINE["request"], **request_}})).requests
+
+    assert (only.unsendable is None) if why is None else (why in str(only.unsendable))
+
+
+def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    inner: Any = ()
+    if isinstance(document, dict):
+        inner = document.items()
+    elif isinstance(document, list):
+        inner = enumerate(document)
+    for name, value in inner:
+        yield from places(value, (*path, name))
+
+
+def changed(document: Any, path: tuple[Any, ...], junk: Any) -> Any:
+    found = changed = deepcopy(document)
+    for name in path[:-1]:
+        found = found[name]
+    found[path[-1]] = junk
+    return changed
+
+
+FULL = har(
+    {
+        **FINE,
+        "request": {
+            **FINE["request"],
+            "headers": [{"name": "a", "value": "b"}],
+            "postData": {"text": "{}"},
+            "bodySize": 2,
+        },
+        "_number": 1,
+        "_who": "owner",
+        "_principal": {"person": "01", "organization": "02", "permissions": ["p"]},
+    },
+    creator={"name": "hosting-emulator"},
+    _world={
+        "name": "w",
+        "at": "2026-01-01",
+        "organizations": {},
+        "people": {"a": "b"},
+        "projects": {},
+    },
+)
+
+
+JUNK: tuple[Any, ...] = (None, 7, -1.5, True, "x", "\x00", [], [[]], {}, {"a": 1})
+
+
+@pytest.mark.parametrize("place", list(places(FULL)), ids=lambda place: ".".join(map(str, place)))
+def test_junk_anywhere_is_one_clear_line_or_harmless(place: tuple[Any, ...]):
+    said = []
+    for junk in JUNK:
+        try:
+            assert read_record(changed(FULL, place, junk)).requests
+        except RecordRefused as refused:
+            said.append(str(refused))
+
+    assert [words for words in said if "\n" in words or not words] == []

@@ -1,0 +1,16 @@
+"""The SDK is cheap: it imports the standard library and itself, nothing else."""
+
+from tests.unit.importing import foreign, imported_by
+
+
+def test_imports_only_the_standard_library_and_itself():
+    found = imported_by("hosting_emulator.sdk")
+
+    assert "hosting_emulator.sdk" in found
+    assert foreign(found, "hosting_emulator.sdk") == []
+
+
+def test_does_not_import_what_few_need():
+    found = imported_by("hosting_emulator.sdk")
+
+    assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & found

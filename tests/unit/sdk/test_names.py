@@ -1,0 +1,62 @@
+"""A wrong name is told with the nearest right one, and the names an editor offers are the right ones."""
+
+from typing import get_args
+
+import pytest
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import call_table
+from hosting_emulator.faults.reading import RULE_FIELDS
+from hosting_emulator.sdk import Aliases, CallName, EffectName, NoSuchName, Phase
+from hosting_emulator.sdk.calls import known_call
+from hosting_emulator.sdk.faults import RULE
+from hosting_emulator.world import fault_records
+
+
+def test_alias_gives_its_id():
+    projects = Aliases("project", [("shop", "01A"), ("blog", "01B")])
+
+    assert projects["shop"] == "01A"
+    assert projects == {"shop": "01A", "blog": "01B"}
+    assert projects.id_of("blog") == projects.id_of("01B") == "01B"
+
+
+def test_misspelt_alias_names_the_nearest():
+    projects = Aliases("project", [("shop", "01A"), ("blog", "01B")])
+
+    with pytest.raises(NoSuchName) as caught:
+        projects["shpo"]
+
+    assert str(caught.value) == ("no project is 'shpo'; did you mean shop? there are blog, shop")
+    assert isinstance(caught.value, KeyError)
+
+
+def test_far_off_alias_names_all():
+    with pytest.raises(NoSuchName) as caught:
+        Aliases("person", [("owner", "01A")])["zz"]
+
+    assert str(caught.value) == "no person is 'zz'; there are owner"
+
+
+def test_where_there_is_nothing():
+    with pytest.raises(NoSuchName, match="no project is 'shop'; there is no project at all"):
+        Aliases("project", [])["shop"]
+
+
+def test_misspelt_call_names_the_nearest():
+    with pytest.raises(
+        ValueError,
+        match=r"no call is 'initialise-managed-source'; did you mean "
+        r"initialize_managed_source\? there are apply_project_domains, ",
+    ):
+        known_call("initialise-managed-source")
+
+
+def test_calls_are_those_of_the_contract():
+    assert list(get_args(CallName)) == [spec.call_id for spec in call_table(Assumptions())]
+
+
+def test_faults_are_those_that_can_be_armed():
+    assert list(get_args(EffectName)) == list(fault_records.KINDS)
+    assert get_args(Phase) == get_args(fault_records.Phase)
+    assert set(RULE_FIELDS) == RULE

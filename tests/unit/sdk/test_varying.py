@@ -1,0 +1,54 @@
+"""How answers are to vary may be said in two ways; anything else is refused in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk.varying import asked_variation
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("vary", "only", "found"),
+    [
+        (2, None, ("2", None)),
+        ("a b", "page-size,key-order", ("a b", ["page-size", "key-order"])),
+        ({"seed": 2, "only": ["empty-fields"]}, None, ("2", ["empty-fields"])),
+        ({"seed": "x"}, None, ("x", None)),
+        ({"seed": "x", "only": None}, ["key-order"], ("x", ["key-order"])),
+        (None, None, (None, None)),
+    ],
+)
+def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
+    assert asked_variation(vary, only) == found
+
+
+@pytest.mark.parametrize(
+    ("vary", "only", "why"),
+    [
+        ({"seeds": 2}, None, "not {'seeds': 2}"),
+        ({"seed": 2, "points": []}, None, "vary is a seed, a text or a whole number, or"),
+        ({"seed": [2]}, None, "not [2]"),
+        ({"seed": 2, "only": []}, None, "name at least one point"),
+        ({"seed": 2, "only": [3]}, None, "a list of names, not [3]"),
+        ({"seed": 2, "only": 3}, None, "a list of names, not 3"),
+        ({"seed": 2, "only": ["key-order"]}, "page-size", "said twice"),
+        (True, None, "not True"),
+        (1.5, None, "not 1.5"),
+        (["7"], None, "not ['7']"),
+        (None, "page-size", "vary_only belongs to vary"),
+    ],
+)
+def test_anything_else_is_refused_in_one_line(vary: Any, only: Any, why: str):
+    with pytest.raises(ValueError, match="vary") as refused:
+        asked_variation(vary, only)
+
+    assert why in str(refused.value)
+    assert "\n" not in str(refused.value)
