@@ -19,7 +19,7 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors pytest schemathesis torture audit bench pictures format clean
+.PHONY: help run install test style types floors pytest record schemathesis torture audit bench pictures format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ floors: $(DEV_STAMP) ## import-linter: imports go down the floors only
 
 pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+record: $(DEV_STAMP) ## write down what the emulator answers, after an answer was meant to change
+	$(BIN)/python -m tests.golden.walk
 
 schemathesis: $(DEV_STAMP) ## thousands of made-up requests, held against the OpenAPI document
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)

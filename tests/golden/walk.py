@@ -1,0 +1,571 @@
+"""One walk through the public API and the control API of a real process, written down as text.
+
+Everything is sent over HTTP, so the record outlives any change inside. Each exchange is two lines:
+what is sent; the status, the digest of the whole answer (headers and body), and the body in brief,
+where longer parts are digests of their own, so that a difference shows its place. What differs
+between two runs of the same emulator (port, process id, real durations) is masked.
+
+    python -m tests.golden.walk (`make record`) writes tests/golden/record.txt anew
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.crash.process import TEN_YEARS_S, Answer, Client, emulator
+
+RECORD = Path(__file__).with_name("record.txt")
+NOON = "2030-01-31T12:00:00Z"
+#: Links and token issuers are made of it, so it is the same in each run.
+HOST = "localhost:4620"
+PEOPLE = ("owner", "member", "reader", "outsider", "no-organization")
+#: Headers that say something about the answer; Date and Server are about the connection.
+KEPT_HEADERS = (
+    "Content-Type Content-Length X-Request-Id Retry-After Cache-Control WWW-Authenticate Allow "
+    "Location Set-Cookie Content-Disposition ETag Access-Control-Allow-Origin"
+).split()
+OTHER_ASSUMPTIONS = {
+    "accepted_status": 200,
+    "cursor_parameter": "after",
+    "deployment_order": "oldest_first",
+    "domains_profile": "per_poll 2",
+    "empty_fields": "null",
+    "flag_reenabled": "renewed",
+    "idempotency_remembers": "all_answers",
+    "key_created_status": 200,
+    "malformed_project_id": "invalid_request",
+    "missing_environment": "dev",
+    "operation_path": "/v1/jobs/{operation_id}/status",
+    "operation_replay": "current",
+    "request_id_on_success": "echoed",
+    "timestamp_form": "microseconds",
+    "unknown_body_fields": "refused",
+}
+STRICT_ASSUMPTIONS = {
+    "body_limit_bytes": 200,
+    "dns_role": "owner",
+    "docs_url": "https://errors.example",
+    "idempotency_scope": "principal_and_call",
+    "key_prefix": "key_",
+    "key_replayed_status": 201,
+    "last_page_cursor": "absent",
+    "limit_parameter": "size",
+    "problem_statuses": {"etag_mismatch": 412},
+    "request_id_invalid": "ignored",
+    "source_creates_deployment": False,
+    "source_generation": "ignored",
+    "source_profile": "immediate",
+    "ticket_created_status": 200,
+    "ticket_refused_status": 410,
+    "timestamp_form": "offset",
+    "unexpected_body": "refused",
+    "unknown_query_parameters": "refused",
+}
+#: Each is armed, met by one request, and gone.
+FAULTS: tuple[dict[str, Any], ...] = (
+    {"abort": {"code": "service_unavailable", "retry_after_seconds": 5}, "times": 1},
+    {"abort": {"code": "rate_limited", "status": 503, "detail": "later"}, "times": 1},
+    {"gateway_error": {"status": 502}, "times": 1, "phase": "after_commit"},
+    {"latency": {"delay_ms": 1}, "times": 1},
+    {"timeout": {}, "times": 1},
+    {"timeout": {}, "times": 1, "phase": "after_commit"},
+    {"connection_reset": {}, "times": 1},
+    {"connection_reset": {}, "times": 1, "phase": "after_commit"},
+    {"empty_response": {}, "times": 1},
+    {"truncate": {"bytes": 20}, "times": 1, "phase": "after_commit"},
+    {"malformed_response": {}, "times": 1, "phase": "after_commit"},
+    {"slow_response": {"bytes_per_second": 100000}, "times": 1},
+    {"rate_limit": {"limit": 1, "window": "60s"}, "call": "apply_project_domains", "times": 2},
+    {"abort": {"code": "forbidden"}, "probability": 0.5, "ttl": "1m"},
+    {"abort": {"code": "etag_mismatch"}, "every": 2, "skip_first": 1, "project": "shop"},
+    {"abort": {"code": "payload_too_large"}, "principal": "reader", "method": "GET"},
+)
+INTERVENTIONS: tuple[dict[str, Any], ...] = (
+    {"hold_claim": {"project": "blog"}},
+    {"release_claim": {"project": "blog"}},
+    {"stick_operation": {"project": "shop"}},
+    {"release_operation": {"project": "shop"}},
+    {"require_reconciliation": {"project": "shop"}},
+    {"exhaust_reconciliation": {"project": "shop"}},
+    {"add_deployments": {"project": "blog", "count": 3, "status": "failed"}},
+    {"set_plan": {"organization": "hobby", "plan": "paid"}},
+    {"move_dns": {"project": "shop", "to": "revoked"}},
+    {"set_database": {"project": "shop", "environment": "dev", "state": "suspended"}},
+    {"fail_database_provider": {"project": "blog"}},
+    {"leave_key_creation_uncertain": {"times": 1}},
+    {"add_member": {"organization": "hobby", "person": "reader", "role": "member"}},
+    {"set_plan": {"organization": "nobody", "plan": "paid"}},
+    {"no_such_word": {}},
+)
+#: Every document that is the same for all worlds.
+DOCUMENTS = (
+    "contract/openapi.json contract/problems contract/assumptions contract/fault-kinds "
+    "contract/variation-points contract/interventions contract/conduct-rules "
+    "contract/scenario-schema.json docs/errors docs/errors/etag-mismatch docs/errors/none docs "
+    "health info idp/.well-known/openid-configuration idp/jwks.json idp/authorize idp/userinfo "
+    "scenarios scenarios/stuck-operation scenarios/none nothing static/none "
+).split()
+#: What can be read of a world, below its name.
+VIEWS = (
+    "",
+    "assumptions",
+    "clock",
+    "conduct",
+    "conduct?from=1&to=20",
+    "faults",
+    "faults/none",
+    "history",
+    "history?limit=3",
+    "idp/.well-known/openid-configuration",
+    "idp/jwks.json",
+    "keys",
+    "openapi.json",
+    "operations",
+    "operations/none/why",
+    "projects",
+    "report",
+    "report?requests=2",
+    "requests",
+    "requests?call=none&trail=false",
+    "requests?call=nothing",
+    "requests?status=4xx&limit=5",
+    "requests?who=reader&project=shop",
+    "requests?text=queued&after=3",
+    "requests?limit=0",
+    "requests?since=10m&until=1s",
+    "requests/0",
+    "requests.har",
+    "requests.har?state=true&limit=2",
+    "snapshots",
+    "state",
+    "timeline",
+    "variation",
+)
+#: What is read of the worlds that only the public API was used in.
+FEW_VIEWS = ("", "conduct", "operations", "report", "requests?limit=1000", "state", "timeline")
+_MASKS = (
+    (re.compile(rb'"(duration_us|time|wait|pid)":\s*[0-9.]+'), rb'"\1":0'),
+    (re.compile(rb'"(started_at|version)":\s*"[^"]*"'), rb'"\1":"-"'),
+    (re.compile(rb"127\.0\.0\.1:[0-9]+"), b"127.0.0.1:PORT"),
+)
+#: Rules of conduct that measure how long the client really waited.
+TIMED_RULES = frozenset(
+    "polled-too-early polled-after-end retried-not-retryable retried-before-retry-after "
+    "new-key-after-uncertainty retried-at-once".split()
+)
+ROOM = 110
+
+
+def digest(data: bytes) -> str:
+    """Return what a line of the record holds of bytes."""
+    return hashlib.sha256(data).hexdigest()[:10]
+
+
+def brief(value: Any, room: int = ROOM) -> Any:
+    """Return JSON with whatever is longer than the room it has as a digest of its own."""
+    text = json.dumps(value, separators=(",", ":"))
+    if len(text) <= room:
+        return value
+    if isinstance(value, dict) and len(value) <= 16 and room >= 8 * len(value):
+        return {name: brief(part, room // len(value)) for name, part in value.items()}
+    return f"{len(text)}:{digest(text.encode())[:6]}"
+
+
+class Walk:
+    """Sends requests, and writes down what they and their answers are."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.lines: list[str] = []
+        #: The whole of each answer, by the number of its line.
+        self.whole: dict[int, str] = {}
+        #: What stands in the record for ids and tokens.
+        self.names: dict[str, str] = {}
+
+    def title(self, text: str) -> None:
+        self.lines += ["", f"# {text}"]
+
+    def send(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        sent = {"Host": HOST, **(headers or {})}
+        self.lines.append(self._request_line(method, path, body, sent))
+        try:
+            answer = self.client.send(method, path, body, sent)
+        except (OSError, http.client.HTTPException) as error:
+            self.client.close()
+            self._write(f"no answer, {type(error).__name__}", [], getattr(error, "partial", b""))
+            return Answer(0, {}, b"")
+        masked = _masked(path, answer.body)
+        kept = [
+            f"{name}: {answer.headers[name]}" for name in KEPT_HEADERS if name in answer.headers
+        ]
+        if masked != answer.body:  # its length may differ as well
+            kept = [line for line in kept if not line.startswith("Content-Length")]
+        self._write(str(answer.status), kept, masked)
+        return answer
+
+    def control(self, method: str, path: str, body: Any = None) -> Answer:
+        return self.send(method, f"/_emulator/{path}", body)
+
+    def _write(self, head: str, headers: list[str], body: bytes) -> None:
+        whole = "\n".join(headers).encode() + b"\n\n" + body
+        self.lines.append(f"  {head} {digest(whole)} {_brief_body(body)}".rstrip())
+        self.whole[len(self.lines) - 1] = whole.decode("utf-8", "backslashreplace")
+
+    def _request_line(self, method: str, path: str, body: Any, sent: dict[str, str]) -> str:
+        who = sent.get("Authorization", "").removeprefix("Bearer ")
+        shown = [
+            f"{name}={value[:40]}"
+            for name, value in sent.items()
+            if name != "Authorization" and (name, value) != ("Host", HOST)
+        ]
+        text = "" if body is None else json.dumps(body)
+        text = text if len(text) <= 200 else f"{len(text)}:{digest(text.encode())}"
+        parts = [self.names.get(who, who[:12]), method, path, *shown, text]
+        line = " ".join(part for part in parts if part)
+        for found, name in self.names.items():
+            if len(found) == 26:
+                line = line.replace(found, name)
+        return line
+
+
+def _masked(path: str, body: bytes) -> bytes:
+    if "/conduct" in path or "/report" in path:
+        with suppress(ValueError):
+            return json.dumps(_untimed(json.loads(body))).encode()
+    for pattern, instead in _MASKS:
+        body = pattern.sub(instead, body)
+    return body
+
+
+def _untimed(value: Any) -> Any:
+    """Leave out what rules found that measure real time."""
+    if isinstance(value, dict):
+        return {
+            name: 0 if name == "duration_us" else _untimed(part)
+            for name, part in value.items()
+            if name not in TIMED_RULES
+        }
+    if isinstance(value, list):
+        return [
+            _untimed(part)
+            for part in value
+            if not (isinstance(part, dict) and part.get("rule") in TIMED_RULES)
+        ]
+    return value
+
+
+def _brief_body(body: bytes) -> str:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return f"{len(body)}:{digest(body)[:6]}" if body else ""
+    if isinstance(value, dict) and "detail" in value:
+        value = [value.get("code") or value["title"], value["detail"]]
+        return json.dumps(value, ensure_ascii=False)[:ROOM]
+    return json.dumps(brief(value), separators=(",", ":"), ensure_ascii=False)
+
+
+class WorldWalk:
+    """Everything a client can do in one world."""
+
+    def __init__(self, walk: Walk, name: str, **options: Any) -> None:
+        self.walk, self.name = walk, name
+        self.prefix = "" if name == "default" else f"/worlds/{name}"
+        walk.title(f"the world {name}")
+        if name != "default":
+            asked = {"name": name, "seed": name, "clock": {"mode": "frozen", "at": NOON}}
+            made = walk.control("POST", "worlds", {**asked, **options})
+            assert made.status == 201, made.body
+        summary = walk.control("GET", f"worlds/{name}").json
+        self.projects = {found["alias"]: found["id"] for found in summary["projects"]}
+        self.organizations = {found["alias"]: found["id"] for found in summary["organizations"]}
+        self.tokens = {who: self._token(who) for who in PEOPLE}
+        walk.names |= {token: who for who, token in self.tokens.items()}
+        walk.names |= {found: f"{{{alias}}}" for alias, found in self.projects.items()}
+        self.keys = 0
+        template = options.get("assumptions", {}).get(
+            "operation_path", "/v1/operations/{operation_id}"
+        )
+        self.poll_path = template.removeprefix("/v1/").replace("{operation_id}", "{}")
+
+    def _token(self, who: str) -> str:
+        asked = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+        found = self.walk.control("POST", f"worlds/{self.name}/tokens", asked).json
+        return str(found["access_token"])
+
+    def control(self, method: str, path: str, body: Any = None) -> Answer:
+        return self.walk.control(method, f"worlds/{self.name}/{path}".rstrip("/"), body)
+
+    def advance(self, by: str) -> None:
+        self.control("POST", "clock/advance", {"by": by})
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        who: str | None = "owner",
+        key: str | None = "new",
+        **headers: str,
+    ) -> Answer:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if who is not None:
+            sent.setdefault("Authorization", f"Bearer {self.tokens.get(who, who)}")
+        if key == "new":
+            self.keys += 1
+            key = f"key-{self.keys}"
+        if key is not None and method != "GET":
+            sent["Idempotency-Key"] = key
+        return self.walk.send(method, f"{self.prefix}/v1/{path}", body, sent)
+
+    def project(self, rest: str, alias: str = "shop") -> str:
+        return f"projects/{self.projects[alias]}/{rest}"
+
+    def each_call(self, key: str | None = "new", **options: Any) -> dict[str, Answer]:
+        """Make each of the eight calls once; a key that is given is made one for each call."""
+        keys = f"organizations/{self.organizations['acme']}/user-api-keys"
+        calls: dict[str, tuple[str, str, Any]] = {
+            "flag": ("PUT", self.project("powered-by-flag"), {"enabled": True}),
+            "source": (
+                "POST",
+                self.project("source:initialize"),
+                {"expected_source_generation": 1},
+            ),
+            "key": ("POST", keys, {"name": "ci"}),
+            "domains": ("PUT", self.project("domains"), None),
+            "dns": ("GET", self.project("edge-dns"), None),
+            "deployments": ("GET", self.project("deployments"), None),
+            "ticket": ("POST", self.project("dev-access-tickets"), None),
+            "compute": ("GET", self.project("database/compute?environment=dev"), None),
+        }
+        return {
+            name: self.call(*call, key=key if key in ("new", None) else f"{key}-{name}", **options)
+            for name, call in calls.items()
+        }
+
+    def poll(self, answer: Answer, who: str = "owner") -> Answer:
+        return self.call("GET", self.poll_path.format(answer.json["id"]), who=who)
+
+    def redeem(self, ticket: Answer) -> None:
+        if ticket.status >= 300 or not ticket.body:
+            return
+        door = urlsplit(ticket.json["redeem_url"])
+        for _ in range(2):  # the second time it is used
+            self.walk.send(
+                "GET", f"{door.path}?{door.query}", None, {"Host": f"{door.hostname}:4620"}
+            )
+
+
+def everyday(world: WorldWalk) -> None:
+    """Walk what works: calls, replays, polling to the end, redeeming, pages."""
+    first = world.each_call(key="once")
+    world.each_call(key="once")  # replays, where something is remembered
+    for by in ("1ms", "2s", "7999ms", "1ms", "1h"):
+        world.advance(by)
+        for name in ("source", "domains"):
+            world.poll(first[name])
+    world.redeem(first["ticket"])
+    if first["key"].status < 300:
+        world.each_call(who=first["key"].json["value"])
+    limit = "size" if world.name == "strict" else "limit"
+    cursor = "after" if world.name == "other" else "cursor"
+    page = world.call("GET", world.project(f"deployments?{limit}=2")).json
+    if page.get("next_cursor"):
+        rest = f"deployments?{limit}=2&{cursor}={page['next_cursor']}"
+        world.call("GET", world.project(rest))
+    world.call("PUT", world.project("powered-by-flag"), {"enabled": False})
+    world.call("PUT", world.project("powered-by-flag"), {"enabled": True})
+    world.call("GET", world.project("edge-dns"), X_Request_Id="mine")
+
+
+def refusals(world: WorldWalk) -> None:
+    """Walk what is refused: each person, each kind of malformed request."""
+    for who in (*PEOPLE[1:], "a.b.c"):
+        world.each_call(who=who)
+    world.each_call(who=None, key=None)
+    world.each_call(key=None)
+    for key in ("", "x" * 256, "white space"):
+        world.call("PUT", world.project("domains"), key=key)
+    world.call("PUT", world.project("domains"), key="once-domains")
+    world.call("PUT", world.project("domains", "blog"), key="once-domains")
+    bodies: tuple[Any, ...] = (
+        {"enabled": 1},
+        {},
+        [],
+        {"enabled": True, "more": 1},
+        "x" * 300,
+        None,
+    )
+    for body in bodies:
+        world.call("PUT", world.project("powered-by-flag"), body)
+    for body in ({"expected_source_generation": 7}, {"expected_source_generation": -1}, {"x": 1}):
+        world.call("POST", world.project("source:initialize"), body)
+    keys = f"organizations/{world.organizations['acme']}/user-api-keys"
+    for name in ("", "é" * 101, 5, None):
+        world.call("POST", keys, {"name": name})
+    world.call("PUT", world.project("domains"), {"unexpected": True})
+    for query in ("", "?environment=test", "?environment=prod", "?environment=dev&x=1"):
+        world.call("GET", world.project("database/compute" + query))
+    for query in ("?limit=0", "?limit=101", "?limit=x", "?cursor=x", "?after=x&size=3"):
+        world.call("GET", world.project("deployments" + query))
+    for request_id in ("", "x" * 129, "é"):
+        world.call("GET", world.project("edge-dns"), X_Request_Id=request_id)
+    for path in (
+        "projects/none/domains",
+        f"projects/{world.projects['shop'].lower()}/domains",
+        f"projects/{world.projects['garden']}/domains",
+        "operations/none",
+        "operations/01JJJJJJJJJJJJJJJJJJJJJJJJ",
+        "nothing",
+        "",
+    ):
+        world.call("GET", path)
+        world.call("PUT", path)
+    world.call("GET", world.project("edge-dns"), Accept="text/html")
+    world.call("OPTIONS", world.project("edge-dns"), Origin="http://localhost:3000")
+    world.call("GET", world.project("edge-dns"), Origin="https://evil.example")
+    world.walk.send("GET", "/")
+    world.walk.send("BREW", f"{world.prefix}/v1/x")
+    world.walk.send("GET", "/worlds/none/v1/projects")
+
+
+def faults(world: WorldWalk) -> None:
+    """Meet each kind of fault, in both phases, and what follows from it."""
+    for number, fault in enumerate(FAULTS):
+        world.control("POST", "faults", fault)
+        key = f"fault-{number}"
+        if "timeout" in fault:
+            _unanswered(world, key)
+        for _ in range(2):  # the second is the retry of a client
+            world.call("PUT", world.project("domains"), key=key)
+            world.walk.client.close()  # a broken answer may leave it half closed
+        world.call("GET", world.project("edge-dns"), who="reader")
+        world.advance("11s")
+        world.control("GET", "faults")
+        if number >= len(FAULTS) - 4:
+            world.control("DELETE", "faults")
+    for wrong in ({}, {"abort": {"code": "none"}}, {"abort": {"code": "forbidden"}, "call": "x"}):
+        world.control("POST", "faults", wrong)
+    armed = world.control("POST", "faults", {"abort": {"code": "forbidden"}, "path": "/v1/x*"})
+    world.control("GET", f"faults/{armed.json['id']}")
+    world.each_call()
+    world.control("DELETE", f"faults/{armed.json['id']}")
+    world.control("DELETE", f"faults/{armed.json['id']}")
+
+
+def _unanswered(world: WorldWalk, key: str) -> None:
+    """Send what is never answered, wait until the emulator has read it, and hang up."""
+    base, client = world.prefix, world.walk.client
+    count = client.control("GET", f"worlds/{world.name}/requests?limit=1")["total"]
+    parts = client.connection
+    with socket.create_connection((parts.host, parts.port), timeout=10) as sock:
+        sock.sendall(
+            f"PUT {base}/v1/{world.project('domains')} HTTP/1.1\r\nHost: {HOST}\r\n"
+            f"Authorization: Bearer {world.tokens['owner']}\r\nIdempotency-Key: {key}\r\n"
+            "Content-Length: 0\r\n\r\n".encode()
+        )
+        for _ in range(2000):
+            if client.control("GET", f"worlds/{world.name}/requests?limit=1")["total"] > count:
+                return
+    raise AssertionError("the emulator did not read the request")
+
+
+def control(world: WorldWalk) -> None:
+    """Walk the control API: all that can be read of a world, and most of what can be changed."""
+    views(world)
+    for body in ({"mode": "scaled", "rate": 0}, {"mode": "sometimes"}, {"mode": "frozen"}):
+        world.control("PUT", "clock", body)
+    for body in ({"by": "1x"}, {"by": "-1s"}, {"to": "2030-01-31T15:00:00Z"}, {}):
+        world.control("POST", "clock/advance", body)
+    snapshot = world.control("POST", "snapshots").json
+    first = world.call(
+        "POST", world.project("source:initialize"), {"expected_source_generation": 1}
+    )
+    world.control("GET", f"operations/{first.json['id']}/why")
+    world.control("POST", f"operations/{first.json['id']}/step")
+    for intervention in INTERVENTIONS:
+        world.control("POST", "interventions", intervention)
+    world.control("GET", f"operations/{first.json['id']}/why")
+    world.each_call()
+    for number in (1, 2, 5):
+        world.control("GET", f"requests/{number}")
+        world.control("POST", f"requests/{number}/replay", {})
+    world.control("PATCH", "assumptions", {"accepted_status": 200})
+    world.control("PATCH", "assumptions", {"accepted_status": 299})
+    world.control("POST", "api-keys", {"as": "member", "name": "given"})
+    world.control("POST", "tokens", {"as": "nobody"})
+    for path in ("rewind", f"snapshots/{snapshot['id']}/restore", "snapshots/none/restore"):
+        world.control("POST", path, {"commit": 3} if path == "rewind" else None)
+        world.control("GET", "timeline")
+    world.control("POST", "fork", {"name": f"{world.name}-fork"})
+    world.walk.control("GET", f"worlds/{world.name}-fork/state")
+    world.walk.control("DELETE", f"worlds/{world.name}-fork")
+    world.control("PUT", "variation", {"seed": "7", "only": ["unknown"]})
+    world.control("DELETE", f"snapshots/{snapshot['id']}")
+    world.control("POST", "scenario", {"library": "stuck-operation"})
+    views(world)
+    world.control("POST", "reset")
+    world.control("GET", "state")
+
+
+def views(world: WorldWalk, which: Sequence[str] = VIEWS) -> None:
+    """Read what can be read of a world."""
+    for view in which:
+        world.control("GET", view)
+
+
+def documents(walk: Walk) -> None:
+    """Read what is the same for all worlds, and run each story of the library."""
+    walk.title("documents")
+    for path in DOCUMENTS:
+        walk.control("GET", path)
+    walk.control("POST", "health")
+    walk.control("POST", "worlds", {"nmae": "x"})
+    walk.control("POST", "worlds", {"name": "other"})
+    walk.title("the library")
+    for found in walk.client.control("GET", "scenarios")["items"]:
+        walk.control("POST", "scenarios/run", {"library": found["name"]})
+
+
+def whole_walk(walk: Walk) -> None:
+    """Walk everything, in worlds that differ."""
+    parts: tuple[Callable[[WorldWalk], None], ...] = (everyday, refusals)
+    for name, options in (
+        ("default", {}),
+        ("other", {"assumptions": OTHER_ASSUMPTIONS}),
+        ("strict", {"assumptions": STRICT_ASSUMPTIONS}),
+        ("varied", {"vary": "7"}),
+    ):
+        world = WorldWalk(walk, name, **options)
+        for part in parts:
+            part(world)
+        views(world, FEW_VIEWS)
+    faulty = WorldWalk(walk, "faulty")
+    faults(faulty)
+    views(faulty)
+    control(WorldWalk(walk, "controlled"))
+    documents(walk)
+
+
+def record() -> Walk:
+    """Walk through a new emulator."""
+    options = ("--ephemeral", "--clock", "frozen", "--at", NOON, "--seed", "golden")
+    with emulator(*options) as process:
+        walk = Walk(process.client())
+        whole_walk(walk)
+    return walk
+
+
+if __name__ == "__main__":
+    RECORD.write_text("\n".join(record().lines) + "\n", "utf-8")
