@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.conftest import Api
 
@@ -103,3 +104,10 @@ def test_the_report_of_a_scenarios_world_names_it(api: Api):
     api.emulator.control.load_scenario("stuck-operation", world=api.emulator.name)
 
     assert api.emulator.control.get(path(api, "report"))["scenario"] == "stuck-operation.yaml"
+
+
+def test_the_calls_are_described_as_the_default_world_has_them(api: Api):
+    found = api.emulator.control.get("contract/calls")["items"]
+
+    assert [call["call_id"] for call in found] == [spec.call_id for spec in CallTable()]
+    assert found[-1]["path"] == "/v1/operations/{operation_id}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.contract.assumptions import DEFAULTS, describe
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import CallTable
 from tests.conftest import Api
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def test_every_assumption_has_its_row():
 
 
 def test_there_are_no_other_calls():
-    called = {spec.call_id for spec in call_table(DEFAULTS)}
+    called = {spec.call_id for spec in CallTable(DEFAULTS)}
     assert len(called) == 9  # the eight, and polling
 
 

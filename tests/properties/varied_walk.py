@@ -18,7 +18,7 @@ from referencing.jsonschema import DRAFT202012
 
 from hosting_emulator.contract import models
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.contract.models import PoweredByFlag
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.openapi_responses import responses
@@ -94,7 +94,7 @@ class Walk:
         self.api = InProcess(world)
         self.answers: list[tuple[int, bytes, dict[str, str]]] = []
         self._by_document = by_document
-        self._specs = {spec.call_id: spec for spec in call_table(self.api.world.assumptions)}
+        self._specs = {spec.call_id: spec for spec in CallTable(self.api.world.assumptions)}
 
     def whole(self) -> Walk:
         """Walk through everything."""

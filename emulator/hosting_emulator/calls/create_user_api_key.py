@@ -54,7 +54,7 @@ def make_key(
     return key, value
 
 
-def replay(change: Change, ask: Ask, found: Remembered) -> Reply:
+def answer_again(change: Change, ask: Ask, found: Remembered) -> Reply:
     """Answer an exact replay: the key's metadata as it now is, and no value."""
     key = change.row(API_KEYS, str(found.subject))
     status = change.assumptions.key_replayed_status

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 from hosting_emulator.calls.asking import Ask
 from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import CURSOR, QueryParameter
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 
@@ -22,12 +23,8 @@ HEADER_LIMIT = 128
 #: Bodies and queries of at most so many bytes are read once, however often they come.
 _REMEMBERED_BODY = 256
 _REMEMBERED_QUERY = 128
-CURSOR_LIMIT = 512
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
-
-_PAGE_SIZE = re.compile("[1-9][0-9]{0,2}")
-_CURSOR = re.compile("[A-Za-z0-9_-]+")
 
 
 def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
@@ -39,9 +36,9 @@ def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
         ask.values, ask.canonical_body = _body(ask, assumptions)
     elif ask.body and assumptions.unexpected_body == "refused":
         raise _invalid("body", "This call takes no request body.", "unexpected_body")
-    reader = _QUERY_READERS.get(ask.spec.call_id)
-    if reader is not None:
-        ask.values = reader(query, assumptions)
+    if ask.spec.query:
+        read = {p.value: _read_parameter(p, query, assumptions) for p in ask.spec.query}
+        ask.values = {**ask.values, **read}
     if assumptions.unknown_query_parameters == "refused":
         _refuse_unknown_query(query, ask, assumptions)
 
@@ -199,51 +196,29 @@ def _single(query: Mapping[str, list[str]], name: str) -> str | None:
     return values[0]
 
 
-def _page(query: Mapping[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
-    name = assumptions.limit_parameter
-    size = _single(query, name)
-    limit = assumptions.default_page_size
-    if size is not None:
-        if not _PAGE_SIZE.fullmatch(size) or int(size) > 100:
-            raise _invalid(name, f"The query parameter {name} must be an integer from 1 to 100.")
-        limit = int(size)
-    name = assumptions.cursor_parameter
-    cursor = _single(query, name)
-    if cursor is not None and (len(cursor) > CURSOR_LIMIT or not _CURSOR.fullmatch(cursor)):
-        raise bad_cursor(name)
-    return {"limit": limit, "cursor": cursor}
+def _read_parameter(
+    parameter: QueryParameter, query: Mapping[str, list[str]], assumptions: Assumptions
+) -> Any:
+    name = parameter.name(assumptions)
+    text = _single(query, name)
+    if text is not None:
+        if not re.fullmatch(parameter.pattern, text):
+            raise _invalid(name, f"The query parameter {name} {parameter.wrong}")
+        return int(text) if parameter.schema.get("type") == "integer" else text
+    if parameter.required(assumptions):
+        raise _invalid(name, f"The query parameter {name} {parameter.missing}")
+    return getattr(assumptions, parameter.default) if parameter.default else None
 
 
 def bad_cursor(name: str) -> Refused:
     """Return the refusal of a cursor that no page of this list gave."""
-    return _invalid(
-        name,
-        f"The query parameter {name} is not the next_cursor of a page of this project's "
-        "deployments; leave it out to start again.",
-    )
-
-
-def _environment(query: Mapping[str, list[str]], assumptions: Assumptions) -> dict[str, Any]:
-    name = assumptions.environment_parameter
-    environment = _single(query, name)
-    if environment is None and assumptions.missing_environment != "refused":
-        environment = assumptions.missing_environment
-    if environment not in ("dev", "prod"):
-        found = "is required" if environment is None else "has another value"
-        raise _invalid(name, f"The query parameter {name} {found}; it takes dev or prod.")
-    return {"environment": environment}
-
-
-_QUERY_READERS = {"list_deployments": _page, "read_database_compute": _environment}
+    return _invalid(name, f"The query parameter {name} {CURSOR.wrong}")
 
 
 def _refuse_unknown_query(
     query: Mapping[str, list[str]], ask: Ask, assumptions: Assumptions
 ) -> None:
-    known = {
-        "list_deployments": {assumptions.cursor_parameter, assumptions.limit_parameter},
-        "read_database_compute": {assumptions.environment_parameter},
-    }.get(ask.spec.call_id, set())
+    known = {parameter.name(assumptions) for parameter in ask.spec.query}
     for name in query:
         if name not in known:
             detail = f"This call has no such query parameter: {shown(name)}."

@@ -1,51 +1,54 @@
-"""Which function answers which call."""
+"""Which functions answer which call: those of the file that has the call's name.
+
+`answer(change, ask, subject)` answers it; `answer_again(change, ask, remembered)`, where a file has
+one, answers a retry under its Idempotency-Key, if it was answered with success before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from hosting_emulator.calls import (
-    apply_project_domains,
-    create_dev_access_ticket,
-    create_user_api_key,
-    get_dns_authorization,
-    get_operation,
-    initialize_managed_source,
-    list_deployments,
-    read_database_compute,
-    set_project_powered_by_flag,
-)
 from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.idempotency import replay
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Remembered
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change
 
-# The third argument is what the call is about: the kind of record its row in the call table names.
-Answer = Callable[[Change, Ask, Any], Reply]
 
-ANSWERS: dict[str, Answer] = {
-    "set_project_powered_by_flag": set_project_powered_by_flag.answer,
-    "initialize_managed_source": initialize_managed_source.answer,
-    "create_user_api_key": create_user_api_key.answer,
-    "apply_project_domains": apply_project_domains.answer,
-    "get_dns_authorization": get_dns_authorization.answer,
-    "list_deployments": list_deployments.answer,
-    "create_dev_access_ticket": create_dev_access_ticket.answer,
-    "read_database_compute": read_database_compute.answer,
-    "get_operation": get_operation.answer,
-}
+class CallFunctions(NamedTuple):
+    """What answers a call. The third argument of `answer` is the record that its row is about."""
+
+    answer: Callable[[Change, Ask, Any], Reply]
+    answer_again: Callable[[Change, Ask, Remembered], Reply]
 
 
 def answer_again(change: Change, ask: Ask, found: Remembered) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
-    if found.status < 400:
-        if ask.spec.call_id == "create_user_api_key":
-            return create_user_api_key.replay(change, ask, found)
-        if ask.spec.response == "Operation" and change.assumptions.operation_replay == "current":
-            operation = change.row(OPERATIONS, str(found.subject))
-            body = views.encode(views.operation(change, operation), change.assumptions)
-            return Reply(found.status, body, operation.id)
+    if found.status >= 400:
+        return replay(found)
+    return FUNCTIONS[ask.spec.call_id].answer_again(change, ask, found)
+
+
+def _replay(change: Change, ask: Ask, found: Remembered) -> Reply:
     return replay(found)
+
+
+def _replay_operation(change: Change, ask: Ask, found: Remembered) -> Reply:
+    if change.assumptions.operation_replay != "current":
+        return replay(found)
+    operation = change.row(OPERATIONS, str(found.subject))
+    body = views.encode(views.operation(change, operation), change.assumptions)
+    return Reply(found.status, body, operation.id)
+
+
+def _functions(spec: CallSpec) -> CallFunctions:
+    module = import_module(f"hosting_emulator.calls.{spec.call_id}")
+    usual = _replay_operation if spec.response == "Operation" else _replay
+    return CallFunctions(module.answer, getattr(module, "answer_again", usual))
+
+
+FUNCTIONS = {spec.call_id: _functions(spec) for spec in ALL_CALLS.values()}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
-from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.world.fault_records import Latency
 from hosting_emulator.world.value import World
@@ -40,7 +40,7 @@ class Seen:
     @cached_property
     def spec(self) -> CallSpec | None:
         """The call's row of the contract's table; None: no call has this path."""
-        return _specs(self.world.assumptions.operation_path).get(self.call or "")
+        return calls_at(self.world.assumptions.operation_path).by_id.get(self.call or "")
 
     # --- What was sent --------------------------------------------------------------------------
 
@@ -177,14 +177,6 @@ def shown_wait(before: Seen, after: Seen) -> str:
 def named(seen: Seen) -> str:
     """Name an exchange in a sentence: the call, or what was asked where there is none."""
     return seen.call or f"{seen.entry.method} {seen.entry.path[:_LONGEST_PATH]}"
-
-
-@lru_cache(maxsize=16)
-def _specs(operation_path: str) -> Mapping[str, CallSpec]:
-    from hosting_emulator.contract.assumptions import Assumptions
-
-    table: Sequence[CallSpec] = call_table(Assumptions(operation_path=operation_path))
-    return {spec.call_id: spec for spec in table}
 
 
 def _json(body: bytes, whole: int) -> Any:

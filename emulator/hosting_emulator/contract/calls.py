@@ -1,16 +1,62 @@
 """The table of calls: the contract's eight, and the poll of an operation that it leaves unnamed.
 
-Routes, access rules, the OpenAPI document and the tests all read this one table.
+A call is one row here and one function of the same name in `calls`. Routes, query reading, access,
+the OpenAPI document, explanations, the lists of CLI, SDK and page, and the tests read this table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote
 
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.problems import Refused
 
 Subject = Literal["project", "organization", "operation"]
+
+#: Codes that any call may answer with.
+COMMON_CODES = (
+    "invalid_request",
+    "unauthenticated",
+    "forbidden",
+    "organization_required",
+    "resource_not_found",
+    "payload_too_large",
+    "rate_limited",
+    "service_unavailable",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """One query parameter of a call. The contract names none, so assumptions do.
+
+    `value` is its name among the call's values, `named_by` the assumption that holds its name on
+    the wire. What it says must match `pattern` whole, and `wrong` tells what is wrong otherwise.
+    `default` is the assumption that holds what stands for it when it is left out (`refused`: it is
+    required, and `missing` says so); None leaves the value None.
+    """
+
+    value: str
+    named_by: str
+    pattern: str
+    wrong: str
+    schema: Mapping[str, Any]
+    missing: str = ""
+    default: str | None = None
+    description: str = ""
+    default_description: str = ""
+
+    def name(self, assumptions: Assumptions) -> str:
+        """Return its name on the wire."""
+        return str(getattr(assumptions, self.named_by))
+
+    def required(self, assumptions: Assumptions) -> bool:
+        """Tell whether a request without it is refused."""
+        return self.default is not None and getattr(assumptions, self.default) == "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +64,15 @@ class CallSpec:
     """One thing a client can ask, as the contract's Endpoints part describes it.
 
     `success` is a status the contract gives, or the name of the assumption that holds one;
-    `role` likewise is a project role, or the name of an assumption.
+    `role` likewise is a project role, or the name of an assumption; `replayed` names the assumption
+    that holds the status of an exact replay, where it differs; `path_from` the one that holds the
+    path. `codes` are the call's own problem codes, beyond COMMON_CODES and that of its
+    Idempotency-Key; `listed_statuses` the error statuses, where the contract lists them all.
+    `assumptions` are those that can shape its answers, beside what can shape any call's.
+    `place` is where in the contract it stands; `query_clause` and `body_clause` are its words there.
     """
 
     call_id: str
-    operation_id: str
     method: str
     path: str
     subject: Subject
@@ -33,8 +83,28 @@ class CallSpec:
     role: str
     permission: str
     body: str | None = None
+    query: tuple[QueryParameter, ...] = ()
     idempotent: bool = False
     interactive: bool = False
+    replayed: str | None = None
+    path_from: str | None = None
+    codes: tuple[str, ...] = ()
+    listed_statuses: tuple[int, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    place: str = "Endpoints"
+    query_clause: str = ""
+    body_clause: str = "No request body."
+
+    @property
+    def operation_id(self) -> str:
+        """Its name in the OpenAPI document: `set_project_powered_by_flag` in camel case."""
+        first, *rest = self.call_id.split("_")
+        return first + "".join(word.title() for word in rest)
+
+    @property
+    def own_codes(self) -> tuple[str, ...]:
+        """Its problem codes beyond COMMON_CODES."""
+        return ("idempotency_key_reused", *self.codes) if self.idempotent else self.codes
 
     def success_status(self, assumptions: Assumptions) -> int:
         """Return the status of a successful first answer."""
@@ -45,10 +115,48 @@ class CallSpec:
         return str(getattr(assumptions, self.role, self.role))
 
 
-_CALLS = (
+_ONCE = (
+    *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
+    "idempotency_in_flight",
+)
+_OPERATION = ("progress_phases", "reconciliation_states")
+_HOSTNAMES = ("dev_zone", "production_zone", "mail_zone")
+CURSOR = QueryParameter(
+    value="cursor",
+    named_by="cursor_parameter",
+    pattern="[A-Za-z0-9_-]{1,512}",
+    wrong="is not the next_cursor of a page of this project's deployments; leave it out to start "
+    "again.",
+    description="The opaque next_cursor of the preceding page.",
+    schema={"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
+)
+_LIMIT = QueryParameter(
+    value="limit",
+    named_by="limit_parameter",
+    pattern="[1-9][0-9]?|100",
+    wrong="must be an integer from 1 to 100.",
+    default="default_page_size",
+    # Said in words, not as `default`: generated clients would send a default with each request,
+    # and so come to depend on an assumption.
+    description="Most items on the page",
+    default_description="; {} if left out.",
+    schema={"type": "integer", "minimum": 1, "maximum": 100},
+)
+_ENVIRONMENT = QueryParameter(
+    value="environment",
+    named_by="environment_parameter",
+    pattern="dev|prod",
+    wrong="has another value; it takes dev or prod.",
+    missing="is required; it takes dev or prod.",
+    default="missing_environment",
+    description="Whose compute configuration to read.",
+    default_description=" {} if left out.",
+    schema={"$ref": "#/components/schemas/Environment"},
+)
+
+_ROWS = (
     CallSpec(
         call_id="set_project_powered_by_flag",
-        operation_id="setProjectPoweredByFlag",
         method="PUT",
         path="/v1/projects/{project_id}/powered-by-flag",
         subject="project",
@@ -60,10 +168,15 @@ _CALLS = (
         permission="projects.write",
         body="SetPoweredByFlagRequest",
         idempotent=True,
+        codes=("powered_by_flag_required",),
+        listed_statuses=(400, 401, 403, 404, 409, 503),
+        assumptions=(*_ONCE, "flag_reenabled"),
+        place="Endpoints, 1",
+        body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
+        "properties.",
     ),
     CallSpec(
         call_id="initialize_managed_source",
-        operation_id="initializeManagedSource",
         method="POST",
         path="/v1/projects/{project_id}/source:initialize",
         subject="project",
@@ -75,10 +188,16 @@ _CALLS = (
         permission="projects.write",
         body="InitializeManagedSourceRequest",
         idempotent=True,
+        codes=("etag_mismatch",),
+        assumptions=(
+            *("accepted_status", "source_role", "source_generation", "source_creates_deployment"),
+            *("source_profile", "operation_replay", "unknown_body_fields", *_ONCE, *_OPERATION),
+        ),
+        place="Endpoints, 2",
+        body_clause="Body (application/json): { expected_source_generation: integer }.",
     ),
     CallSpec(
         call_id="create_user_api_key",
-        operation_id="createUserApiKey",
         method="POST",
         path="/v1/organizations/{organization_id}/user-api-keys",
         subject="organization",
@@ -91,10 +210,21 @@ _CALLS = (
         body="CreateUserApiKeyRequest",
         idempotent=True,
         interactive=True,
+        replayed="key_replayed_status",
+        codes=(
+            "interactive_login_required",
+            "api_key_permissions_unavailable",
+            "api_key_creation_uncertain",
+        ),
+        assumptions=(
+            *("key_created_status", "key_replayed_status", "key_prefix", "key_permissions"),
+            *("unknown_body_fields", *_ONCE),
+        ),
+        place="Endpoints, 3",
+        body_clause="Body (application/json): { name: string, length 1 to 64 }.",
     ),
     CallSpec(
         call_id="apply_project_domains",
-        operation_id="applyProjectDomains",
         method="PUT",
         path="/v1/projects/{project_id}/domains",
         subject="project",
@@ -108,10 +238,14 @@ _CALLS = (
         role="domains_role",
         permission="domains.write",
         idempotent=True,
+        assumptions=(
+            *("accepted_status", "domains_role", "domains_profile", "operation_replay"),
+            *("unexpected_body", *_ONCE, *_OPERATION, *_HOSTNAMES),
+        ),
+        place="Endpoints, 4",
     ),
     CallSpec(
         call_id="get_dns_authorization",
-        operation_id="getDnsAuthorization",
         method="GET",
         path="/v1/projects/{project_id}/edge-dns",
         subject="project",
@@ -121,10 +255,11 @@ _CALLS = (
         response="DnsAuthorization",
         role="dns_role",
         permission="dns.read",
+        assumptions=("dns_role", "unexpected_body"),
+        place="Endpoints, 5",
     ),
     CallSpec(
         call_id="list_deployments",
-        operation_id="listDeployments",
         method="GET",
         path="/v1/projects/{project_id}/deployments",
         subject="project",
@@ -134,10 +269,16 @@ _CALLS = (
         response="DeploymentPage",
         role="deployments_role",
         permission="deployments.read",
+        query=(CURSOR, _LIMIT),
+        assumptions=(
+            *("deployments_role", "cursor_parameter", "limit_parameter", "default_page_size"),
+            *("deployment_order", "last_page_cursor", "deployment_statuses", "unexpected_body"),
+        ),
+        place="Endpoints, 6",
+        query_clause="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
     ),
     CallSpec(
         call_id="create_dev_access_ticket",
-        operation_id="createDevAccessTicket",
         method="POST",
         path="/v1/projects/{project_id}/dev-access-tickets",
         subject="project",
@@ -150,10 +291,11 @@ _CALLS = (
         response="DevAccessTicket",
         role="owner",
         permission="dev_access.write",
+        assumptions=("ticket_created_status", "dev_zone", "unexpected_body"),
+        place="Endpoints, 7",
     ),
     CallSpec(
         call_id="read_database_compute",
-        operation_id="readDatabaseCompute",
         method="GET",
         path="/v1/projects/{project_id}/database/compute",
         subject="project",
@@ -163,27 +305,184 @@ _CALLS = (
         response="DatabaseCompute",
         role="reader",
         permission="database.read",
+        query=(_ENVIRONMENT,),
+        codes=("compute_performance_unavailable",),
+        assumptions=(
+            *("environment_parameter", "missing_environment", "database_states"),
+            "unexpected_body",
+        ),
+        place="Endpoints, 8",
+        query_clause="Query: one parameter choosing the environment, allowed values dev, prod.",
+    ),
+    CallSpec(
+        call_id="get_operation",
+        method="GET",
+        path="/v1/operations/{operation_id}",
+        subject="operation",
+        summary="Poll an operation",
+        description="Read a durable operation as it now is.",
+        success=200,
+        response="Operation",
+        role="operation_role",
+        permission="projects.read",
+        path_from="operation_path",
+        assumptions=("operation_path", "operation_role", *_OPERATION, *_HOSTNAMES),
     ),
 )
 
-#: The contract's eight calls, by call_id, in its order.
-CALLS = {spec.call_id: spec for spec in _CALLS}
-
-GET_OPERATION = CallSpec(
-    call_id="get_operation",
-    operation_id="getOperation",
-    method="GET",
-    path="/v1/operations/{operation_id}",
-    subject="operation",
-    summary="Poll an operation",
-    description="Read a durable operation as it now is.",
-    success=200,
-    response="Operation",
-    role="operation_role",
-    permission="projects.read",
-)
+#: Every call, by call_id, in the contract's order; and those whose address it gives.
+ALL_CALLS = {spec.call_id: spec for spec in _ROWS}
+CALLS = {call_id: spec for call_id, spec in ALL_CALLS.items() if spec.path_from is None}
+GET_OPERATION = ALL_CALLS["get_operation"]
 
 
-def call_table(assumptions: Assumptions) -> tuple[CallSpec, ...]:
-    """Return the eight calls and the poll, whose path is an assumption."""
-    return (*_CALLS, replace(GET_OPERATION, path=assumptions.operation_path))
+class Match(NamedTuple):
+    """A call, and the id of its subject as the path has it."""
+
+    spec: CallSpec
+    subject_id: str
+
+
+class MethodRefused(Refused):
+    """The path exists, the method does not; `allow` lists those that do.
+
+    `subject` and `subject_id` are what the path names: a project, say, and its id.
+    """
+
+    def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
+        """Refuse a method with 405."""
+        super().__init__(
+            "invalid_request",
+            f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
+            status=405,
+        )
+        self.allow = ", ".join(allow)
+        self.subject = subject
+        self.subject_id = subject_id
+
+
+class CallTable:
+    """The calls as the assumptions of a world address them, found by method and path.
+
+    A path is matched whole, segment by segment, and what stands behind an id (`{id}:cancel`) too; the
+    longest such ending wins. A look-up costs the same for every call, and clients ask for the same
+    few paths over and over: those are remembered.
+    """
+
+    def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
+        """Address the calls as the assumptions say."""
+        self.specs = tuple(
+            replace(spec, path=getattr(assumptions, spec.path_from)) if spec.path_from else spec
+            for spec in _ROWS
+        )
+        self.by_id = {spec.call_id: spec for spec in self.specs}
+        # By the place of the id and the segments around it: what may stand behind the id, and the
+        # calls there by method.
+        self._shapes: dict[tuple[int, tuple[str, ...]], dict[str, dict[str, CallSpec]]] = {}
+        for spec in self.specs:
+            segments = spec.path.split("/")
+            place = next(i for i, segment in enumerate(segments) if segment.startswith("{"))
+            ending = segments.pop(place).partition("}")[2]
+            endings = self._shapes.setdefault((place, tuple(segments)), {})
+            endings.setdefault(ending, {})[spec.method] = spec
+        self._places = tuple(dict.fromkeys(place for place, _ in self._shapes))
+        #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
+        self.find = lru_cache(maxsize=1024)(self._find)
+
+    def __iter__(self) -> Iterator[CallSpec]:
+        """Walk the calls in the contract's order."""
+        return iter(self.specs)
+
+    def recognize(self, method: str, path: str) -> Match | None:
+        """Return the call and the id in its path; None: no call has this method and path."""
+        try:
+            return self.find(method, path)
+        except Refused:
+            return None
+
+    def _find(self, method: str, path: str) -> Match:
+        segments = path.split("/")
+        if "%" in path:
+            segments = [unquote(segment) for segment in segments]
+        allow: dict[str, CallSpec] = {}
+        subject_id = ""
+        for place in self._places:
+            named, methods = self._methods(segments, place)
+            if method in methods:
+                return Match(methods[method], named)
+            if methods:
+                allow |= methods
+                subject_id = named
+        if allow:
+            subject = next(iter(allow.values())).subject
+            raise MethodRefused(method, [*allow], subject, subject_id)
+        raise Refused(
+            "resource_not_found", "The API has no such path.", why="no call has this path"
+        )
+
+    def _methods(self, segments: list[str], place: int) -> tuple[str, Mapping[str, CallSpec]]:
+        """Return the id at a place of the path, and the calls that have it there, by method."""
+        if place >= len(segments):
+            return "", {}
+        named = segments[place]
+        endings = self._shapes.get((place, (*segments[:place], *segments[place + 1 :])), {})
+        for ending in sorted(endings, key=len, reverse=True):
+            if named.endswith(ending) and len(named) > len(ending):
+                return named[: len(named) - len(ending)], endings[ending]
+        return "", {}
+
+
+@lru_cache(maxsize=16)
+def calls_at(operation_path: str) -> CallTable:
+    """Return the table of calls where operations are polled at `operation_path`."""
+    return CallTable(Assumptions(operation_path=operation_path))
+
+
+def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
+    """Return every call as a document: its address, what it reads, who may make it, its answers."""
+    return [_described(spec, assumptions) for spec in CallTable(assumptions)]
+
+
+def _described(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+    return {
+        "call_id": spec.call_id,
+        "operation_id": spec.operation_id,
+        "method": spec.method,
+        "path": spec.path,
+        "subject": spec.subject,
+        "summary": spec.summary,
+        "description": spec.description,
+        "body": _body_fields(spec.body) if spec.body else [],
+        "query": [
+            {
+                "name": parameter.name(assumptions),
+                "required": parameter.required(assumptions),
+                "description": parameter.description,
+                "pattern": parameter.pattern,
+            }
+            for parameter in spec.query
+        ],
+        "idempotent": spec.idempotent,
+        "interactive": spec.interactive,
+        "role": spec.least_role(assumptions),
+        "permission": spec.permission or None,
+        "success": spec.success_status(assumptions),
+        "response": spec.response,
+        "codes": [*COMMON_CODES, *spec.own_codes],
+    }
+
+
+def _body_fields(model: str) -> list[dict[str, Any]]:
+    # Imported here: pydantic is slow to load, and only this description needs it.
+    from hosting_emulator.contract.models import request_model
+
+    schema = request_model(model).model_json_schema()
+    return [
+        {
+            "name": name,
+            "type": field.get("type"),
+            "required": name in schema.get("required", ()),
+            "example": field.get("examples", [None])[0],
+        }
+        for name, field in schema["properties"].items()
+    ]

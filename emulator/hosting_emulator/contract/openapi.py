@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
-from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.contract.calls import CallSpec, CallTable, QueryParameter
 from hosting_emulator.contract.openapi_responses import HEADERS, problem_examples, responses
 from hosting_emulator.contract.openapi_schemas import REF, schemas
 
@@ -35,7 +35,7 @@ def openapi_document(
     Members in `absent`, by schema, may be missing there from what else would hold them.
     """
     paths: dict[str, dict[str, Any]] = {}
-    for spec in call_table(assumptions):
+    for spec in CallTable(assumptions):
         paths.setdefault(spec.path, {})[spec.method.lower()] = _operation(spec, assumptions)
     return {
         "openapi": "3.1.0",
@@ -83,8 +83,8 @@ def _operation(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": schema}},
         }
-    if spec.call_id == "get_operation":
-        operation["x-assumption"] = "operation_path"
+    if spec.path_from:
+        operation["x-assumption"] = spec.path_from
     return operation
 
 
@@ -123,11 +123,7 @@ def _parameters(spec: CallSpec, assumptions: Assumptions) -> list[dict[str, Any]
             example="checkout-42",
         )
     )
-    if spec.call_id == "list_deployments":
-        found += _page_parameters(assumptions)
-    if spec.call_id == "read_database_compute":
-        found.append(_environment_parameter(assumptions))
-    return found
+    return found + [_query_parameter(parameter, assumptions) for parameter in spec.query]
 
 
 def _path_parameter(subject: str) -> dict[str, Any]:
@@ -150,44 +146,19 @@ def _header(name: str, *, required: bool, description: str, example: str) -> dic
     }
 
 
-def _page_parameters(assumptions: Assumptions) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": assumptions.cursor_parameter,
-            "in": "query",
-            "required": False,
-            "description": "The opaque next_cursor of the preceding page.",
-            "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
-            "x-assumption": "cursor_parameter",
-        },
-        {
-            "name": assumptions.limit_parameter,
-            "in": "query",
-            "required": False,
-            # Said in words, not as `default`: generated clients would send a default with each
-            # request, and so come to depend on an assumption.
-            "description": f"Most items on the page; {assumptions.default_page_size} if left out.",
-            "schema": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 100,
-                "x-assumption": "default_page_size",
-            },
-            "x-assumption": "limit_parameter",
-        },
-    ]
-
-
-def _environment_parameter(assumptions: Assumptions) -> dict[str, Any]:
-    missing = assumptions.missing_environment
-    description = "Whose compute configuration to read."
-    if missing != "refused":
-        description += f" {missing} if left out."
+def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> dict[str, Any]:
+    required, description = parameter.required(assumptions), parameter.description
+    schema = dict(parameter.schema)
+    if parameter.default is not None:
+        schema["x-assumption"] = parameter.default
+        if not required:
+            default = getattr(assumptions, parameter.default)
+            description += parameter.default_description.format(default)
     return {
-        "name": assumptions.environment_parameter,
+        "name": parameter.name(assumptions),
         "in": "query",
-        "required": missing == "refused",
+        "required": required,
         "description": description,
-        "schema": {"$ref": REF + "Environment", "x-assumption": "missing_environment"},
-        "x-assumption": "environment_parameter",
+        "schema": schema,
+        "x-assumption": parameter.named_by,
     }

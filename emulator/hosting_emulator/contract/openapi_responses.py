@@ -7,37 +7,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.contract.calls import COMMON_CODES, CallSpec, CallTable
 from hosting_emulator.contract.openapi_schemas import REF
 from hosting_emulator.contract.problems import PROBLEMS
 
 _PROBLEM_JSON = "application/problem+json"
-#: Codes that any call may answer with, and those of single calls (beyond them).
-_COMMON = (
-    "invalid_request",
-    "unauthenticated",
-    "forbidden",
-    "organization_required",
-    "resource_not_found",
-    "payload_too_large",
-    "rate_limited",
-    "service_unavailable",
-)
-_OWN: dict[str, tuple[str, ...]] = {
-    "set_project_powered_by_flag": ("idempotency_key_reused", "powered_by_flag_required"),
-    "initialize_managed_source": ("idempotency_key_reused", "etag_mismatch"),
-    "create_user_api_key": (
-        "idempotency_key_reused",
-        "interactive_login_required",
-        "api_key_permissions_unavailable",
-        "api_key_creation_uncertain",
-    ),
-    "apply_project_domains": ("idempotency_key_reused",),
-    "read_database_compute": ("compute_performance_unavailable",),
-}
-#: Statuses the contract itself lists for call 1.
-_LISTED = frozenset({400, 401, 403, 404, 409, 503})
-
 HEADERS: dict[str, Any] = {
     "X-Request-Id": {
         "description": "Correlation identifier, equal to request_id.",
@@ -75,7 +49,7 @@ def status_of(code: str, assumptions: Assumptions) -> int:
 
 
 def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
-    for code in (*_COMMON, *_OWN.get(spec.call_id, ())):
+    for code in (*COMMON_CODES, *spec.own_codes):
         yield _Row(code, code, status_of(code, assumptions), PROBLEMS[code].title)
     yield _Row("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
     if status_of("invalid_request", assumptions) != 400:
@@ -107,12 +81,12 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     if isinstance(spec.success, str):
         success["x-assumption"] = spec.success
     found = {str(spec.success_status(assumptions)): success}
-    if spec.call_id == "create_user_api_key":
+    if spec.replayed is not None:
         replayed = success | {
             "description": "Exact replay: metadata, no value",
-            "x-assumption": "key_replayed_status",
+            "x-assumption": spec.replayed,
         }
-        found.setdefault(str(assumptions.key_replayed_status), replayed)
+        found.setdefault(str(getattr(assumptions, spec.replayed)), replayed)
     return found
 
 
@@ -127,8 +101,8 @@ def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
         "headers": headers,
         "content": {_PROBLEM_JSON: {"schema": schema, "examples": examples}},
     }
-    listed = spec.call_id == "set_project_powered_by_flag" and status in _LISTED
-    if not (listed or any("status" in PROBLEMS[row.code].specified for row in rows)):
+    specified = status in spec.listed_statuses
+    if not (specified or any("status" in PROBLEMS[row.code].specified for row in rows)):
         response["x-assumption"] = "problem_statuses"
     return response
 
@@ -142,7 +116,7 @@ def problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, Any
     docs_url = assumptions.docs_url
     if docs_url == "own":
         docs_url = urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
-    rows = {row.name: row for spec in call_table(assumptions) for row in _rows(spec, assumptions)}
+    rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
     return {name: _example(rows[name], docs_url) for name in sorted(rows)}
 
 

@@ -17,8 +17,8 @@ from hosting_emulator.calls import idempotency
 from hosting_emulator.calls.access import authorize
 from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.inputs import HEADER_LIMIT, one_header, read_inputs
-from hosting_emulator.calls.table import ANSWERS, answer_again
-from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.calls.table import FUNCTIONS, answer_again
+from hosting_emulator.contract.calls import CallSpec, MethodRefused, calls_at
 from hosting_emulator.contract.ids import make_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -42,7 +42,6 @@ from hosting_emulator.engine.problem_documents import (
     status_of,
 )
 from hosting_emulator.engine.request_log import RequestLog, recorded
-from hosting_emulator.engine.routes import MethodRefused, routes_for
 from hosting_emulator.engine.snapshots import Snapshot, Snapshots
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import count_call
@@ -359,9 +358,9 @@ class Engine(LiveWorld):
         trail.request_id = request_id
 
     def _route(self, incoming: Incoming, trail: Trail) -> tuple[CallSpec, str]:
-        routes = routes_for(self.world.assumptions.operation_path)
+        calls = calls_at(self.world.assumptions.operation_path)
         try:
-            spec, subject_id = routes.find(incoming.method, incoming.path)
+            spec, subject_id = calls.find(incoming.method, incoming.path)
         except MethodRefused as refused:
             trail.about(refused.subject, refused.subject_id)
             raise
@@ -383,7 +382,7 @@ class Engine(LiveWorld):
             vary_ask(ask, variation, trail)
         if ask.spec.idempotent:
             return change, self._call_once(change, ask, found, trail)
-        reply = ANSWERS[ask.spec.call_id](change, ask, found)
+        reply = FUNCTIONS[ask.spec.call_id].answer(change, ask, found)
         return change, reply if variation is None else vary_reply(variation, reply, ask, trail)
 
     def _call_once(self, change: Change, ask: Ask, found: Any, trail: Trail) -> Reply:
@@ -400,7 +399,7 @@ class Engine(LiveWorld):
                 self.world.variation, answer_again(change, ask, remembered), ask, trail
             )
         try:
-            reply = ANSWERS[ask.spec.call_id](change, ask, found)
+            reply = FUNCTIONS[ask.spec.call_id].answer(change, ask, found)
         except Refused as refused:
             if assumptions.idempotency_remembers == "all_answers":
                 self._remember_refusal(ask, refused, trail)

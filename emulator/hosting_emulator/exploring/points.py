@@ -9,15 +9,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.exploring.kinds import check_fault
 
 Phase = Literal["before_commit", "after_commit"]
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
 #: The eight calls and the poll, by call_id, in the contract's order.
-CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in call_table(Assumptions())}
+CALLS: dict[str, CallSpec] = ALL_CALLS
 _TEXT = re.compile(r"(?P<call>[^#/]+)#(?P<n>[1-9][0-9]{0,5})/(?P<fault>[^/]+)/(?P<phase>[^/]+)")
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.calls import CALLS, GET_OPERATION
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest, plainly
@@ -25,7 +25,7 @@ from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
 
-CALL_IDS = (*CALLS, GET_OPERATION.call_id)
+CALL_IDS = tuple(ALL_CALLS)
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 

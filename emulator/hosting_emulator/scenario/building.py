@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import PERMISSIONS, AssumptionRefused, Assumptions
-from hosting_emulator.contract.calls import CALLS, GET_OPERATION
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.faults.reading import FaultRefused, arm
@@ -183,7 +183,7 @@ def _plan(scenario: Scenario, change: Change) -> None:
         check_no_variables(scenario, (*path, action), found)
         check_turn(scenario, (*path, action), action, found, change)
         if planned.call is not None:
-            calls = [*CALLS, GET_OPERATION.call_id]
+            calls = list(ALL_CALLS)
             known_word(scenario, (*path, "call"), "call", planned.call, calls)
         key = f"planned-{order + 1:04d}"
         record = Planned(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, Assumptions
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.variation.drawing import drawn
 from hosting_emulator.variation.points import ASSUMED, Point
@@ -20,8 +21,6 @@ _PERMISSIONS = (
     [f"hosting/{name.replace('.', ':')}/v2" for name in PERMISSIONS],
     [name.replace(".", "_").upper() for name in PERMISSIONS],
 )
-#: The call whose error statuses the contract lists, and these.
-_LISTING, _LISTED = "set_project_powered_by_flag", (400, 401, 403, 404, 409, 503)
 #: Other statuses by code.
 STATUSES: dict[str, tuple[int, ...]] = {
     "organization_required": (400,),
@@ -113,16 +112,17 @@ def listed_statuses(
 ) -> dict[str, int]:
     """Return the statuses of problems that an answer to a call may have.
 
-    Call 1 lists its statuses: none that was drawn takes it to another one. One that somebody chose
+    None that was drawn takes a call that lists its statuses to another one. One that somebody chose
     since stays chosen.
     """
-    if call != _LISTING:
+    spec = ALL_CALLS.get(call or "")
+    if spec is None or not spec.listed_statuses:
         return dict(statuses)
     drawn = variation.assumed.get("problem_statuses", {})
     return {
         code: status
         for code, status in statuses.items()
-        if status in _LISTED or drawn.get(code) != status
+        if status in spec.listed_statuses or drawn.get(code) != status
     }
 
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import call_table
 from hosting_emulator.engine.trails import STEPS, Trails
-from hosting_emulator.engine.trails.assumed import MATTERS
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.world.tables import GRANTS
 from hosting_emulator.world.value import Change
@@ -274,12 +271,6 @@ def test_changed_assumptions_are_named_where_they_matter():
     assert any(told.startswith("domains_role is owner (default maintainer).") for told in applied)
     assert any(told.startswith("default_page_size is 5 (default 20).") for told in listed)
     assert not any("dns_role" in told for told in applied + listed)
-
-
-def test_every_call_has_its_assumptions_and_each_is_one():
-    assert set(MATTERS) == {spec.call_id for spec in call_table(Assumptions())}
-    named = {name for names in MATTERS.values() for name in names}
-    assert named <= set(Assumptions.__struct_fields__)
 
 
 def test_a_refusal_says_more_than_the_client_was_told():

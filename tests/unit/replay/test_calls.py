@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.replay.calls import call_of
 
 ULID = "01JGFJJZ00TGEYDG0VT5J9EZXF"
@@ -18,7 +18,7 @@ def address(path: str) -> str:
 
 
 def test_every_call_of_the_contract_is_known():
-    specs = call_table(DEFAULTS)
+    specs = CallTable(DEFAULTS).specs
 
     assert len(specs) == 9
     assert [call_of(spec.method, address(spec.path) + "?a=b") for spec in specs] == [

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.faults.reading import RULE_FIELDS
 from hosting_emulator.sdk import Aliases, CallName, EffectName, NoSuchName, Phase
 from hosting_emulator.sdk.calls import known_call
@@ -53,7 +53,7 @@ def test_misspelt_call_names_the_nearest():
 
 
 def test_calls_are_those_of_the_contract():
-    assert list(get_args(CallName)) == [spec.call_id for spec in call_table(Assumptions())]
+    assert list(get_args(CallName)) == [spec.call_id for spec in CallTable(Assumptions())]
 
 
 def test_faults_are_those_that_can_be_armed():

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.server.dashboard.shell import dashboard_page
 from tests.browser.looking import items, looked
 from tests.conftest import Api
@@ -201,8 +201,7 @@ def test_the_page_knows_each_call_of_the_contract():
     )
 
     assert {(name, method, path, bool(key)) for name, method, path, key in found} == {
-        (spec.call_id, spec.method, spec.path, spec.idempotent)
-        for spec in call_table(Assumptions())
+        (spec.call_id, spec.method, spec.path, spec.idempotent) for spec in CallTable(Assumptions())
     }
 
 

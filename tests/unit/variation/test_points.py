@@ -5,14 +5,14 @@ import re
 import pytest
 
 from hosting_emulator.contract.assumptions import DEFAULTS, describe
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.contract.openapi_responses import responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.variation.assuming import STATUSES, draw_assumptions
 from hosting_emulator.variation.points import ASSUMED, POINTS, VariationRefused, read_points
 from hosting_emulator.world.records import Variation
 
-CALLS = {spec.call_id: spec for spec in call_table(DEFAULTS)}
+CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
 #: What a client must know before its first request: it cannot find it out from an answer.
 KNOWN_BEFOREHAND = {
     *("cursor_parameter", "limit_parameter", "environment_parameter", "operation_path"),

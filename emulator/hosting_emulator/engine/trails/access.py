@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 from hosting_emulator.calls.access import project_role
 from hosting_emulator.calls.asking import Principal
-from hosting_emulator.contract.calls import CallSpec, Subject
+from hosting_emulator.contract.calls import CallSpec, Subject, calls_at
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.request_log import Entry
-from hosting_emulator.engine.routes import routes_for
 from hosting_emulator.world.records import Organization, Person, Project
 from hosting_emulator.world.tables import (
     API_KEYS,
@@ -146,7 +145,7 @@ def _begun(sentence: str) -> str:
 
 def _subject_id(world: World, entry: Entry) -> str:
     try:
-        return routes_for(world.assumptions.operation_path).find(entry.method, entry.path)[1]
+        return calls_at(world.assumptions.operation_path).find(entry.method, entry.path)[1]
     except Refused:  # its path was another assumption's
         return entry.project or entry.operation or "?"
 

@@ -18,38 +18,6 @@ _EVERY_CALL = (
     *("token_audience", "rate_limit", "malformed_project_id", "body_limit_bytes"),
     *("request_id_invalid", "unknown_query_parameters", "timestamp_form", "empty_fields"),
 )
-_ONCE = (
-    *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
-    "idempotency_in_flight",
-)
-_OPERATION = ("progress_phases", "reconciliation_states")
-_HOSTNAMES = ("dev_zone", "production_zone", "mail_zone")
-#: What can shape a call's answer, beside what can shape any call's.
-MATTERS: dict[str, tuple[str, ...]] = {
-    "set_project_powered_by_flag": (*_ONCE, "flag_reenabled"),
-    "initialize_managed_source": (
-        *("accepted_status", "source_role", "source_generation", "source_creates_deployment"),
-        *("source_profile", "operation_replay", "unknown_body_fields", *_ONCE, *_OPERATION),
-    ),
-    "create_user_api_key": (
-        *("key_created_status", "key_replayed_status", "key_prefix", "key_permissions"),
-        *("unknown_body_fields", *_ONCE),
-    ),
-    "apply_project_domains": (
-        *("accepted_status", "domains_role", "domains_profile", "operation_replay"),
-        *("unexpected_body", *_ONCE, *_OPERATION, *_HOSTNAMES),
-    ),
-    "get_dns_authorization": ("dns_role", "unexpected_body"),
-    "list_deployments": (
-        *("deployments_role", "cursor_parameter", "limit_parameter", "default_page_size"),
-        *("deployment_order", "last_page_cursor", "deployment_statuses", "unexpected_body"),
-    ),
-    "create_dev_access_ticket": ("ticket_created_status", "dev_zone", "unexpected_body"),
-    "read_database_compute": (
-        *("environment_parameter", "missing_environment", "database_states", "unexpected_body"),
-    ),
-    "get_operation": ("operation_path", "operation_role", *_OPERATION, *_HOSTNAMES),
-}
 
 
 def assumptions_of(world: World, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
@@ -59,7 +27,7 @@ def assumptions_of(world: World, entry: Entry, spec: CallSpec | None) -> Iterato
     changed = assumptions.changes()
     for name in deciding:
         yield _says(assumptions, name) if name != "problem_statuses" else _status(entry)
-    for name in (*MATTERS.get(entry.call or "", ()), *_EVERY_CALL):
+    for name in (*(spec.assumptions if spec else ()), *_EVERY_CALL):
         if name in changed and name not in deciding:
             yield _says(assumptions, name)
 
@@ -71,8 +39,8 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
     elif spec is None or not 200 <= entry.status < 300:
         return
     elif entry.replayed:
-        if spec.call_id == "create_user_api_key":
-            yield "key_replayed_status"
+        if spec.replayed is not None:
+            yield spec.replayed
         elif spec.response == "Operation":
             yield "operation_replay"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hosting_emulator.contract.calls import CallSpec, call_table
+from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.redacting import Redactor
 from hosting_emulator.engine.request_log import (
@@ -103,8 +103,7 @@ def _due(found: Committed, before: World) -> str:
 
 
 def _spec(entry: Entry, world: World) -> CallSpec | None:
-    specs = call_table(world.assumptions)
-    return next((spec for spec in specs if spec.call_id == entry.call), None)
+    return calls_at(world.assumptions.operation_path).by_id.get(entry.call or "")
 
 
 def _refusal(entry: Entry) -> str | None:

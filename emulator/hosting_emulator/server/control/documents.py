@@ -8,6 +8,7 @@ from dataclasses import asdict
 from aiohttp import web
 
 from hosting_emulator.contract.assumptions import describe
+from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
@@ -56,6 +57,11 @@ async def openapi(context: Context, world: str = DEFAULT_WORLD) -> web.Response:
     assumptions = shown_assumptions(engine.world.assumptions, engine.world.variation)
     absent = shown_absent(engine.world.variation)
     return answers.json(openapi_document(assumptions, url, absent))
+
+
+async def calls(context: Context) -> web.Response:
+    """GET /contract/calls: those of the default world."""
+    return answers.json({"items": describe_calls(context.engine(DEFAULT_WORLD).world.assumptions)})
 
 
 async def problems(context: Context) -> web.Response:

@@ -9,8 +9,7 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import call_table
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
@@ -25,7 +24,7 @@ from hosting_emulator.world.tables import PEOPLE, PROJECTS
 
 FILTERS = ("call", "status", "who", "project", "since", "until", "text", "after")
 _STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
-_CALLS = (*(spec.call_id for spec in call_table(Assumptions())), REDEEM_TICKET)
+_CALLS = (*ALL_CALLS, REDEEM_TICKET)
 
 
 async def list_requests(context: Context, world: str) -> web.Response:

@@ -60,6 +60,7 @@ _TABLE: tuple[tuple[str, str, ControlHandler], ...] = (
     ("GET", "/docs/errors", documents.errors),
     ("GET", "/docs/errors/{slug}", documents.error),
     ("GET", "/contract/openapi.json", documents.openapi),
+    ("GET", "/contract/calls", documents.calls),
     ("GET", "/contract/problems", documents.problems),
     ("GET", "/contract/assumptions", documents.assumptions),
     ("GET", "/static/{file*}", _later("static_files", "static_file")),

@@ -1,0 +1,147 @@
+"""The table of calls: the contract's paths and nothing beside them, and every call described."""
+
+import pytest
+
+from hosting_emulator.contract import calls
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import CallSpec, CallTable, MethodRefused, describe_calls
+from hosting_emulator.contract.problems import Refused
+
+TABLE = CallTable()
+
+
+@pytest.mark.parametrize("spec", TABLE.specs, ids=lambda spec: spec.call_id)
+def test_every_call_is_found_with_its_id(spec):
+    path = spec.path.replace(f"{{{spec.subject}_id}}", "THE-ID")
+
+    found, subject_id = TABLE.find(spec.method, path)
+
+    assert (found.call_id, subject_id) == (spec.call_id, "THE-ID")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/projects",
+        "/v1/projects/X",
+        "/v1/projects//edge-dns",
+        "/v1/projects/X/edge-dns/",
+        "/v1//projects/X/edge-dns",
+        "/V1/projects/X/edge-dns",
+        "/v2/projects/X/edge-dns",
+        "/v1/projects/X/Y/edge-dns",
+        "/v1/projects/X/source",
+        "/v1/projects/X/source:Initialize",
+        "/v1/operations/",
+        "/v1/operations/X/Y",
+        "/v1/organizations/X/edge-dns",
+        "/v1/projects/X%2Fedge-dns",
+        "/" * 5_000,
+        "%",
+    ],
+)
+def test_other_paths_are_not_found(path):
+    with pytest.raises(Refused) as refused:
+        TABLE.find("GET", path)
+
+    assert (refused.value.code, refused.value.status) == ("resource_not_found", 404)
+
+
+def test_escapes_say_the_same():
+    found, subject_id = TABLE.find("POST", "/v1/projects/%41/source%3Ainitialize")
+
+    assert (found.call_id, subject_id) == ("initialize_managed_source", "A")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE", "put", "X" * 500])
+def test_a_wrong_method_is_told_the_right_one(method):
+    with pytest.raises(MethodRefused, match="it takes PUT") as refused:
+        TABLE.find(method, "/v1/projects/X/domains")
+
+    assert (refused.value.status, refused.value.allow) == (405, "PUT")
+    assert len(refused.value.detail) < 200
+
+
+@pytest.mark.parametrize("template", ["/v1/projects/{operation_id}", "/x/{operation_id}/y/z"])
+def test_operations_are_polled_where_the_assumption_says(template):
+    table = CallTable(Assumptions(operation_path=template))
+
+    found, subject_id = table.find("GET", template.replace("{operation_id}", "OP"))
+
+    assert (found.call_id, subject_id) == ("get_operation", "OP")
+    assert table.find("GET", "/v1/projects/P/edge-dns")[0].call_id == "get_dns_authorization"
+
+
+CANCEL = CallSpec(
+    call_id="cancel_operation",
+    method="POST",
+    path="/v1/operations/{operation_id}:cancel",
+    subject="operation",
+    summary="Cancel an operation",
+    description="Cancel an operation that has not ended.",
+    success="accepted_status",
+    response="Operation",
+    role="owner",
+    permission="projects.write",
+    idempotent=True,
+)
+
+
+@pytest.fixture
+def ninth(monkeypatch):
+    monkeypatch.setattr(calls, "_ROWS", (*calls._ROWS, CANCEL))
+    return CallTable()
+
+
+def test_what_stands_behind_an_id_is_part_of_the_path(ninth):
+    assert ninth.find("POST", "/v1/operations/OP:cancel") == (CANCEL, "OP")
+    assert ninth.find("POST", "/v1/operations/OP%3Acancel") == (CANCEL, "OP")
+    assert ninth.find("GET", "/v1/operations/OP")[0].call_id == "get_operation"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("POST", "/v1/operations/OP", "GET"),
+        ("POST", "/v1/operations/:cancel", "GET"),
+        ("POST", "/v1/operations/OP:cancelled", "GET"),
+        ("GET", "/v1/operations/OP:cancel", "POST"),
+    ],
+)
+def test_an_ending_is_neither_dropped_nor_made_up(ninth, method, path, allow):
+    with pytest.raises(MethodRefused) as refused:
+        ninth.find(method, path)
+
+    assert refused.value.allow == allow
+
+
+def test_what_is_no_call_is_not_recognized():
+    assert TABLE.recognize("GET", "/v1/projects/P/edge-dns") == (
+        TABLE.by_id["get_dns_authorization"],
+        "P",
+    )
+    assert TABLE.recognize("POST", "/v1/projects/P/edge-dns") is None
+    assert TABLE.recognize("GET", "/v1/nothing") is None
+
+
+def test_every_assumption_that_shapes_a_call_is_one():
+    named = {name for spec in TABLE for name in spec.assumptions}
+
+    assert named <= set(Assumptions.__struct_fields__)
+
+
+def test_every_call_is_described():
+    described = {row["call_id"]: row for row in describe_calls()}
+
+    assert list(described) == [spec.call_id for spec in TABLE]
+    flag = described["set_project_powered_by_flag"]
+    assert flag["operation_id"] == "setProjectPoweredByFlag"
+    assert flag["body"] == [
+        {"name": "enabled", "type": "boolean", "required": True, "example": True}
+    ]
+    assert (flag["role"], flag["success"]) == ("owner", 200)
+    assert [q["name"] for q in described["list_deployments"]["query"]] == ["cursor", "limit"]
