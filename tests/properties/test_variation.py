@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.request_log import exchange_view
-from hosting_emulator.engine.trails.telling import Trails
-from hosting_emulator.engine.varied_worlds import unvary
+from hosting_emulator.engine.worlds import unvary
 from hosting_emulator.variation.points import POINTS
 from tests.in_process import InProcess, fresh_world
 from tests.properties.varied_walk import Walk, varied
@@ -47,7 +47,7 @@ def test_every_answer_says_in_the_log_what_was_varied():
         if not entry.varied:  # nothing varied: the very bytes of a world that does not
             # but for the request id, which is made of the moment
             assert _without_id(entry.answer) == _without_id(usual)
-    steps = Trails(walk.api.engine.log).steps(next(e for e in entries if e.varied))
+    steps = Explanations(walk.api.engine.log).steps(next(e for e in entries if e.varied))
     says = [step["says"] for step in steps if step["step"] == "variation"]
     first = next(e for e in entries if e.varied).varied
     assert says == [f"{point}: {POINTS[point].about}." for point in first]

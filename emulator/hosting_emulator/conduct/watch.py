@@ -14,7 +14,7 @@ from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.rule import SEVERITIES, Finding, Judge
 from hosting_emulator.conduct.seen import Seen
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.redacting import Redactor
+from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import Entry
 
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.

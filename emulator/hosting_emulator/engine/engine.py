@@ -31,6 +31,7 @@ from hosting_emulator.engine.fault_answers import (
     gateway_answer,
     refusal_of,
 )
+from hosting_emulator.engine.history import Snapshot, Snapshots
 from hosting_emulator.engine.identity import Identity, bearer_token
 from hosting_emulator.engine.limits import RateLimiter
 from hosting_emulator.engine.live_world import LiveWorld, StoreFailed, anchored
@@ -42,7 +43,6 @@ from hosting_emulator.engine.problem_documents import (
     status_of,
 )
 from hosting_emulator.engine.request_log import RequestLog, recorded
-from hosting_emulator.engine.snapshots import Snapshot, Snapshots
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.engine.trail import Committed, Trail

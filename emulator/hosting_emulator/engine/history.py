@@ -1,18 +1,21 @@
-"""The history of a world: its last commits, each with the state it made, to go back to.
+"""Earlier states of a world to go back to: those of its last commits, and snapshots set aside.
 
 States are values that share what did not change between them, so keeping one costs what its commit
-wrote. Older commits are forgotten; so are all when the process ends.
+wrote. Older commits are forgotten; so is all of it when the process ends.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from hosting_emulator.world.value import Entered, World
 
 #: How many commits of a world are kept.
 CAPACITY = 1000
+#: How many snapshots: more would only be a test that forgot to delete them.
+MOST_SNAPSHOTS = 1000
 
 
 class Moment(NamedTuple):
@@ -49,3 +52,43 @@ class History:
     def first(self) -> int | None:
         """The number of the oldest commit that is kept."""
         return self._moments[0].world.commit if self._moments else None
+
+
+class Snapshot(NamedTuple):
+    """A state, and the moment of world time at which it was set aside."""
+
+    world: World
+    at_ms: int
+
+
+class TooManySnapshots(Exception):
+    """A world has as many snapshots as it can have."""
+
+
+class Snapshots:
+    """The snapshots of one world by their ids, in the order they were taken."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._kept: dict[str, Snapshot] = {}
+
+    def take(self, world: World, at_ms: int) -> str:
+        """Set a state aside and return its id. Raises TooManySnapshots."""
+        if len(self._kept) >= MOST_SNAPSHOTS:
+            raise TooManySnapshots(f"a world has at most {MOST_SNAPSHOTS} snapshots; delete some")
+        self._taken += 1
+        name = f"snapshot-{self._taken}"
+        self._kept[name] = Snapshot(world, at_ms)
+        return name
+
+    def find(self, name: str) -> Snapshot | None:
+        """Return what was set aside under this id, or None."""
+        return self._kept.get(name)
+
+    def drop(self, name: str) -> None:
+        """Forget a snapshot that is there."""
+        del self._kept[name]
+
+    def __iter__(self) -> Iterator[tuple[str, Snapshot]]:
+        """Walk ids and snapshots, oldest first."""
+        return iter(self._kept.items())

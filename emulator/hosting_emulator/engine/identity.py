@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from hosting_emulator.calls.asking import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine import id_tokens
 from hosting_emulator.engine.sign_in import SignIn, SignIns
 from hosting_emulator.world.records import ApiKey, Person
 from hosting_emulator.world.streams import derive, digest
@@ -83,7 +82,7 @@ class Identity:
                     "use": "sig",
                     "alg": ALGORITHM,
                 },
-                id_tokens.jwk(self._seed),
+                self.sign_ins.jwk(),
             ]
         }
 
@@ -126,14 +125,6 @@ class Identity:
         if sign_in is not None:
             claims |= {"client_id": sign_in.client_id, "scope": sign_in.scope}
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
-
-    def id_token(self, claims: dict[str, Any], access_token: str) -> str:
-        """Return an ID token that belongs to an access token. See `id_tokens.signing_key`."""
-        return id_tokens.sign(self._seed, claims, access_token)
-
-    def read_id_token(self, token: str, issuer: str) -> dict[str, Any] | None:
-        """Return the claims of an ID token of this issuer, expired or not; None if it is not one."""
-        return id_tokens.read(self._seed, token, issuer)
 
     def scope_of(self, token: str) -> str | None:
         """Return the scope of an access token that was authenticated; None if it names none."""

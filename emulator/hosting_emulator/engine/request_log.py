@@ -1,6 +1,6 @@
 """The request log: what was asked, what was answered and why. A ring of cheap records.
 
-An entry is kept as it came and rendered when somebody looks; secrets are cut out then (`redacting`).
+An entry is kept as it came and rendered when somebody looks; secrets are cut out then (`redaction`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from hosting_emulator.calls.asking import Principal
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.engine.fault_answers import effect_kind
-from hosting_emulator.engine.redacting import Redactor
+from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.trail import Committed, Trail
 from hosting_emulator.world.fault_records import Effect, Fault, SlowResponse
-from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World
 
@@ -27,8 +26,8 @@ from hosting_emulator.world.value import World
 CAPACITY = 1000
 BODY_KEPT = 16 * 1024
 _TURNS = 100
-#: Stands for the person of a request without a token that is known.
-NOBODY = "nobody"
+#: Stand for the person of a request without a token that is known, and for a path that no call has.
+NOBODY, NO_CALL = "nobody", "none"
 
 
 @dataclass(slots=True)
@@ -36,9 +35,9 @@ class Entry:
     """One exchange. `why` are the reasons that were noted, in order; `took_ns` is real time in the core.
 
     `project` and `operation` are ids named by the path; `principal` is None also where it was not
-    looked at (`unknown` tells); `lost` is the connection fault that ate the answer. Bodies are kept
+    looked at; `lost` is the connection fault that ate the answer. Bodies are kept
     up to BODY_KEPT bytes, their whole lengths beside them. What follows them are the facts that
-    `trails` tells from (see `trail.Trail`).
+    `explanations` are made of (see `trail.Trail`).
 
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
@@ -195,6 +194,57 @@ class RequestLog:
         return next((entry for entry in self._entries if entry.n == n), None)
 
 
+@dataclass(frozen=True, slots=True)
+class RequestFilter:
+    """Which exchanges are meant: all that is given must fit, and None lets everything through.
+
+    `call` may be NO_CALL; `status` and `status_class` (4 for 4xx) are of the answer; `who` (or NOBODY)
+    and `project` are ids; `since_ms` and `until_ms` (not included) are world time; `text` is looked
+    for in what the log shows, whatever its case; `after` leaves out the exchanges up to that number.
+    """
+
+    call: str | None = None
+    status: int | None = None
+    status_class: int | None = None
+    who: str | None = None
+    project: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    text: str | None = None
+    after: int | None = None
+
+    def fits(self, entry: Entry) -> bool:
+        """Tell whether an exchange is one of those meant."""
+        return (
+            (self.after is None or entry.n > self.after)
+            and (self.status is None or entry.status == self.status)
+            and (self.status_class is None or entry.status // 100 == self.status_class)
+            and (self.call is None or (entry.call or NO_CALL) == self.call)
+            and (self.who is None or _person_id(entry) == self.who)
+            and (self.since_ms is None or entry.at_ms >= self.since_ms)
+            and (self.until_ms is None or entry.at_ms < self.until_ms)
+            and (self.project is None or project_of(entry) == self.project)
+            and (self.text is None or _has(entry, self.text.lower()))
+        )
+
+
+def _has(entry: Entry, text: str) -> bool:
+    """Look for a text: first in what was kept, then, for it may stand in a secret, in what is shown."""
+    plain = [entry.method, entry.path, entry.query, entry.call or "", entry.code or "", *entry.why]
+    bodies = [body.decode("utf-8", "replace") for body in (entry.body, entry.answer)]
+    redactor = Redactor(entry.world.assumptions.key_prefix)
+    return any(
+        text in found.lower() and text in redactor.text(found).lower() for found in plain + bodies
+    )
+
+
+def _person_id(entry: Entry) -> str | None:
+    """Return who asked; NOBODY where a token was looked for, and is nobody's."""
+    if entry.principal is not None:
+        return entry.principal.person_id
+    return NOBODY if entry.code == "unauthenticated" else None
+
+
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
     redactor = Redactor(world.assumptions.key_prefix)
@@ -243,11 +293,6 @@ def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
     }
 
 
-def unknown(entry: Entry) -> bool:
-    """Tell whether a request came without a token that is known: it was looked for, and is nobody's."""
-    return entry.principal is None and entry.code == "unauthenticated"
-
-
 def project_of(entry: Entry) -> str | None:
     """Return the project that a request was about: the path's, or that of the path's operation."""
     if entry.operation is None:
@@ -258,9 +303,10 @@ def project_of(entry: Entry) -> str | None:
 
 
 def _who(world: World, entry: Entry) -> str | None:
-    if entry.principal is None:
-        return NOBODY if unknown(entry) else None
-    person: Person | None = world.get(PEOPLE, entry.principal.person_id)
+    who = _person_id(entry)
+    if who is None or who == NOBODY:
+        return who
+    person = world.get(PEOPLE, who)
     return person.alias if person else None
 
 

@@ -1,19 +1,29 @@
-"""Signing in by a browser: authorization codes, refresh tokens and sessions of one world.
+"""Signing in by a browser: authorization codes, refresh tokens, sessions and ID tokens of one world.
 
 Codes live in memory and for a minute. Refresh tokens and sessions are sealed: they say themselves
 what they are worth, so that they outlive a restart as access tokens do. Which refresh token of a
 family is the newest is remembered only while this process runs and the world is not replaced.
+ID tokens (OpenID Connect Core 1.0, section 2) are signed with RS256, the one algorithm that every
+OpenID client must know; access tokens with another key and algorithm, so that neither can be taken
+for the other.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal
+from math import gcd, prod
+from typing import TYPE_CHECKING, Any, Literal
 
 from hosting_emulator.world.streams import derive
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+ID_TOKEN_ALGORITHM = "RS256"
+_KEY_BITS, _EXPONENT = 2048, 65537
 CODE_LIFETIME_MS = 60_000
 """How long an authorization code can be redeemed, in milliseconds of world time."""
 REFRESH_LIFETIME_S = 30 * 86_400
@@ -146,6 +156,43 @@ class SignIns:
             return None
         return claims["person_id"], claims["organization_id"], claims["iat"]
 
+    def id_token(self, claims: dict[str, Any], access_token: str) -> str:
+        """Return an ID token with these claims, and with what ties it to its access token."""
+        import jwt
+
+        half = sha256(access_token.encode()).digest()[:16]
+        bound = claims | {"at_hash": _encoded(half)}
+        headers = {"kid": _key_id(self._seed)}
+        return jwt.encode(bound, id_token_key(self._seed), ID_TOKEN_ALGORITHM, headers=headers)
+
+    def read_id_token(self, token: str, issuer: str) -> dict[str, Any] | None:
+        """Return the claims of an ID token of this issuer, expired or not; None if it is not one."""
+        import jwt
+
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                id_token_key(self._seed).public_key(),
+                algorithms=[ID_TOKEN_ALGORITHM],
+                issuer=issuer,
+                options={"verify_aud": False, "verify_exp": False, "verify_iat": False},
+            )
+        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+            return None
+        return claims
+
+    def jwk(self) -> dict[str, Any]:
+        """Return the public key of ID tokens as a JSON Web Key (RFC 7517)."""
+        numbers = id_token_key(self._seed).public_key().public_numbers()
+        return {
+            "kty": "RSA",
+            "n": _encoded(numbers.n.to_bytes(_KEY_BITS // 8)),
+            "e": _encoded(numbers.e.to_bytes(3)),
+            "kid": _key_id(self._seed),
+            "use": "sig",
+            "alg": ID_TOKEN_ALGORITHM,
+        }
+
     def _forget(self, now_ms: int) -> None:
         for code in [code for code, kept in self._codes.items() if kept.expires_ms <= now_ms]:
             del self._codes[code]
@@ -179,6 +226,49 @@ class SignIns:
 
     def _sealing_key(self, kind: Kind) -> bytes:
         return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
+
+@lru_cache(maxsize=16)
+def id_token_key(seed: str) -> RSAPrivateKey:
+    """Return the key of a seed. The first time, finding it takes up to a second of real time.
+
+    Worlds of one seed share it, since each fresh world of a test would else pay that second: what
+    keeps their ID tokens apart is the issuer, which every client has to check.
+    """
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    p, q = _prime(seed, "p"), _prime(seed, "q")
+    d = pow(_EXPONENT, -1, (p - 1) * (q - 1))
+    public = rsa.RSAPublicNumbers(_EXPONENT, p * q)
+    halves = (rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q))
+    return rsa.RSAPrivateNumbers(p, q, d, *halves, public).private_key()
+
+
+def _prime(seed: str, which: str) -> int:
+    """Return the first fitting prime from a number on that the seed draws; both top bits are set."""
+    drawn = (derive(seed, "id token key", which, str(part), size=64) for part in range(2))
+    found = int.from_bytes(b"".join(drawn)) | (0b11 << (_KEY_BITS // 2 - 2)) | 1
+    # Most numbers have a small factor: to look for those first saves nine of ten slow tests.
+    small = prod(n for n in range(3, 8000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2)))
+    while gcd(found, small) > 1 or not _is_prime(found) or (found - 1) % _EXPONENT == 0:
+        found += 2
+    return found
+
+
+def _is_prime(odd: int) -> bool:
+    """Miller and Rabin's test. For numbers that were drawn, not chosen, few bases are plenty."""
+    exponent, twos = odd - 1, 0
+    while exponent % 2 == 0:
+        exponent, twos = exponent // 2, twos + 1
+    for base in (2, 3, 5, 7, 11, 13, 17, 19):
+        power = pow(base, exponent, odd)
+        if power != 1 and all(pow(power, 1 << two, odd) != odd - 1 for two in range(twos)):
+            return False
+    return True
+
+
+def _key_id(seed: str) -> str:
+    return derive(seed, "id token key id", size=8).hex()
 
 
 def _encoded(value: bytes) -> str:

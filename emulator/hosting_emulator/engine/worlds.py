@@ -1,9 +1,10 @@
-"""The worlds of one process: made, forked, reset, replaced and deleted, each with its own engine."""
+"""The worlds of one process: made, forked, varied, reset and deleted, each with its own engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -12,14 +13,18 @@ from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.prototypes import Prototypes
 from hosting_emulator.engine.tally import Tally
-from hosting_emulator.variation.setting import varied_world
+from hosting_emulator.variation.points import POINTS
+from hosting_emulator.variation.setting import clear_variation, set_variation, varied_world
 from hosting_emulator.world.default_world import default_world
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.records import Origin, Variation
+from hosting_emulator.world.renaming import renamed
 from hosting_emulator.world.tables import ONLY, ORIGIN
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import Change, World
 from hosting_emulator.world.zones import DEFAULT_WORLD
+
+#: How many worlds as they were built are remembered; the one longest unused goes first.
+MOST_PROTOTYPES = 64
 
 
 class Library(Protocol):
@@ -36,6 +41,35 @@ class Library(Protocol):
 
     def forget(self, name: str) -> None:
         """Delete a world."""
+
+
+class Prototypes:
+    """Worlds as they were built, by what they were built from, handed out fresh under any name.
+
+    Building a world costs milliseconds, a copy of a value nothing but its new name: that is what
+    lets every test have a world of its own.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, World] = OrderedDict()
+
+    def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
+        """Return the world of `key` under a name; `build` is asked for one that is not known.
+
+        What is built must depend on `key` and the name alone, but for a clock that runs: such a
+        world begins at another time each time, and is not remembered. What `build` raises is passed
+        on.
+        """
+        known = self._known.get(key)
+        if known is not None:
+            self._known.move_to_end(key)
+            return renamed(known, name)
+        built = build()
+        if built.clock.mode in ("frozen", "skip"):
+            self._known[key] = built
+            if len(self._known) > MOST_PROTOTYPES:
+                self._known.popitem(last=False)
+        return renamed(built, name)
 
 
 class Worlds:
@@ -169,3 +203,36 @@ class Worlds:
                     f"the world could not be deleted: {error.strerror or error}"
                 ) from error
         self._engines.pop(name).feed.end()
+
+
+def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:
+    """Vary a world's answers from now on. Raises StoreFailed, changing nothing."""
+    change = Change(engine.world, engine.settle())
+    set_variation(change, asked, kept)
+    engine.commit(change, "variation set")
+    engine.log.varied.clear()
+
+
+def unvary(engine: Engine) -> bool:
+    """Answer as usual again; tell whether anything was varied. Raises StoreFailed."""
+    change = Change(engine.world, engine.settle())
+    found = clear_variation(change)
+    engine.commit(change, "variation removed")
+    return found
+
+
+def variation_view(engine: Engine) -> dict[str, Any] | None:
+    """Return a world's variation: seed, points it is confined to, what it assumes, what it did.
+
+    `varied` counts the answers that varied, by point. None: the world answers as usual.
+    """
+    variation = engine.world.variation
+    if variation is None:
+        return None
+    varied = engine.log.varied
+    return {
+        "seed": variation.seed,
+        "only": None if variation.only is None else list(variation.only),
+        "assumed": dict(variation.assumed),
+        "varied": {point: varied[point] for point in POINTS if point in varied},
+    }

@@ -23,7 +23,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
 from hosting_emulator.engine.identity import home_of, issuer_path
 from hosting_emulator.engine.problem_documents import problem_document, status_of
-from hosting_emulator.engine.varied_worlds import variation_view
+from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.faults.viewing import faults_in_order
 from hosting_emulator.interventions.base import InterventionRefused

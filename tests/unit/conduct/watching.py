@@ -8,8 +8,8 @@ from typing import Any
 from hosting_emulator.conduct.rule import Finding
 from hosting_emulator.conduct.watch import Conduct, watch_of
 from hosting_emulator.engine.exchange import Incoming
+from hosting_emulator.engine.history import Snapshot
 from hosting_emulator.engine.redeeming import redeem_at
-from hosting_emulator.engine.snapshots import Snapshot
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.variation.setting import read_variation, set_variation
 from hosting_emulator.world.tables import PROJECTS

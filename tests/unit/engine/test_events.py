@@ -1,7 +1,7 @@
 """The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
 
 from hosting_emulator.engine.events import RING, Event, Feed
-from hosting_emulator.engine.snapshots import Snapshot
+from hosting_emulator.engine.history import Snapshot
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess

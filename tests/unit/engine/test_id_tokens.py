@@ -5,15 +5,15 @@ from __future__ import annotations
 import jwt
 import pytest
 
-from hosting_emulator.engine import id_tokens
+from hosting_emulator.engine.sign_in import SignIns, id_token_key
 
 ISSUER = "http://127.0.0.1/_emulator/idp"
 
 
 @pytest.mark.parametrize("seed", ["hosting-emulator", "", "42"])
 def test_the_key_of_a_seed_is_sound_and_always_the_same(seed: str) -> None:
-    key = id_tokens.signing_key(seed)
-    again = id_tokens.signing_key.__wrapped__(seed)
+    key = id_token_key(seed)
+    again = id_token_key.__wrapped__(seed)
 
     assert key.key_size == 2048
     assert key.private_numbers() == again.private_numbers()
@@ -23,16 +23,17 @@ def test_the_key_of_a_seed_is_sound_and_always_the_same(seed: str) -> None:
 
 
 def test_two_seeds_have_two_keys() -> None:
-    assert id_tokens.jwk("a")["n"] != id_tokens.jwk("b")["n"]
+    assert SignIns("a", "w").jwk()["n"] != SignIns("b", "w").jwk()["n"]
 
 
 def test_a_token_is_read_back_by_its_issuer_alone() -> None:
-    token = id_tokens.sign("a", {"iss": ISSUER, "aud": "app", "exp": 1}, "an access token")
+    ours = SignIns("a", "w")
+    token = ours.id_token({"iss": ISSUER, "aud": "app", "exp": 1}, "an access token")
 
-    found = id_tokens.read("a", token, ISSUER)
+    found = ours.read_id_token(token, ISSUER)
 
     assert found is not None
     assert found["aud"] == "app"
-    assert id_tokens.read("a", token, ISSUER + "/other") is None
-    assert id_tokens.read("b", token, ISSUER) is None
-    assert id_tokens.read("a", jwt.encode(found, "k" * 32, "HS256"), ISSUER) is None
+    assert ours.read_id_token(token, ISSUER + "/other") is None
+    assert SignIns("b", "w").read_id_token(token, ISSUER) is None
+    assert ours.read_id_token(jwt.encode(found, "k" * 32, "HS256"), ISSUER) is None

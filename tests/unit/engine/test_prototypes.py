@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
-from hosting_emulator.engine import prototypes
-from hosting_emulator.engine.prototypes import Prototypes
+from hosting_emulator.engine import worlds
+from hosting_emulator.engine.worlds import Prototypes
 from hosting_emulator.storage.transfer import export_state
 from hosting_emulator.world.renaming import renamed
 from tests.in_process import InProcess, fresh_world
@@ -60,7 +60,7 @@ def test_what_happens_in_one_world_is_not_in_the_next():
 
 
 def test_the_longest_unused_goes_first(monkeypatch):
-    monkeypatch.setattr(prototypes, "MOST", 2)
+    monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
     kept, built = Prototypes(), []
 
     def ask(key):

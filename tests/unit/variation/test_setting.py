@@ -12,8 +12,7 @@ from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.varied_worlds import unvary, variation_view, vary
-from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.engine.worlds import Worlds, unvary, variation_view, vary
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.storage.errors import StateRefused

@@ -16,13 +16,13 @@ from aiohttp import web
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import KINDS, Event
-from hosting_emulator.engine.trails import Trails
-from hosting_emulator.engine.wanted import Wanted
+from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.engine.request_log import RequestFilter
 from hosting_emulator.faults.viewing import spent
 from hosting_emulator.server import answers
 from hosting_emulator.server.breakage import client_lost
 from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.requests import read_wanted
+from hosting_emulator.server.control.requests import read_filter
 from hosting_emulator.server.control.views import clock_view
 
 #: How often a comment shows that the connection lives, in seconds of real time.
@@ -43,13 +43,13 @@ async def listen(context: Context, world: str) -> web.StreamResponse:
     missed and that all is to be read anew. To miss nothing, listen first and read then.
     """
     engine = context.engine(world)
-    kinds, wanted = _read_kinds(context), read_wanted(context, engine)
+    kinds, chosen = _read_kinds(context), read_filter(context, engine)
     response = answers.stream("text/event-stream")
     response.headers["X-Accel-Buffering"] = "no"  # a proxy is to hand on each event as it comes
     request = context.request
     await response.prepare(request)
     if request.method != "HEAD":
-        await _Stream(engine, kinds, wanted, request, response).run()
+        await _Stream(engine, kinds, chosen, request, response).run()
     return response
 
 
@@ -60,13 +60,13 @@ class _Stream:
         self,
         engine: Engine,
         kinds: frozenset[str],
-        wanted: Wanted,
+        chosen: RequestFilter,
         request: web.BaseRequest,
         response: web.StreamResponse,
     ) -> None:
         self._engine = engine
         self._kinds = kinds
-        self._wanted = wanted
+        self._chosen = chosen
         self._request = request
         self._response = response
         self._place = _last_event_id(request, engine.feed.last_id)
@@ -112,15 +112,15 @@ class _Stream:
             await self._write(f": still here\nid: {self._place}\n\n".encode())
 
     def _texts(self, found: list[Event]) -> list[bytes]:
-        trails = Trails(self._engine.log)
+        explanations = Explanations(self._engine.log)
         texts = []
         for event in found:
             if event.kind not in self._kinds:
                 continue
-            if event.kind == "request" and not self._wanted.fits(event.facts):
+            if event.kind == "request" and not self._chosen.fits(event.facts):
                 continue
             if event.text is None:  # written once, however many listen
-                event.text = _event(event.id, event.kind, _data(self._engine, event, trails))
+                event.text = _event(event.id, event.kind, _data(self._engine, event, explanations))
             texts.append(event.text)
         return texts
 
@@ -128,10 +128,10 @@ class _Stream:
         await asyncio.wait_for(self._response.write(text), STUCK_S)
 
 
-def _data(engine: Engine, event: Event, trails: Trails) -> dict[str, Any]:
+def _data(engine: Engine, event: Event, explanations: Explanations) -> dict[str, Any]:
     facts = event.facts
     if event.kind == "request":
-        return trails.item(engine.world, facts)
+        return explanations.item(engine.world, facts)
     if event.kind == "commit":
         commit, at_ms, title = facts
         return {"commit": commit, "at": format_timestamp(at_ms), "title": title}

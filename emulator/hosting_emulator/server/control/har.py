@@ -12,18 +12,18 @@ from aiohttp import web
 from hosting_emulator.calls.asking import Principal
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.redeeming import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
-from hosting_emulator.engine.trails import Trails
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.control.recording import state_before
 from hosting_emulator.server.control.requests import (
     find_entries,
     read_choice,
+    read_filter,
     read_limit,
-    read_wanted,
 )
 from hosting_emulator.server.sites import world_prefix
 from hosting_emulator.world import tables as t
@@ -42,15 +42,15 @@ async def export(context: Context, world: str) -> web.Response:
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 1000)
-    entries = find_entries(engine, read_wanted(context, engine), limit)[::-1]
+    entries = find_entries(engine, read_filter(context, engine), limit)[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
-    trails = Trails(engine.log)
+    explanations = Explanations(engine.log)
     document: dict[str, Any] = {
         "log": {
             "version": "1.2",
             "creator": {"name": "hosting-emulator", "version": context.facts.version},
             "pages": [],
-            "entries": [_entry(prefix, engine, entry, trails) for entry in entries],
+            "entries": [_entry(prefix, engine, entry, explanations) for entry in entries],
             "comment": f"The request log of the world {engine.world.name}. {_ABOUT}",
             "_world": _world(engine, entries),
         }
@@ -63,8 +63,8 @@ async def export(context: Context, world: str) -> web.Response:
     return response
 
 
-def _entry(prefix: str, engine: Engine, entry: Entry, trails: Trails) -> dict[str, Any]:
-    found = trails.whole(engine.world, entry)
+def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> dict[str, Any]:
+    found = explanations.whole(engine.world, entry)
     took_ms = found["duration_us"] / 1000
     return {
         "startedDateTime": found["at"],

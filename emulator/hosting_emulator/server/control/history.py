@@ -7,8 +7,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Moment
-from hosting_emulator.engine.snapshots import Snapshot
+from hosting_emulator.engine.history import Moment, Snapshot
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.commits import came_to
 from hosting_emulator.server.control.context import Context, ControlRefused

@@ -11,10 +11,10 @@ from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming
+from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.redeeming import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
-from hosting_emulator.engine.trails import Trails
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.requests import find_entry
@@ -57,7 +57,7 @@ async def replay_request(context: Context, world: str, n: str) -> web.Response:
         outgoing = engine.exchange(incoming)
     engine.release(outgoing)
     made = engine.log.newest(1)[0]
-    return answers.json(Trails(engine.log).whole(engine.world, made))
+    return answers.json(Explanations(engine.log).whole(engine.world, made))
 
 
 def _incoming(context: Context, engine: Engine, entry: Entry, same_key: bool) -> Incoming:

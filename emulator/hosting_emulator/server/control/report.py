@@ -5,8 +5,8 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.engine.request_log import entry_view, problem_of
-from hosting_emulator.engine.varied_worlds import variation_view
 from hosting_emulator.engine.why import why
+from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.viewing import fault_view, faults_in_order
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context

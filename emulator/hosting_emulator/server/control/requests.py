@@ -13,10 +13,9 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.redeeming import REDEEM_TICKET
-from hosting_emulator.engine.request_log import NOBODY, Entry, entry_view
-from hosting_emulator.engine.trails import Trails
-from hosting_emulator.engine.wanted import NONE, Wanted
+from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.people import find
@@ -36,8 +35,8 @@ async def list_requests(context: Context, world: str) -> web.Response:
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 50)
-    view = Trails(engine.log).item if read_choice(context, "trail", "true") else entry_view
-    found = find_entries(engine, read_wanted(context, engine), limit)
+    view = Explanations(engine.log).item if read_choice(context, "trail", "true") else entry_view
+    found = find_entries(engine, read_filter(context, engine), limit)
     items = [view(engine.world, entry) for entry in found]
     return answers.json({"total": engine.log.count, "items": items})
 
@@ -45,7 +44,7 @@ async def list_requests(context: Context, world: str) -> web.Response:
 async def show_request(context: Context, world: str, n: str) -> web.Response:
     """GET …/requests/{n}: one exchange with headers, bodies and trail, secrets cut out."""
     engine = context.engine(world)
-    return answers.json(Trails(engine.log).whole(engine.world, find_entry(engine, n)))
+    return answers.json(Explanations(engine.log).whole(engine.world, find_entry(engine, n)))
 
 
 def find_entry(engine: Engine, n: str) -> Entry:
@@ -61,14 +60,14 @@ def find_entry(engine: Engine, n: str) -> Entry:
     return entry
 
 
-def find_entries(engine: Engine, wanted: Wanted, limit: int) -> list[Entry]:
+def find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
     """Return the last `limit` exchanges that are meant, newest first."""
-    if wanted.everything:
+    if chosen == RequestFilter():
         return engine.log.newest(limit)
-    return [entry for entry in engine.log.newest(len(engine.log)) if wanted.fits(entry)][:limit]
+    return [entry for entry in engine.log.newest(len(engine.log)) if chosen.fits(entry)][:limit]
 
 
-def read_wanted(context: Context, engine: Engine) -> Wanted:
+def read_filter(context: Context, engine: Engine) -> RequestFilter:
     """Return which exchanges the query means. Raises ControlRefused 400 or 404, naming the filter."""
     given = {name: value for name, value in _given(context).items() if name in FILTERS and value}
     world = engine.world
@@ -78,7 +77,7 @@ def read_wanted(context: Context, engine: Engine) -> Wanted:
         said = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
         raise ControlRefused(400, "Bad status", said)
     whole_class = status.lower().endswith("xx")
-    return Wanted(
+    return RequestFilter(
         call=_known_call(given.get("call")),
         status=int(status) if status and not whole_class else None,
         status_class=int(status[0]) if whole_class else None,
@@ -113,10 +112,10 @@ def _given(context: Context) -> dict[str, str]:
 
 
 def _known_call(call: str | None) -> str | None:
-    if call in (None, NONE, *_CALLS):
+    if call in (None, NO_CALL, *_CALLS):
         return call
     near = difflib.get_close_matches(str(call), _CALLS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_CALLS)} and {NONE}"
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_CALLS)} and {NO_CALL}"
     raise ControlRefused(400, "Bad call", f"no call is named {str(call)[:80]!r}; {hint}")
 
 

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.snapshots import Snapshot, TooManySnapshots
+from hosting_emulator.engine.history import Snapshot, TooManySnapshots
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.views import world_summary

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from aiohttp import web
 
-from hosting_emulator.engine.varied_worlds import unvary, variation_view, vary
+from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.variation.points import POINTS, VariationRefused

@@ -7,7 +7,7 @@ from typing import Any
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.varied_worlds import variation_view
+from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.server.control.commits import next_event
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.sites import world_prefix

@@ -6,8 +6,8 @@ import asyncio
 
 from aiohttp import web
 
-from hosting_emulator.engine.id_tokens import ALGORITHM
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.control.idp.asking import RESPONSE_MODES, SCOPES
@@ -44,7 +44,7 @@ async def discovery(context: Context, world: str = DEFAULT_WORLD) -> web.Respons
                 "client_secret_basic",
             ],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [ALGORITHM],
+            "id_token_signing_alg_values_supported": [ID_TOKEN_ALGORITHM],
             "claims_supported": (
                 "iss aud sub iat exp auth_time nonce at_hash org_id sid client_id scope"
                 " name preferred_username email email_verified"

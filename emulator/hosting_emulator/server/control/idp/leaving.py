@@ -40,7 +40,7 @@ async def end_session(context: Context, world: str = DEFAULT_WORLD) -> web.Respo
 def _check_hint(context: Context, world: str, fields: dict[str, str]) -> None:
     identity = context.engine(world).identity
     hint = fields.get("id_token_hint")
-    claims = identity.read_id_token(hint, issuer(context, world)) if hint else None
+    claims = identity.sign_ins.read_id_token(hint, issuer(context, world)) if hint else None
     if hint and claims is None:
         raise PageRefused("The id_token_hint is no ID token of this world.")
     if claims is not None and fields.get("client_id", claims["aud"]) != claims["aud"]:

@@ -112,7 +112,7 @@ async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> di
         claims = _id_claims(context, engine, person, sign_in, now_ms)
         # In a thread: the first time, finding the key takes a while.
         document["id_token"] = await asyncio.to_thread(
-            engine.identity.id_token, claims, document["access_token"]
+            engine.identity.sign_ins.id_token, claims, document["access_token"]
         )
     return document
 

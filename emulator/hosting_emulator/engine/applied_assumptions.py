@@ -20,7 +20,7 @@ _EVERY_CALL = (
 )
 
 
-def assumptions_of(world: World, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
+def applied_assumptions(world: World, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
     """Say of each assumption that shaped an answer what it is."""
     assumptions = world.assumptions
     deciding = list(dict.fromkeys(_deciding(assumptions, entry, spec)))
@@ -106,12 +106,8 @@ def _status(entry: Entry) -> str:
 
 def _says(assumptions: Assumptions, name: str) -> str:
     value, default = getattr(assumptions, name), getattr(DEFAULTS, name)
-    told = (
-        f"{_word(value)}, the default"
-        if value == default
-        else (f"{_word(value)} (default {_word(default)})")
-    )
-    return f"{name} is {told}. {_about()[name]}"
+    default_too = ", the default" if value == default else f" (default {_word(default)})"
+    return f"{name} is {_word(value)}{default_too}. {_about()[name]}"
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Redacting: what the request log shows of headers and bodies, without the secrets in them.
+"""Redaction: what the request log shows of headers and bodies, without the secrets in them.
 
 Secrets of this service are access tokens, values of API keys and tickets; each is cut out wherever
 it stands, for clients put them in odd places and the log must not spread them.

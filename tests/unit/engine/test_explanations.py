@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.trails import STEPS, Trails
+from hosting_emulator.engine.explanations import STEPS, Explanations
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.world.tables import GRANTS
 from hosting_emulator.world.value import Change
@@ -29,7 +29,7 @@ WROTE = (
 def steps(api: InProcess, n: int | None = None) -> list[tuple[str, str]]:
     found = api.engine.log.find(n or api.engine.log.count)
     assert found is not None
-    told = Trails(api.engine.log).steps(found)
+    told = Explanations(api.engine.log).steps(found)
     return [(step["step"], step["says"]) for step in told]
 
 

@@ -1,0 +1,448 @@
+"""Explanations of exchanges, as people read them: each decision on the way, in order, as a sentence.
+
+They are built when somebody looks, from the references that an entry of the request log keeps. The
+log may say what an answer must not: that a thing exists, and who could have seen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hosting_emulator.calls.access import project_role
+from hosting_emulator.calls.asking import Principal
+from hosting_emulator.contract.calls import CallSpec, Subject, calls_at
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.applied_assumptions import applied_assumptions
+from hosting_emulator.engine.fault_answers import fault_kind
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.request_log import (
+    Entry,
+    RequestLog,
+    entry_view,
+    exchange_view,
+    problem_of,
+    sent_header,
+)
+from hosting_emulator.engine.trail import Committed
+from hosting_emulator.variation.points import POINTS
+from hosting_emulator.world.fault_records import Abort, Fault, GatewayError, Phase, RateLimit
+from hosting_emulator.world.records import Operation, Project
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    DEPLOYMENTS,
+    DNS,
+    FAULTS,
+    GRANTS,
+    MEMBERSHIPS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PEOPLE,
+    PROJECTS,
+    REMEMBERED,
+    TABLES,
+    TIMELINE,
+)
+from hosting_emulator.world.value import Change, World
+
+#: The steps of an explanation, in the order in which things happen. `fault` comes once more after
+#: `commit`: there stand the faults that act after it, and what became of the answer.
+STEPS = (
+    *("due", "principal", "fault", "scope", "role", "idempotency", "commit", "fault"),
+    *("assumption", "variation", "refusal"),
+)
+#: More people, and more things of a commit, than these are counted, not named.
+_MOST_PEOPLE, _MOST_THINGS = 12, 6
+_KEY_HEADER = b"idempotency-key"
+#: Codes of access, which is judged before any key is looked at.
+_OF_ACCESS = frozenset(
+    {
+        *("organization_required", "resource_not_found", "forbidden", "invalid_request"),
+        "interactive_login_required",
+    }
+)
+#: The title of the commits that count what faults have seen.
+_COUNTED = "faults counted"
+_KINDS = {DEPLOYMENTS.name: "deployment", DNS.name: "DNS authorization"}
+
+Step = tuple[str, str]
+Made = tuple[Committed, World]
+"""A commit, and the world before it."""
+
+
+class Explanations:
+    """Explains the exchanges of one log. To be made for each look: it keeps what it has looked up."""
+
+    def __init__(self, log: RequestLog) -> None:
+        self._log = log
+        self._by_key: dict[tuple[str, str], list[Entry]] | None = None
+
+    def item(self, world: World, entry: Entry) -> dict[str, Any]:
+        """Return an exchange in short, with its explanation; `world` is the one that now is."""
+        return {**entry_view(world, entry), "trail": self.steps(entry)}
+
+    def whole(self, world: World, entry: Entry) -> dict[str, Any]:
+        """Return an exchange with headers, bodies and explanation."""
+        return {**exchange_view(world, entry), "trail": self.steps(entry)}
+
+    def steps(self, entry: Entry) -> list[dict[str, str]]:
+        """Return the steps of an exchange: what was decided, and what it was decided from."""
+        redactor = Redactor(entry.world.assumptions.key_prefix)
+        return [{"step": step, "says": redactor.text(says)} for step, says in self._steps(entry)]
+
+    def _steps(self, entry: Entry) -> Iterator[Step]:
+        world, commits = entry.world, list[Made]()
+        for made in entry.commits:
+            if made.title in ("due events", "clock"):
+                yield "due", _due(made, world)
+            else:
+                commits.append((made, world))
+            world = made.world
+        # Access and assumptions are explained from the world that was asked: after what was due.
+        asked = _asked(entry)
+        spec = calls_at(asked.assumptions.operation_path).by_id.get(entry.call or "")
+        if entry.principal is not None:
+            yield "principal", _principal(asked, entry.principal)
+        counting = [made for made in commits if made[0].title == _COUNTED]
+        others = [made for made in commits if made[0].title != _COUNTED]
+        yield from _faults_before(entry, asked, counting)
+        if spec is not None and entry.principal is not None and entry.judged:
+            yield from _access(asked, entry, entry.principal, spec)
+        if spec is not None and spec.idempotent and entry.judged:
+            yield from _named("idempotency", self._of_key(entry, asked))
+        yield from _named("commit", (_commit(*made) for made in others))
+        if not others and spec is not None and spec.idempotent and 200 <= entry.status < 300:
+            rest = "all but what faults count" if commits else "the world"
+            yield "commit", f"Nothing was committed: {rest} is as it was."
+        yield from _faults(entry, counting, "after_commit")
+        if entry.lost is not None:
+            yield "fault", f"The answer did not arrive: {entry.lost}."
+        yield from _named("assumption", applied_assumptions(asked, entry, spec))
+        yield from _named("variation", (f"{one}: {POINTS[one].about}." for one in entry.varied))
+        yield from _named("refusal", _refusal(entry))
+
+    # --- the Idempotency-Key ----------------------------------------------------------------------
+
+    def _of_key(self, entry: Entry, world: World) -> Iterator[str]:
+        """Say what became of a request's key: new, a replay and of which request, or reused."""
+        key = sent_header(entry, _KEY_HEADER)
+        if key is None:
+            return
+        if entry.replayed:
+            yield f"A replay: the key {key} came first with {self._first(entry, key)}."
+        elif entry.code == "idempotency_key_reused":
+            yield f"Reused: the key {key} came first with {self._first(entry, key)}, another request."
+        elif _remembered(entry):  # whatever a fault then made of the answer
+            retention = world.assumptions.idempotency_retention
+            until = format_timestamp(entry.at_ms + parse_duration_ms(retention))
+            answer = "the call's own answer" if _fate(entry) else "this answer"
+            yield f"New: the key {key} was free, and {answer} is remembered under it until {until}."
+        elif entry.code in _OF_ACCESS and not entry.acted:
+            yield f"Not looked at: access was refused before the key {key} mattered."
+        else:
+            yield f"New: the key {key} was free, and stays so."
+
+    def _first(self, entry: Entry, key: str) -> str:
+        """Name the request that a key's remembered answer was made for."""
+        if self._by_key is None:
+            self._by_key = {}
+            for one in reversed(self._log.newest(len(self._log))):
+                if (sent := sent_header(one, _KEY_HEADER)) is not None:
+                    self._by_key.setdefault((_person_id(one), sent), []).append(one)
+        used = self._by_key.get((_person_id(entry), key), [])
+        # The newest whose answer was remembered: an older one has been forgotten since.
+        first = next((one for one in used[::-1] if one.n < entry.n and _remembered(one)), None)
+        if first is None:
+            return "a request that the log no longer has"
+        fate = _fate(first)
+        return f"#{first.n}, whose answer was {fate}" if fate else f"#{first.n}"
+
+
+def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
+    return ((step, sentence) for sentence in sentences)
+
+
+def _asked(entry: Entry) -> World:
+    """Return the world that the request was put to."""
+    world = entry.world
+    for made in entry.commits:
+        if made.title != "due events":
+            break
+        world = made.world
+    return world
+
+
+def _due(made: Committed, before: World) -> str:
+    at, commit = format_timestamp(made.world.at_ms), made.world.commit
+    happened = "; ".join(_happened(made, before)) or "nothing that shows"
+    if made.title == "clock":
+        return f"The skip clock moved to {at} (commit {commit}): {happened}."
+    return f"First ran what was due by {at} (commit {commit}): {happened}."
+
+
+def _person_id(entry: Entry) -> str:
+    return entry.principal.person_id if entry.principal else ""
+
+
+def _remembered(entry: Entry) -> bool:
+    return any(
+        row is not None
+        for made in entry.commits
+        for row in made.writes.get(REMEMBERED.name, {}).values()
+    )
+
+
+def _fate(entry: Entry) -> str:
+    """Say what a fault made of an answer after the commit; empty: it arrived as it was."""
+    if entry.lost is not None:
+        return "lost"
+    replaced = any(
+        fault.phase == "after_commit" and isinstance(fault.effect, Abort | GatewayError | RateLimit)
+        for fault in entry.acted
+    )
+    return "replaced" if replaced else ""
+
+
+def _refusal(entry: Entry) -> Iterator[str]:
+    if entry.code is None and entry.status < 400:
+        return
+    if entry.code is None and not entry.replayed:
+        yield f"{entry.status}, from a proxy that a fault plays: it is no problem document."
+        return
+    problem = problem_of(entry) or {"code": entry.code or "?", "detail": ""}
+    told = f"{entry.status} {problem['code']}: {problem['detail']}".rstrip(": ")
+    # Of what is not found the step `scope` says more, and of what a fault did its own step.
+    reason = entry.why[-1] if entry.why and entry.status != 404 and not entry.acted else ""
+    yield f"{told} That is: {reason}." if reason and reason != problem["detail"] else told
+
+
+# --- who asked, what lay within their access, and with which role ---------------------------------
+
+
+def _principal(world: World, principal: Principal) -> str:
+    who = _person(world, principal.person_id)
+    where = _organization(world, principal.organization_id)
+    if principal.api_key_id is not None:
+        key = world.get(API_KEYS, principal.api_key_id)
+        name = key.name if key else principal.api_key_id
+        return f"{who}, by the API key {name!r} of {where}."
+    session = "signed in" if principal.interactive else "without a session"
+    return f"{who}, by an access token for {where}, {session}."
+
+
+def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) -> Iterator[Step]:
+    """Yield the steps `scope` and `role`, as far as the request came."""
+    if principal.organization_id is None:
+        yield "scope", "The token names no organization, and every call needs one."
+        return
+    match = calls_at(world.assumptions.operation_path).recognize(entry.method, entry.path)
+    # Where its path was another assumption's, the entry knows still what it named.
+    subject_id = match.subject_id if match else entry.project or entry.operation or "?"
+    if spec.subject == "organization":
+        yield from _organization_access(world, principal, spec, subject_id)
+        return
+    project, label = _project(world, spec.subject, subject_id)
+    if project is None:
+        yield "scope", f"Nothing has the {spec.subject} id {subject_id}."
+        return
+    role = project_role(Change(world, entry.at_ms), principal, project)
+    owner = _organization(world, project.organization_id)
+    if role is None:
+        yield "scope", _outside(world, label, owner, project, principal)
+        return
+    yield "scope", f"{label} is within the caller's access: it belongs to {owner}."
+    least, key = spec.least_role(world.assumptions), ""
+    if principal.permissions is not None and spec.permission:
+        carries = "carries" if spec.permission in principal.permissions else "lacks"
+        key = f" The API key {carries} the permission {spec.permission}."
+    yield "role", f"The call needs the role {least}; the caller is {role}.{key}"
+
+
+def _organization_access(
+    world: World, principal: Principal, spec: CallSpec, organization_id: str
+) -> Iterator[Step]:
+    found = world.get(ORGANIZATIONS, organization_id)
+    if found is None:
+        yield "scope", f"Nothing has the organization id {organization_id}."
+        return
+    member = world.get(MEMBERSHIPS, f"{found.id}/{principal.person_id}")
+    if found.id != principal.organization_id or member is None:
+        roles = {m.person_id: m.role for _, m in _members(world, found.id)}
+        yield (
+            "scope",
+            f"The organization {found.alias} exists, outside the access of "
+            f"{_person(world, principal.person_id)}, whose token is for "
+            f"{_organization(world, principal.organization_id)}. {_could_see(world, roles)}",
+        )
+        return
+    yield "scope", f"{found.alias} is the organization of the token, and the caller is in it."
+    if spec.interactive:
+        signed_in = "has" if principal.interactive else "has no"
+        yield "role", f"Any member may; the call needs a session, and the token {signed_in} one."
+
+
+def _outside(world: World, label: str, owner: str, project: Project, principal: Principal) -> str:
+    if project.organization_id != principal.organization_id:
+        reason = f"whose token is for {_organization(world, principal.organization_id)}"
+    elif world.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}") is None:
+        reason = f"who is no member of {owner}"
+    else:
+        reason = f"who has no role in {project.alias}"
+    roles = {}
+    for person_id, member in _members(world, project.organization_id):
+        grant = world.get(GRANTS, f"{project.id}/{person_id}")
+        if member.role == "owner" or grant:
+            roles[person_id] = "owner" if member.role == "owner" or not grant else grant.role
+    who = _person(world, principal.person_id)
+    return (
+        f"{label} exists, in {owner}, outside the access of {who}, {reason}. "
+        f"{_could_see(world, roles)}"
+    )
+
+
+def _members(world: World, organization_id: str) -> list[tuple[str, Any]]:
+    rows = (member for _, member in world.rows(MEMBERSHIPS))
+    return [(m.person_id, m) for m in rows if m.organization_id == organization_id]
+
+
+def _could_see(world: World, roles: Mapping[str, str]) -> str:
+    people = sorted(f"{_person(world, id_)} ({role})" for id_, role in roles.items())
+    if not people:
+        return "Nobody could see it."
+    more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
+    return f"Who could see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
+
+
+def _project(world: World, subject: Subject, subject_id: str) -> tuple[Project | None, str]:
+    """Return the project that a call is about, and what a sentence about it begins with."""
+    if subject == "project":
+        found = world.get(PROJECTS, subject_id)
+        return found, f"The project {found.alias}" if found else ""
+    operation = world.get(OPERATIONS, subject_id)
+    found = world.get(PROJECTS, operation.project_id) if operation else None
+    return found, f"The operation, of the project {found.alias}," if found else ""
+
+
+def _person(world: World, person_id: str) -> str:
+    person = world.get(PEOPLE, person_id)
+    return person.alias if person else person_id
+
+
+def _organization(world: World, organization_id: str | None) -> str:
+    if organization_id is None:
+        return "no organization"
+    found = world.get(ORGANIZATIONS, organization_id)
+    return found.alias if found else organization_id
+
+
+# --- which faults saw the request, which acted, and why the others did not -------------------------
+
+
+def _faults_before(entry: Entry, world: World, counting: Sequence[Made]) -> Iterator[Step]:
+    """Yield the steps of the faults that come before the call, and how many match nothing here."""
+    yield from _faults(entry, counting, "before_commit")
+    matched = {fault.id for made in counting for fault in _counted(made)}
+    others = world.count(FAULTS) - len(matched | {fault.id for fault in entry.acted})
+    if others > 0 and entry.principal is not None:
+        do = "fault does" if others == 1 else "faults do"
+        yield "fault", f"{others} armed {do} not match the request."
+
+
+def _faults(entry: Entry, counting: Sequence[Made], phase: Phase) -> Iterator[Step]:
+    acted = {fault.id for fault in entry.acted}
+    for fault in entry.acted:
+        if fault.phase == phase:
+            yield "fault", f"{fault.id} ({fault_kind(fault)}, {phase}) acted, its hit {fault.hits}."
+    for made in counting:
+        faults = _counted(made)
+        if any(fault.phase == phase for fault in faults):
+            for fault in faults:
+                if fault.id not in acted:
+                    why = f"matched and did not act: {_idle(fault, entry)}."
+                    yield "fault", f"{fault.id} ({fault_kind(fault)}) {why}"
+            yield "fault", _commit(*made)
+
+
+def _counted(made: Made) -> list[Fault]:
+    return [fault for fault in made[0].writes.get(FAULTS.name, {}).values() if fault is not None]
+
+
+def _idle(fault: Fault, entry: Entry) -> str:
+    if fault.from_ms is not None and entry.at_ms < fault.from_ms:
+        return f"its time begins at {format_timestamp(fault.from_ms)}"
+    if fault.until_ms is not None and entry.at_ms >= fault.until_ms:
+        return f"its time ended at {format_timestamp(fault.until_ms)}"
+    if fault.times is not None and fault.hits >= fault.times:
+        return f"it has acted its {fault.times} times"
+    number = fault.seen - fault.skip_first
+    if number <= 0:
+        return f"it skips the first {fault.skip_first}, and this was number {fault.seen}"
+    if (number - 1) % fault.every:
+        return f"it acts on every {fault.every}th, and this was number {number}"
+    if fault.probability < 1:
+        return f"its probability is {fault.probability:g}, and chance was against it"
+    return "its limit is not reached"
+
+
+# --- what commits wrote, and what happened to the things in them ------------------------------------
+
+
+def _commit(made: Committed, before: World) -> str:
+    wrote = ", ".join(
+        f"{name.replace('_', ' ')} {len(made.writes[name])}"
+        for name in TABLES
+        if made.writes.get(name)
+    )
+    happened = "; ".join(_happened(made, before))
+    rest = f": {happened}" if happened else ""
+    return f"Commit {made.world.commit} ({made.title}) wrote {wrote}{rest}."
+
+
+def _happened(made: Committed, before: World) -> list[str]:
+    """Tell what changed its state, in short; of many things, how many more."""
+    all_ = [*_operations(made, before), *_statuses(made, before)]
+    all_ += [
+        f"the timeline: {planned.said}"
+        for planned in made.writes.get(TIMELINE.name, {}).values()
+        if planned is not None and planned.done
+    ]
+    more = len(all_) - _MOST_THINGS
+    return all_[:_MOST_THINGS] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _operations(made: Committed, before: World) -> Iterator[str]:
+    for id_, operation in made.writes.get(OPERATIONS.name, {}).items():
+        old = before.get(OPERATIONS, id_)
+        if operation is None or (old is not None and _stands(old) == _stands(operation)):
+            continue
+        ends = {operation.state, old.state if old else None}
+        passed = dict.fromkeys(
+            entered.state
+            for _, entered in made.entered
+            if entered.id == id_ and entered.state not in ends
+        )
+        was = f", was {_stands(old)}" if old else ""
+        way = f", by way of {' and '.join(passed)}" if passed else ""
+        of = f"{operation.kind} of {_alias(made.world, operation.project_id)}"
+        yield f"operation {id_} ({of}) is {_stands(operation)}{was}{way}"
+
+
+def _statuses(made: Committed, before: World) -> Iterator[str]:
+    for table, kind in _KINDS.items():
+        for id_, record in made.writes.get(table, {}).items():
+            old = before.get(TABLES[table], id_)
+            if record is not None and (old is None or old.status != record.status):
+                project = _alias(made.world, getattr(record, "project_id", id_))
+                was = f", was {old.status}" if old else ""
+                yield f"the {kind} of {project} is {record.status}{was}"
+
+
+def _stands(operation: Operation) -> str:
+    running = operation.state == "running"
+    return f"{operation.state} ({operation.phase})" if running else operation.state
+
+
+def _alias(world: World, project_id: str) -> str:
+    project = world.get(PROJECTS, project_id)
+    return project.alias if project else project_id
