@@ -1,6 +1,6 @@
 """Executing: a command with an emulator around it, from the first signal to the last process.
 
-The emulator runs in this process, so that it cannot outlive it; the command runs under its warden.
+The emulator runs in this process, so that it cannot outlive it; the command runs under its supervisor.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
+from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
 from hosting_emulator_cli.conducting import begin_watch, conduct_of
 from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected
 from hosting_emulator_cli.output import as_json, say
-from hosting_emulator_cli.supervising import Outcome, Supervised
 from hosting_emulator_cli.variables import first_project, organization_of, world_variables
 from hosting_emulator_cli.varying import ONLY_VARIABLE, SEED_VARIABLE
-from hosting_emulator_cli.warden import ENDING
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
@@ -77,8 +76,7 @@ def execute(wanted: Execution) -> int:
 
 def run_once(wanted: Execution) -> Ran:
     """Run the command. Raises Failure when the emulator cannot start."""
-    for number in _heeded():
-        signal.signal(number, _leave)
+    exit_on_signals()
     from hosting_emulator.bootstrap import log_to_stderr
     from hosting_emulator.settings import StartError
 
@@ -89,21 +87,12 @@ def run_once(wanted: Execution) -> Ran:
         raise Failure(str(error)) from error
 
 
-def _heeded() -> list[signal.Signals]:
-    """The signals that end us; one that is ignored (`nohup`, a script's `&`) stays so."""
-    return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    sys.exit(128 + number)
-
-
 class _Run:
     """One run of a command."""
 
     def __init__(self, wanted: Execution) -> None:
         self._wanted = wanted
-        self._supervised: Supervised | None = None
+        self._child: ChildCommand | None = None
         self._began = False
         self._signal: int | None = None
         self._signalled_at = 0.0
@@ -116,12 +105,11 @@ class _Run:
         from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
 
         loop = asyncio.get_running_loop()
-        for number in _heeded():
+        for number in ending_signals():
             loop.add_signal_handler(number, self._heed, number)
         try:
-            self._supervised = Supervised(
-                silent=self._wanted.silent
-            )  # first: it gets ready while the emulator does
+            # First: its supervisor gets ready while the emulator does.
+            self._child = ChildCommand(output="null" if self._wanted.silent else "ours")
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
         try:
@@ -137,25 +125,25 @@ class _Run:
                 varied = tuple(sorted(emulator.worlds.tally.varied))
                 return Ran(code, varied, self._signal is not None)
             finally:
-                await asyncio.to_thread(self._supervised.gone)
-                self._supervised = None
+                await asyncio.to_thread(self._child.close)
+                self._child = None
                 await emulator.stop()
         finally:
-            if self._supervised is not None:
-                self._supervised.gone()
+            if self._child is not None:
+                self._child.close()
 
     async def _run(self, ready: Ready) -> int:
-        assert self._supervised is not None
+        assert self._child is not None
         variables = await asyncio.to_thread(self._variables, ready)
         variables |= _variation(self._wanted.settings)
         if self._signal is not None:
             return 128 + self._signal
-        self._supervised.begin(self._wanted.command, with_variables(variables))
+        self._child.begin(self._wanted.command, with_variables(variables))
         self._began = True
-        outcome = await self._supervised.outcome()
+        outcome = await self._child.outcome()
         self._heed_no_more()
         if outcome.refused is not None:
-            mention(f"Error: {self._wanted.command[0]}: {_why_not(outcome.refused)}")
+            mention(f"Error: {self._wanted.command[0]}: {outcome.reason}")
         elif not self._at_once:
             await asyncio.to_thread(self._tell, ready, outcome)
         return outcome.code or int(self._misbehaved)
@@ -168,17 +156,17 @@ class _Run:
         if self._signal is None:
             self._signal = number
         self._signalled_at = now
-        if self._supervised is None or not self._began:
+        if self._child is None or not self._began:
             return
         patience_s = self._wanted.patience_s
         if again and number == signal.SIGINT and patience_s is not None:
             self._at_once = True
-            self._supervised.end(0)
+            self._child.end(0)
             return
-        self._supervised.signal(number)
+        self._child.signal(number)
         if patience_s is not None and not self._later:
             loop = asyncio.get_running_loop()
-            self._later.append(loop.call_later(patience_s, self._supervised.end, _GRACE_S))
+            self._later.append(loop.call_later(patience_s, self._child.end, _GRACE_S))
             if number == signal.SIGINT and sys.stderr.isatty() and not self._wanted.quiet:
                 words = "Waiting for the command to end; Ctrl-C again ends it at once."
                 self._later.append(loop.call_later(_HINT_S, mention, words))
@@ -259,7 +247,3 @@ def mention(text: str) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
         os.close(nowhere)
-
-
-def _why_not(number: int) -> str:
-    return "command not found" if number == 2 else os.strerror(number).lower()

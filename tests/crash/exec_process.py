@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator_cli.warden import ENDING
+from hosting_emulator.supervisor import ENDING
 from tests.crash.process import COMMAND
 
 PATIENCE_S = 30.0
@@ -62,10 +62,12 @@ class Execution:
                     continue
         return found
 
-    def warden(self) -> int:
-        """Wait for the warden, and return its pid."""
+    def supervisor(self) -> int:
+        """Wait for the supervisor, and return its pid."""
         return until(
-            lambda: next((p for p, line in self.processes().items() if "warden.py" in line), None)
+            lambda: next(
+                (p for p, line in self.processes().items() if "supervisor.py" in line), None
+            )
         )
 
     def ended(self) -> int:

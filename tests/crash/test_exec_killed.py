@@ -116,10 +116,10 @@ def is_open(port: int) -> bool:
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_nothing_is_left_when_the_warden_is_killed(command: tuple[str, ...]):
+def test_nothing_is_left_when_the_supervisor_is_killed(command: tuple[str, ...]):
     with execution("--quiet", "--", *command, stdout=PIPE) as running:
         port = int(line(running).rpartition(":")[2])
-        os.kill(running.warden(), signal.SIGKILL)
+        os.kill(running.supervisor(), signal.SIGKILL)
 
         assert running.ended() == 128 + signal.SIGKILL
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator_cli.warden import ENDING
+from hosting_emulator.supervisor import ENDING
 from tests.crash.exec_process import environment, until
 from tests.crash.process import COMMAND
 
@@ -239,7 +239,7 @@ def test_nothing_is_left_when_it_is_killed():
     with begin(*arguments, mark=mark) as process:
         assert process.stderr is not None
         assert "runs" in process.stderr.readline()
-        until(lambda: len(processes(mark)) >= 5 or None)  # itself, two wardens, two runs
+        until(lambda: len(processes(mark)) >= 5 or None)  # itself, two supervisors, two runs
         process.kill()
 
     until(lambda: not processes(mark) or None)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import signal
-import sys
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from hosting_emulator.exploring.judging import Clean
 from hosting_emulator.exploring.planning import Plan, plan
 from hosting_emulator.exploring.report import Exploration
 from hosting_emulator.exploring.telling import plain, plan_text, result_text
 from hosting_emulator.sdk import ControlClient, ControlError
-from hosting_emulator_cli import warden
+from hosting_emulator.supervisor import (
+    become_subreaper,
+    descendants,
+    end_orphans,
+    ending_signals,
+    exit_on_signals,
+)
 from hosting_emulator_cli.exploring.keeping import Kept, key_of
 from hosting_emulator_cli.exploring.running import CleanRunFailed, Runner
 from hosting_emulator_cli.exploring.watching import Watched
@@ -36,14 +39,13 @@ _PATIENCE_S = 5.0
 
 def explore(wanted: Wanted) -> int:
     """Explore, and return the exit code. Raises Failure for what cannot be explored."""
-    for number in _heeded():
-        signal.signal(number, _leave)
+    exit_on_signals()
     from hosting_emulator.bootstrap import log_to_stderr
     from hosting_emulator.settings import StartError
 
     log_to_stderr(wanted.settings)
-    not_ours = warden.descendants(os.getpid())
-    warden.become_subreaper()
+    not_ours = descendants(os.getpid())
+    become_subreaper()
     try:
         return asyncio.run(_Exploring(wanted).through())
     except (StartError, ControlError) as error:
@@ -51,27 +53,7 @@ def explore(wanted: Wanted) -> int:
     except OSError as error:
         raise Failure(f"cannot start a process: {error.strerror or error}") from error
     finally:
-        _end_orphans(not_ours)
-
-
-def _heeded() -> list[signal.Signals]:
-    """The signals that end us; one that is ignored (`nohup`, a script's `&`) stays so."""
-    return [n for n in warden.ENDING if signal.getsignal(n) is not signal.SIG_IGN]
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    sys.exit(128 + number)
-
-
-def _end_orphans(not_ours: set[int]) -> None:
-    """Kill what is left to us where a warden was killed itself."""
-    until = time.monotonic() + _PATIENCE_S
-    while (orphans := warden.descendants(os.getpid()) - not_ours) and time.monotonic() < until:
-        warden.send(signal.SIGKILL, orphans)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        time.sleep(0.01)
+        end_orphans(not_ours)
 
 
 class _Exploring:
@@ -89,7 +71,7 @@ class _Exploring:
         from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
 
         loop = asyncio.get_running_loop()
-        for number in _heeded():
+        for number in ending_signals():
             loop.add_signal_handler(number, self._heed, number)
         emulator = Emulator(self._wanted.settings)
         log_requests(self._wanted.settings, emulator.worlds)

@@ -6,7 +6,6 @@ One emulator in this process serves them all; the runs are processes of their ow
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -24,9 +23,9 @@ from hosting_emulator.exploring.points import Point
 from hosting_emulator.exploring.seeing import Seen, TooManyRequests, see
 from hosting_emulator.exploring.states import State, summary
 from hosting_emulator.sdk import ControlClient
+from hosting_emulator.supervisor import ChildCommand, TimedRun
 from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.exploring.excerpts import excerpt
-from hosting_emulator_cli.exploring.processes import Process, Ran
 from hosting_emulator_cli.exploring.worlds import RunWorld, open_point, open_world
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.looks.terminal import printable
@@ -47,7 +46,7 @@ class Runner:
 
     def __init__(self, wanted: Wanted, ready: Ready, client: ControlClient) -> None:
         self._wanted, self._ready, self._client = wanted, ready, client
-        self._running: set[Process] = set()
+        self._running: set[ChildCommand] = set()
         self._port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
         self._stopped = False
         self.limit_s = wanted.limit_s or _LIMIT_S
@@ -116,9 +115,8 @@ class Runner:
         )
         limit_s = wanted.limit_s or _CLEAN_LIMIT_S
         ran = await self._run(world, limit_s)
-        if ran.refused is not None:
-            why = "command not found" if ran.refused == 2 else os.strerror(ran.refused).lower()
-            raise Failure(f"{wanted.command[0]}: {why}")
+        if ran.outcome.refused is not None:
+            raise Failure(f"{wanted.command[0]}: {ran.outcome.reason}")
         ended = self._ended(ran)
         if not self.is_stopped() and (ended.hung or ended.code):
             why = f"did not end within {limit_s:g} s" if ended.hung else f"ended with {ended.code}"
@@ -127,8 +125,8 @@ class Runner:
         await asyncio.to_thread(self._client.delete_world, name)
         return ended, seen
 
-    async def _run(self, world: RunWorld, limit_s: float, *, through: bool = False) -> Ran:
-        process = Process(through=through)
+    async def _run(self, world: RunWorld, limit_s: float, *, through: bool = False) -> TimedRun:
+        process = ChildCommand(output="ours" if through else "kept", own_session=True)
         self._running.add(process)
         try:
             if self.is_stopped():
@@ -162,8 +160,8 @@ class Runner:
         except ValueError as error:
             raise Failure(f"--point: {error}") from error
 
-    def _ended(self, ran: Ran) -> Ended:
-        return Ended(ran.code, ran.hung, ran.seconds, self._last_lines(ran.output))
+    def _ended(self, ran: TimedRun) -> Ended:
+        return Ended(ran.outcome.code, ran.hung, ran.seconds, self._last_lines(ran.output))
 
     def _last_lines(self, output: bytes) -> tuple[str, ...]:
         """Return what tells most of an output, as it would be in any other run."""

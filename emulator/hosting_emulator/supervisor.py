@@ -1,0 +1,469 @@
+"""The one place that runs a child command, so that nothing of it outlives us: `ChildCommand`.
+
+This file is also run by itself (`python -I -S supervisor.py ORDERS NEWS`, two descriptors), as the
+command's parent. It starts the command when it is told to, says how it ended, and ends whatever the
+command leaves behind; also, and at once, when the process that started it is gone. So its imports
+are few, of the standard library, and those that only `ChildCommand` needs stand where they are used.
+
+Orders and news are JSON, one object a line:
+  {"run": {"command": [...], "environment": {...}}}   bytes as Latin-1
+  {"signal": 15}                                      pass it on, unless the command has it already
+  {"end": 2.0}                                        SIGTERM to all, SIGKILL after so many seconds
+  {"refused": errno} · {"ended": exit code}           the news, one of them, once
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    import asyncio
+    import subprocess
+
+#: Signals that mean: end. Whoever started the command tells of those it gets.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+#: How long what is left behind may take to end after SIGTERM, in real seconds.
+GRACE_S = 1.0
+#: How long a command may take to end when its time is over, in real seconds.
+_LIMIT_GRACE_S = 0.5
+#: How long we wait for what was killed to be gone; only a process stuck in the kernel takes longer.
+_PATIENCE_S = 5.0
+#: How long we know that a signal reached the whole process group, in real seconds.
+_MEMORY_S = 5.0
+_STEP_S = 0.02
+_PR_SET_CHILD_SUBREAPER = 36
+#: How much of what a command prints is kept: its end, in bytes.
+_KEPT = 32 * 1024
+
+
+class Outcome(NamedTuple):
+    """How a command ended: its exit code, 128+N after signal N, 127 or 126 if it never began.
+
+    `refused` is the errno that says why it never began.
+    """
+
+    code: int
+    refused: int | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it never began, in words."""
+        assert self.refused is not None
+        return "command not found" if self.refused == 2 else os.strerror(self.refused).lower()
+
+
+class TimedRun(NamedTuple):
+    """A run from begin to end: its outcome, whether its time ran out, how long, what it printed."""
+
+    outcome: Outcome
+    hung: bool
+    seconds: float
+    output: bytes
+
+
+class ChildCommand:
+    """A command that is yet to begin, with its supervisor, which is there from now on.
+
+    Raises OSError when there can be no supervisor. `output` says where its input and output are:
+    ours, the null device, or kept (with the null device for input). With `own_session` no signal of
+    our terminal reaches it, and several may run at once. Without, call `close` at the end: nothing of
+    the command is then left. Where this process dies without a word, the supervisor sees to that.
+    """
+
+    def __init__(
+        self,
+        *,
+        output: Literal["ours", "null", "kept"] = "ours",
+        own_session: bool = False,
+    ) -> None:
+        self._own_session = own_session
+        # What we were born with (`sh -c 'server & exec hosting-emulator …'`) is none of ours.
+        self._not_ours = set() if own_session else descendants(os.getpid())
+        if not own_session:
+            become_subreaper()
+        self._news, self._printed, self._hung = b"", b"", False
+        orders, self._orders = os.pipe()
+        self._news_end, news = os.pipe()
+        self._output_end, output_end = os.pipe() if output == "kept" else (-1, -1)
+        try:
+            self._supervisor = self._start(orders, news, output, output_end)
+        except OSError:
+            _close(self._orders, self._news_end, self._output_end)
+            raise
+        finally:
+            _close(orders, news, output_end)
+
+    def _start(
+        self, orders: int, news: int, output: str, output_end: int
+    ) -> subprocess.Popen[bytes]:
+        from subprocess import DEVNULL, Popen
+
+        stdin = None if output == "ours" else DEVNULL
+        stdout = output_end if output == "kept" else stdin
+        for descriptor in (orders, news):
+            os.set_inheritable(descriptor, True)
+        # The supervisor is to hear of no signal before it can heed it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        try:
+            return Popen(
+                [sys.executable, "-I", "-S", __file__, str(orders), str(news)],
+                # What was handed to us open, the command gets too (make's jobserver, `<(…)`).
+                close_fds=self._own_session,
+                pass_fds=(orders, news) if self._own_session else (),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stdout,
+                start_new_session=self._own_session,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+    def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start the command, found on the environment's PATH."""
+        self._order(
+            run={
+                "command": [_latin(word) for word in command],
+                "environment": {_latin(k): _latin(v) for k, v in environment.items()},
+            }
+        )
+
+    def signal(self, number: int) -> None:
+        """Pass a signal on, unless the whole process group got it, the command with it."""
+        self._order(signal=number)
+
+    def end(self, grace_s: float = _LIMIT_GRACE_S) -> None:
+        """Send SIGTERM to the command and its descendants, and SIGKILL after so many seconds."""
+        self._order(end=grace_s)
+
+    async def outcome(self) -> Outcome:
+        """Wait until the command has ended, or is known not to begin."""
+        await _read(self._news_end, self._take_news)
+        if not self._news:  # the supervisor was killed
+            self._end_orphans()
+            return Outcome(128 + abs(self._supervisor.wait()))
+        news: dict[str, int] = json.loads(self._news)
+        if "refused" in news:
+            # As shells do: 127 for what is not there, 126 for what cannot be run.
+            return Outcome(127 if news["refused"] == 2 else 126, news["refused"])
+        return Outcome(news["ended"])
+
+    def close(self) -> None:
+        """Wait until all that the command started is gone; without a command, send it home."""
+        _close(self._orders, self._news_end, self._output_end)
+        self._supervisor.wait()
+        self._end_orphans()
+
+    async def run(
+        self, command: Sequence[str], environment: Mapping[str, str], *, limit_s: float | None
+    ) -> TimedRun:
+        """Run a command to its end, or to the end of its time; all of it is gone then."""
+        import asyncio
+
+        loop, began = asyncio.get_running_loop(), time.monotonic()
+        self.begin(command, environment)
+        expiry = None if limit_s is None else loop.call_later(limit_s, self._expire)
+        printing = asyncio.ensure_future(self._read_output())
+        try:
+            outcome = await self.outcome()
+            seconds = time.monotonic() - began
+            await _read(self._news_end, lambda _: True)  # to its end: all of it is gone then
+        finally:
+            if expiry is not None:
+                expiry.cancel()
+            printing.cancel()
+            self.end(0)
+            await asyncio.shield(asyncio.to_thread(self._supervisor.wait))
+            self._take_the_rest()
+            _close(self._orders, self._news_end, self._output_end)
+        return TimedRun(outcome, self._hung, seconds, self._printed)
+
+    def _expire(self) -> None:
+        self._hung = not self._news
+        self.end()
+
+    def _take_news(self, piece: bytes) -> bool:
+        self._news += piece
+        return b"\n" not in self._news
+
+    async def _read_output(self) -> None:
+        if self._output_end >= 0:
+            await _read(self._output_end, self._take_output)
+
+    def _take_output(self, piece: bytes) -> bool:
+        self._printed = (self._printed + piece)[-_KEPT:]
+        return True
+
+    def _take_the_rest(self) -> None:
+        if self._output_end >= 0:
+            os.set_blocking(self._output_end, False)
+            with suppress(BlockingIOError):  # somebody who got away still holds it
+                while piece := os.read(self._output_end, 65536):
+                    self._take_output(piece)
+
+    def _order(self, **order: Any) -> None:
+        # Where there is no supervisor any more, `outcome` says so.
+        with suppress(OSError):
+            left = json.dumps(order).encode() + b"\n"
+            while left:
+                left = left[os.write(self._orders, left) :]
+
+    def _end_orphans(self) -> None:
+        if not self._own_session:
+            end_orphans(self._not_ours | {self._supervisor.pid})
+
+
+async def _read(descriptor: int, take: Callable[[bytes], bool]) -> None:
+    """Hand on what comes until `take` has enough or the pipe ends, without holding up the loop."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def read() -> None:
+        piece = os.read(descriptor, 65536)
+        if not (piece and take(piece)) and not done.done():
+            loop.remove_reader(descriptor)
+            done.set_result(None)
+
+    loop.add_reader(descriptor, read)
+    try:
+        await done
+    finally:
+        loop.remove_reader(descriptor)
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Return the signals that end us; one that is ignored (`nohup`, a script's `&`) stays so."""
+    return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def exit_on_signals() -> None:
+    """Let each ending signal end this process at once, with the exit code that says so."""
+    for number in ending_signals():
+        signal.signal(number, _exit)
+
+
+def _exit(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def end_orphans(not_ours: set[int]) -> None:
+    """Kill what is below this process, but for `not_ours`: a supervisor that was killed left it."""
+    until = time.monotonic() + _PATIENCE_S
+    while (orphans := descendants(os.getpid()) - not_ours) and time.monotonic() < until:
+        send(signal.SIGKILL, orphans)
+        time.sleep(0.01)
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _latin(text: str) -> str:
+    """Write a word of the operating system, which may be no text, so that JSON can carry it."""
+    return os.fsencode(text).decode("latin-1")
+
+
+class Supervisor:
+    """One command from its start to the end of its last descendant."""
+
+    def __init__(self, orders: int, news: int) -> None:
+        self._orders, self._news = orders, news
+        self._unread = b""
+        self._command: int | None = None
+        self._kill_at: float | None = None
+        self._seen: dict[int, list[float]] = {number: [] for number in ENDING}
+        self._signals, writing = os.pipe()
+        os.set_blocking(self._signals, False)
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+
+    def watch(self) -> None:
+        """Obey orders until the command and all its descendants have ended."""
+        self._handle_signals()
+        while not self._is_over():
+            waiting = None if self._kill_at is None else _STEP_S
+            reading = [self._signals] + ([self._orders] if self._orders >= 0 else [])
+            ready, _, _ = select.select(reading, [], [], waiting)
+            self._notice()
+            if self._orders in ready:
+                self._read_orders()
+            self._reap()
+
+    def _handle_signals(self) -> None:
+        # A handler, not SIG_IGN: the command would inherit that. What is ignored already stays so.
+        for number in (*ENDING, signal.SIGCHLD):
+            if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+    def _notice(self) -> None:
+        """Remember which signals reached us: those from a terminal reached the command too."""
+        with suppress(BlockingIOError):
+            for number in os.read(self._signals, 4096):
+                if number in self._seen:
+                    self._seen[number].append(time.monotonic())
+
+    def _read_orders(self) -> None:
+        found = os.read(self._orders, 65536)
+        if not found:  # whoever started us is gone
+            self._orders = -1
+            self._end(GRACE_S)
+        *lines, self._unread = (self._unread + found).split(b"\n")
+        for line in lines:
+            order = json.loads(line)
+            if "run" in order:
+                self._run(**order["run"])
+            elif "signal" in order:
+                self._pass_on(order["signal"])
+            else:
+                self._end(order["end"])
+
+    def _run(self, command: list[str], environment: Mapping[str, str]) -> None:
+        argv = [word.encode("latin-1") for word in command]
+        env = {k.encode("latin-1"): v.encode("latin-1") for k, v in environment.items()}
+        # Python ignores these; the command is to find them as they are by default.
+        changed = [signal.SIGPIPE, signal.SIGXFSZ]
+        try:
+            self._command = os.posix_spawnp(argv[0], argv, env, setsigdef=changed)
+        except OSError as error:
+            self._tell({"refused": error.errno})
+            self._end(0)
+        # What came before the command was there, it cannot have got.
+        self._notice()
+        for moments in self._seen.values():
+            moments.clear()
+
+    def _pass_on(self, number: int) -> None:
+        """Send the command a signal that we were told of, unless it came to the whole process group."""
+        self._notice()
+        if self._command is None or self._reached_the_group(number):
+            return
+        os.kill(self._command, number)
+
+    def _reached_the_group(self, number: int) -> bool:
+        moments, recently = self._seen[number], time.monotonic() - _MEMORY_S
+        moments[:] = [moment for moment in moments if moment > recently]
+        if not moments:
+            return False
+        moments.pop(0)
+        assert self._command is not None
+        with suppress(ProcessLookupError):
+            return os.getpgid(self._command) == os.getpgrp()
+        return False
+
+    def _end(self, grace_s: float) -> None:
+        """Ask all that is left to end, and kill it after a while."""
+        kill_at = time.monotonic() + grace_s
+        if self._kill_at is None:
+            living = descendants(os.getpid())
+            send(signal.SIGTERM, living)
+            send(signal.SIGCONT, living)  # a stopped process takes no other signal
+            self._kill_at = kill_at
+        self._kill_at = min(self._kill_at, kill_at)
+
+    def _is_over(self) -> bool:
+        if self._kill_at is None:
+            return False
+        living = descendants(os.getpid())
+        if not living:
+            self._reap()  # the command may have ended since: how is not to be lost
+        late_s = time.monotonic() - self._kill_at
+        if living and late_s >= 0:
+            send(signal.SIGKILL, living)
+        return not living or late_s > _PATIENCE_S
+
+    def _reap(self) -> None:
+        with suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self._command:
+                    self._command = None
+                    code = os.waitstatus_to_exitcode(status)
+                    self._tell({"ended": code if code >= 0 else 128 - code})
+                    self._end(GRACE_S)
+
+    def _tell(self, news: Mapping[str, Any]) -> None:
+        with suppress(BrokenPipeError):
+            os.write(self._news, json.dumps(news).encode() + b"\n")
+
+
+def become_subreaper() -> None:
+    """Become the parent of every descendant that loses its own. Linux only; elsewhere nothing."""
+    if sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the living processes below `pid`, itself not counted."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _processes():
+        children.setdefault(parent, []).append(child)
+    found: set[int] = set()
+    below = children.get(pid, [])
+    while below:
+        found.update(below)
+        below = [child for parent in below for child in children.get(parent, [])]
+    return found
+
+
+def send(number: int, pids: Iterable[int]) -> None:
+    """Send a signal to processes, as far as they are still there and ours."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _processes() -> Iterable[tuple[int, int]]:
+    """Walk pid and parent's pid of all processes that have not ended."""
+    if sys.platform != "linux":
+        yield from _processes_by_ps()
+        return
+    # Without pathlib, which would take longer to load than all this takes.
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                # pid (name) state parent …; the name may hold anything, brackets too.
+                state, parent = file.read().rpartition(b")")[2].split()[:2]
+                if state not in (b"Z", b"X"):
+                    yield int(name), int(parent)
+
+
+def _processes_by_ps() -> Iterable[tuple[int, int]]:
+    import subprocess
+
+    columns = ["ps", "-axo", "pid=,ppid=,stat="]
+    with subprocess.Popen(columns, stdout=subprocess.PIPE, text=True) as ps:
+        assert ps.stdout is not None
+        for line in ps.stdout:
+            pid, parent, state = line.split(None, 2)
+            if int(pid) != ps.pid and not state.startswith("Z"):
+                yield int(pid), int(parent)
+
+
+def main() -> None:
+    """Watch over one command, as told through the descriptors that the command line names."""
+    orders, news = (int(number) for number in sys.argv[1:3])
+    for descriptor in (orders, news):
+        os.set_inheritable(descriptor, False)
+    become_subreaper()
+    Supervisor(orders, news).watch()
+
+
+if __name__ == "__main__":
+    main()
