@@ -8,14 +8,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import http.client
-import os
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -26,6 +24,7 @@ from hosting_emulator.settings import Ready, Settings
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
 from tests.conftest import Api
+from tests.held_connections import PROC, held_connections
 
 PATIENCE_S = 20.0
 #: More than a world's log and its ring of events keep.
@@ -46,7 +45,9 @@ class Server:
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._emulator.start(), self.loop).result(PATIENCE_S)
         self.ready: Ready = self._emulator.ready()
-        self.host = urlsplit(self.ready.base_url).netloc
+        parts = urlsplit(self.ready.base_url)
+        self.host = parts.netloc
+        self.address = (str(parts.hostname), int(parts.port or 0))
         self.sent = 0
 
     def stop(self) -> None:
@@ -92,10 +93,6 @@ def until(what: str, true: Callable[[], bool]) -> None:
         time.sleep(0.02)  # real time: another thread does it
 
 
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - no path of ours
-
-
 def test_the_list_stays_still_and_small(chromium: Chromium, api: Api, panel: Callable[[str], str]):
     api.dns()
     with chromium.page(panel("requests")) as page:
@@ -119,19 +116,33 @@ def test_the_list_stays_still_and_small(chromium: Chromium, api: Api, panel: Cal
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells")
+@pytest.mark.skipif(not PROC.exists(), reason="only Linux tells")
 def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
     server.storm()
-    before = (server.tasks(), descriptors())
+    until("connections stay", lambda: held_connections(server.address[1]) == 0)
+    before = server.tasks()
     gc.collect()
     blocks = sys.getallocatedblocks()
 
-    deaf = socket.create_connection(server.host.split(":"))  # type: ignore[arg-type]
-    deaf.sendall(
-        f"GET /_emulator/worlds/default/events HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode()
-    )
+    with socket.create_connection(server.address) as deaf:
+        deaf.sendall(
+            b"GET /_emulator/worlds/default/events HTTP/1.1\r\n"
+            + f"Host: {server.host}\r\n\r\n".encode()
+        )
+        _ten_pages(chromium, server)
+        until("the pages are not let go", lambda: server.listeners <= 1)
+        server.storm(3 * STORM)  # and the deaf one is found out
+        until("the deaf one is not let go", lambda: server.listeners == 0)
+
+    until("tasks stay", lambda: server.tasks() <= before)
+    until("connections stay", lambda: held_connections(server.address[1]) == 0)
+    gc.collect()
+    assert sys.getallocatedblocks() <= blocks * 1.02
+
+
+def _ten_pages(chromium: Chromium, server: Server) -> None:
+    url = f"{server.ready.control_url}#/requests"
     with ExitStack() as stack:
-        url = f"{server.ready.control_url}#/requests"
         pages = [stack.enter_context(chromium.page(url)) for _ in range(10)]
         for page in pages:
             page.wait(f"{NEWEST} === {server.sent}")
@@ -143,15 +154,6 @@ def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
             _has_all(page, server)
         frozen.ask("Page.setWebLifecycleState", state="active")
         _has_all(frozen, server)
-
-    until("the pages are not let go", lambda: server.listeners <= 1)
-    server.storm(3 * STORM)  # and the deaf one is found out
-    until("the deaf one is not let go", lambda: server.listeners == 0)
-    deaf.close()
-    until("tasks stay", lambda: server.tasks() <= before[0])
-    until("descriptors stay", lambda: descriptors() <= before[1])
-    gc.collect()
-    assert sys.getallocatedblocks() <= blocks * 1.02
 
 
 def _has_all(page: Page, server: Server) -> None:

@@ -9,23 +9,23 @@ import pytest
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.settings import Settings
-from tests.stress.stage import DESCRIPTORS, LONG_S, Stage
+from tests.held_connections import PROC
+from tests.hostile.stage import LONG_S, Stage, assert_nothing_open
 
 
 @pytest.fixture
 async def stage(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Stage]:
-    if not DESCRIPTORS.exists():
+    if not PROC.exists():
         pytest.skip("looks at this process through /proc")
     emulator = Emulator(Settings(port=0, data_dir=None))
     await emulator.start()
     found = Stage(emulator)
     try:
         assert await found.one(LONG_S) == "whole"
-        await found.turn()
-        before = found.open_things()
+        before = await found.quiet()
         yield found
         assert await found.one(LONG_S) == "whole"
-        await found.settles(before)
+        assert_nothing_open(before, await found.quiet())
         assert [line for line in caplog.records if line.levelno >= logging.WARNING] == []
     finally:
         await emulator.stop()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import resource
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.crash.process import Process
+from tests.held_connections import held_connections
 from tests.hostile.saying import statuses
 
 _PATIENCE_S = 30.0
@@ -70,11 +72,25 @@ class Watched:
         lines = (self._proc / "status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
+    @contextmanager
+    def crowd(self, count: int) -> Iterator[None]:
+        """Hold so many idle connections; whatever happens, all of them are closed."""
+        with ExitStack() as closing:
+            for _ in range(count):
+                closing.enter_context(self.connect())
+            yield
+
+    def held(self) -> int:
+        """Count the connections that it holds."""
+        return held_connections(self.address[1], self.process.popen.pid)
+
     def descriptors(self) -> int:
         return len(list((self._proc / "fd").iterdir()))
 
-    def wait_for_descriptors(self, good: Callable[[int], bool]) -> None:
+    def wait_until(self, true: Callable[[], bool]) -> None:
+        """Look at it again and again until something is true of it."""
         end = time.monotonic() + _PATIENCE_S
-        while not good(self.descriptors()):
-            assert time.monotonic() < end, f"{self.descriptors()} descriptors"
+        while not true():
+            held = f"{self.held()} connections of {self.descriptors()} descriptors"
+            assert time.monotonic() < end, held
             time.sleep(0.01)  # between two looks at another process

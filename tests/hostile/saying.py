@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.stress.stage import Stage
+from tests.hostile.stage import Stage
 
 BODY = b'{"enabled": true}'
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.crash.process import emulator
+from tests.held_connections import PROC
 from tests.hostile.processes import Watched, allowed, limited
-from tests.stress.stage import DESCRIPTORS
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not DESCRIPTORS.exists(), reason="looks at a process through /proc"),
+    pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
 ]
 #: What one idle connection may cost, and what may stay of a crowd once it has been there twice.
 CONNECTION_KB, LEFT_KB = 10, 10_000
@@ -32,16 +32,14 @@ def test_idle_connections_cost_little_and_leave_nothing(count: int, rounds: int)
     with emulator("--ephemeral") as process:
         watched = Watched(process)
         assert watched.answers()
-        before, figures = watched.descriptors(), []
+        figures = []
         for _ in range(rounds):
             resident = watched.resident_kb()
-            crowd = [watched.connect() for _ in range(count)]
-            watched.wait_for_descriptors(lambda now: now >= before + count)
-            during = watched.resident_kb()
-            assert watched.answers()
-            for connection in crowd:
-                connection.close()
-            watched.wait_for_descriptors(lambda now: now <= before)
+            with watched.crowd(count):
+                watched.wait_until(lambda: watched.held() >= count)
+                during = watched.resident_kb()
+                assert watched.answers()
+            watched.wait_until(lambda: watched.held() == 0)
             assert watched.answers()
             figures.append((resident, during, watched.resident_kb()))
         print(f"\n{count} connections, resident KB before, during and after: {figures}")
@@ -54,13 +52,10 @@ def test_a_full_house_is_said_in_one_line_and_passes():
     with emulator("--ephemeral", preexec_fn=limited(100)) as process:
         watched = Watched(process)
         assert watched.answers()
-        before = watched.descriptors()
-        crowd = [watched.connect() for _ in range(300)]
-        watched.wait_for_descriptors(lambda now: now >= 99)
+        with watched.crowd(300):
+            watched.wait_until(lambda: watched.descriptors() >= 99)
 
-        for connection in crowd:
-            connection.close()
-        watched.wait_for_descriptors(lambda now: now <= before)
+        watched.wait_until(lambda: watched.held() == 0)
 
         assert watched.answers()
         code, said = process.stop()

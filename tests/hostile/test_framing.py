@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.test_malformed_http import BROKEN
 from tests.hostile.saying import BODY, Requests, answers, statuses
-from tests.stress.stage import Stage
+from tests.hostile.stage import Stage
 
 LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)
 

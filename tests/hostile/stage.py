@@ -18,11 +18,12 @@ from hosting_emulator.faults.reading import arm
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
 from hosting_emulator.world.zones import DEFAULT_WORLD
+from tests.held_connections import held_connections
 
 AT_A_TIME = 50
 #: How long a client waits for what never comes, and for what surely does.
 BRIEF_S, LONG_S = 0.02, 10.0
-DESCRIPTORS = Path("/proc/self/fd")
+_TURNS = 500
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,7 @@ class Footprint:
     """What this process holds on to."""
 
     tasks: int
-    descriptors: int
-    established: int
+    connections: int
     blocks: int
     resident_kb: int
 
@@ -60,6 +60,7 @@ class Stage:
         engine = emulator.worlds.get(DEFAULT_WORLD)
         assert engine is not None
         self.engine = engine
+        self._idle_tasks = len(asyncio.all_tasks())
         self.request = (
             f"GET /v1/projects/{ready.project_id}/edge-dns HTTP/1.1\r\nHost: {parts.netloc}\r\n"
             f"Authorization: Bearer {ready.token}\r\nConnection: close\r\n\r\n"
@@ -141,45 +142,30 @@ class Stage:
         await asyncio.gather(*(work() for _ in range(AT_A_TIME)))
         return ends
 
-    def open_things(self) -> tuple[int, int]:
-        """Count tasks and descriptors of this process."""
-        return len(asyncio.all_tasks()), len(list(DESCRIPTORS.iterdir()))
+    def held(self) -> int:
+        """Count this process's ends of connections to the server, the server's and the clients'."""
+        return held_connections(self.port)
 
-    async def settles(self, before: tuple[int, int]) -> None:
-        """Wait until no more is open than before."""
-        for _ in range(500):
-            if all(now <= then for now, then in zip(self.open_things(), before, strict=True)):
-                return
-            await asyncio.sleep(0.01)
-        raise AssertionError(f"{before} were open, now {self.open_things()}")
+    async def quiet(self, connections: int = 0) -> Footprint:
+        """Wait, but not without end, until so many connections are held, and look.
 
-    async def quiet(self) -> Footprint:
-        """Wait until the server has noticed that its clients are gone, and look."""
-        before = None
-        for _ in range(100):
-            await asyncio.sleep(0.01)
-            now = self.open_things()
-            if now == before:
+        With none, the server's tasks have ended as well.
+        """
+        for _ in range(_TURNS):
+            tasks = len(asyncio.all_tasks())
+            if self.held() == connections and (connections or tasks <= self._idle_tasks):
                 break
-            before = now
+            await asyncio.sleep(0.01)
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return Footprint(
-            *now,
-            self._established(),
+            len(asyncio.all_tasks()),
+            self.held(),
             sys.getallocatedblocks(),
             pages * os.sysconf("SC_PAGE_SIZE") // 1024,
         )
 
-    def _established(self) -> int:
-        """Count this process's TCP connections to or from the server, but those in TIME_WAIT."""
-        port = f":{self.port:04X}"
-        rows = [line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
-        idle = {"06", "0A"}  # TIME_WAIT, LISTEN
-        return sum(port in (row[1][-5:], row[2][-5:]) and row[3] not in idle for row in rows)
-
 
 def assert_nothing_open(before: Footprint, after: Footprint) -> None:
     assert after.tasks <= before.tasks
-    assert after.descriptors <= before.descriptors
-    assert after.established == 0
+    assert after.connections == 0
