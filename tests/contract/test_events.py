@@ -289,7 +289,7 @@ async def test_an_emulator_stops_though_somebody_listens():
 
 async def test_it_counts_a_commit_that_no_request_made(place: Place):
     ear = await place.listen("?only=commit")
-    change = Change(place.engine.world, place.engine.settle())
+    change = Change(place.engine.world, place.engine.run_due())
     arm(change, {"abort": {"code": "rate_limited"}})
     place.engine.commit(change, "by hand")
 

@@ -67,7 +67,7 @@ class Stage:
         ).encode()
 
     def arm(self, **document: object) -> str:
-        change = Change(self.engine.world, self.engine.settle())
+        change = Change(self.engine.world, self.engine.run_due())
         fault = arm(change, document)
         self.engine.commit(change, "armed")
         return fault.id

@@ -57,7 +57,7 @@ def intervene(api: InProcess, data: st.DataObject) -> None:
             fields[name] = data.draw(st.sampled_from(keys or ["none"]))
         elif name in FIELDS:
             fields[name] = data.draw(FIELDS[name])
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     try:
         said = read_intervention({word: fields}).apply(change)
     except InterventionRefused:
@@ -86,7 +86,7 @@ def ask(api: InProcess, data: st.DataObject) -> None:
 def arm_any(api: InProcess, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from([name for name in EXAMPLES if name != "latency"]))
     phase = data.draw(st.sampled_from(["before_commit", "after_commit"]))
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     arm(change, {kind: EXAMPLES[kind], "phase": phase, "times": 1})
     api.engine.commit(change, "armed")
 

@@ -282,7 +282,7 @@ class Hosting(RuleBasedStateMachine):
         self.open(ticket, ticket.project)
 
     def open(self, ticket: m.Ticket, project: str) -> None:
-        change = Change(self.api.world, self.api.engine.settle())
+        change = Change(self.api.world, self.api.engine.run_due())
         try:
             redeem(change, change.row(PROJECTS, self.api.project(project)), ticket.secret)
             opened = True
@@ -306,7 +306,7 @@ class Hosting(RuleBasedStateMachine):
 
     def change(self, act: Any) -> None:
         """Change the world from outside, as the control API does."""
-        change = Change(self.api.world, self.api.engine.settle())
+        change = Change(self.api.world, self.api.engine.run_due())
         act(change)
         self.api.engine.commit(change, "from outside")
 
@@ -472,7 +472,7 @@ class Hosting(RuleBasedStateMachine):
     @rule()
     def take_a_snapshot(self) -> None:
         engine = self.api.engine
-        name = engine.snapshots.take(engine.world, engine.settle())
+        name = engine.snapshots.take(engine.world, engine.run_due())
         seen = (self.model, self.ids, self.created, self.dns_expires_ms)
         self.snapshots.append((name, deepcopy(seen)))
 
@@ -522,7 +522,7 @@ class Hosting(RuleBasedStateMachine):
 
     @invariant()
     def model_and_world_agree(self) -> None:
-        self.api.engine.settle()
+        self.api.engine.run_due()
         world = self.api.world
         for alias, expected in self.model.projects.items():
             project = world.get(PROJECTS, self.api.project(alias))

@@ -194,7 +194,7 @@ class Walk:
         assert self.follow(cancelled) == "cancelled"
 
     def intervene(self, word: str, **fields: Any) -> None:
-        change = Change(self.api.world, self.api.engine.settle())
+        change = Change(self.api.world, self.api.engine.run_due())
         read_intervention({word: fields}).apply(change)
         self.api.engine.commit(change, word)
 

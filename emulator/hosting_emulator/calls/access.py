@@ -5,7 +5,7 @@ What lies outside the caller's scope is refused exactly as what does not exist (
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Principal
+from hosting_emulator.calls.request import CallRequest, Principal
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
@@ -24,18 +24,18 @@ _RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
 _NOT_FOUND = "No such {} exists within your access."
 
 
-def authorize(change: Change, ask: Ask) -> Project | Organization | Operation:
-    """Return what the ask is about, if its principal may make this call on it.
+def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
+    """Return what the request is about, if its principal may make this call on it.
 
     Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
     """
-    principal, spec, assumptions = ask.principal, ask.spec, change.assumptions
+    principal, spec, assumptions = request.principal, request.spec, change.assumptions
     if principal.organization_id is None:
         raise Refused(
             "organization_required",
             "The access token names no organization; sign in to one and use its token.",
         )
-    if not is_ulid(ask.subject_id) and assumptions.malformed_project_id == "invalid_request":
+    if not is_ulid(request.subject_id) and assumptions.malformed_project_id == "invalid_request":
         raise Refused(
             "invalid_request",
             f"The {spec.subject} id in the path is not 26 characters of a Ulid.",
@@ -43,14 +43,14 @@ def authorize(change: Change, ask: Ask) -> Project | Organization | Operation:
             assumption="malformed_project_id",
         )
     if spec.subject == "organization":
-        return _organization(change, ask)
+        return _organization(change, request)
     found: Project | Operation
     if spec.subject == "operation":
-        operation = change.get(OPERATIONS, ask.subject_id)
+        operation = change.get(OPERATIONS, request.subject_id)
         project = change.get(PROJECTS, operation.project_id) if operation else None
         found_or_none: Project | Operation | None = operation
     else:
-        project = change.get(PROJECTS, ask.subject_id)
+        project = change.get(PROJECTS, request.subject_id)
         found_or_none = project
     if found_or_none is None or project is None:
         raise _not_found(spec.subject, "nothing has this id")
@@ -60,8 +60,8 @@ def authorize(change: Change, ask: Ask) -> Project | Organization | Operation:
         raise _not_found(
             spec.subject, f"it exists in project {project.id}, outside the caller's scope"
         )
-    _check_role(role, ask, assumptions)
-    _check_permission(change, ask)
+    _check_role(role, request, assumptions)
+    _check_permission(change, request)
     return found
 
 
@@ -82,15 +82,15 @@ def _not_found(subject: str, why: str) -> Refused:
     return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
 
 
-def _organization(change: Change, ask: Ask) -> Organization:
-    principal = ask.principal
-    organization = change.get(ORGANIZATIONS, ask.subject_id)
+def _organization(change: Change, request: CallRequest) -> Organization:
+    principal = request.principal
+    organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
         raise _not_found("organization", "nothing has this id")
     key = f"{organization.id}/{principal.person_id}"
     if organization.id != principal.organization_id or change.get(MEMBERSHIPS, key) is None:
         raise _not_found("organization", "it exists, outside the caller's scope")
-    if ask.spec.interactive and not principal.interactive:
+    if request.spec.interactive and not principal.interactive:
         raise Refused(
             "interactive_login_required",
             "This call needs a current interactive user session; an API key or a token without a "
@@ -99,8 +99,8 @@ def _organization(change: Change, ask: Ask) -> Organization:
     return organization
 
 
-def _check_role(role: str, ask: Ask, assumptions: Assumptions) -> None:
-    least = ask.spec.least_role(assumptions)
+def _check_role(role: str, request: CallRequest, assumptions: Assumptions) -> None:
+    least = request.spec.least_role(assumptions)
     if _RANKS[role] < _RANKS[least]:
         allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
         raise Refused(
@@ -110,17 +110,17 @@ def _check_role(role: str, ask: Ask, assumptions: Assumptions) -> None:
         )
 
 
-def _check_permission(change: Change, ask: Ask) -> None:
-    permissions = ask.principal.permissions
+def _check_permission(change: Change, request: CallRequest) -> None:
+    permissions = request.principal.permissions
     if permissions is None:
         return
     # What the organization has enabled is looked at anew each time: a key never outlives it.
-    organization = change.get(ORGANIZATIONS, ask.principal.organization_id or "")
+    organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     enabled = organization.permissions if organization else ()
-    if ask.spec.permission not in permissions or ask.spec.permission not in enabled:
-        key = change.get(API_KEYS, ask.principal.api_key_id or "")
+    if request.spec.permission not in permissions or request.spec.permission not in enabled:
+        key = change.get(API_KEYS, request.principal.api_key_id or "")
         raise Refused(
             "forbidden",
-            f"The API key lacks the permission {ask.spec.permission}.",
+            f"The API key lacks the permission {request.spec.permission}.",
             why=f"key {key.name if key else '?'} carries {', '.join(sorted(permissions)) or 'none'}",
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.world import operations, views
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Accept the operation; its result holds the hostnames."""
     operation = operations.begin(change, project, operations.APPLY_DOMAINS)
     body = views.encode(views.operation(change, operation), change.assumptions)
-    return Reply(ask.spec.success_status(change.assumptions), body, operation.id)
+    return Reply(request.spec.success_status(change.assumptions), body, operation.id)

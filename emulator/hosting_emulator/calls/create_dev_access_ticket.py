@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Project, Ticket
@@ -18,9 +18,9 @@ LIFETIME_MS = 600_000
 REDEEM_PATH = "/.service/dev-access/redeem"
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Issue the ticket; the principal's earlier unused one is revoked."""
-    principal = ask.principal.person_id
+    principal = request.principal.person_id
     _revoke_earlier(change, principal)
     secret = new_secret(change, "secrets")
     ticket = Ticket(
@@ -31,7 +31,7 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
         expires_ms=change.now_ms + LIFETIME_MS,
     )
     change.put(TICKETS, ticket.id, ticket)
-    origin = dev_origin(change, project, ask.dev_port)
+    origin = dev_origin(change, project, request.dev_port)
     document = {
         "ticket_id": ticket.id,
         "project_id": project.id,
@@ -40,7 +40,7 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
         "redeem_url": f"{origin}{REDEEM_PATH}?stage=dev&ticket={secret}",
         "expires_at": format_timestamp(ticket.expires_ms),
     }
-    status = ask.spec.success_status(change.assumptions)
+    status = request.spec.success_status(change.assumptions)
     return Reply(status, views.encode(document, change.assumptions), ticket.id)
 
 

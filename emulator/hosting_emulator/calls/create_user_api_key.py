@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
@@ -15,7 +15,7 @@ from hosting_emulator.world.value import Change
 LIFETIME_MS = 90 * 86_400_000
 
 
-def answer(change: Change, ask: Ask, organization: Organization) -> Reply:
+def answer(change: Change, request: CallRequest, organization: Organization) -> Reply:
     """Create the key. Needs no credits, but at least one product permission to carry."""
     if not organization.permissions:
         raise Refused(
@@ -23,10 +23,14 @@ def answer(change: Change, ask: Ask, organization: Organization) -> Reply:
             "The organization has no product permission enabled that a key could carry.",
         )
     key, value = make_key(
-        change, organization, ask.principal.person_id, ask.values["name"], organization.permissions
+        change,
+        organization,
+        request.principal.person_id,
+        request.values["name"],
+        organization.permissions,
     )
-    status = ask.spec.success_status(change.assumptions)
-    return Reply(status, _body(change, ask, key, value), key.id, secret=True)
+    status = request.spec.success_status(change.assumptions)
+    return Reply(status, _body(change, request, key, value), key.id, secret=True)
 
 
 def make_key(
@@ -54,18 +58,18 @@ def make_key(
     return key, value
 
 
-def answer_again(change: Change, ask: Ask, found: Remembered) -> Reply:
+def answer_again(change: Change, request: CallRequest, found: Remembered) -> Reply:
     """Answer an exact replay: the key's metadata as it now is, and no value."""
     key = change.row(API_KEYS, str(found.subject))
     status = change.assumptions.key_replayed_status
-    return Reply(status, _body(change, ask, key, None), key.id)
+    return Reply(status, _body(change, request, key, None), key.id)
 
 
-def _body(change: Change, ask: Ask, key: ApiKey, value: str | None) -> bytes:
+def _body(change: Change, request: CallRequest, key: ApiKey, value: str | None) -> bytes:
     document = {
         "replayed": value is None,
         "value": value,
-        "request_id": ask.request_id(),
+        "request_id": request.request_id(),
         "key": views.api_key(key, change.assumptions),
     }
     return views.encode(document, change.assumptions)

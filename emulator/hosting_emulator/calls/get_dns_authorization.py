@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Dns, Project
 from hosting_emulator.world.tables import DNS
 from hosting_emulator.world.value import Change
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Show the authorization as it is now."""
     dns = change.get(DNS, project.id) or Dns()
     return Reply(200, views.encode(views.dns_authorization(dns), change.assumptions), project.id)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.world import operations, views
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.value import Change
 
 
-def answer(change: Change, ask: Ask, operation: Operation) -> Reply:
+def answer(change: Change, request: CallRequest, operation: Operation) -> Reply:
     """Show the operation. Where its profile counts polls, this one counts."""
     if not operations.finished(operation):
         operation = operations.count_poll(change, operation)

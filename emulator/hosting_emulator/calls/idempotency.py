@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.indexes import oldest_remembered
@@ -17,29 +17,29 @@ from hosting_emulator.world.tables import REMEMBERED
 from hosting_emulator.world.value import Change
 
 
-def storage_key(change: Change, ask: Ask) -> str:
+def storage_key(change: Change, request: CallRequest) -> str:
     """Return where an answer is remembered: the principal and the key (and the call, if assumed)."""
-    key = f"{ask.principal.person_id}|{ask.idempotency_key}"
+    key = f"{request.principal.person_id}|{request.idempotency_key}"
     if change.assumptions.idempotency_scope == "principal_and_call":
-        key = f"{ask.spec.call_id}|{key}"
+        key = f"{request.spec.call_id}|{key}"
     return key
 
 
-def fingerprint(ask: Ask) -> str:
+def fingerprint(request: CallRequest) -> str:
     """Return what two requests share exactly when they are the same request: call, path and body."""
-    text = f"{ask.spec.call_id}\n{ask.subject_id}\n{ask.canonical_body}"
+    text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def recall(change: Change, ask: Ask) -> Remembered | None:
-    """Return the answer remembered under the ask's key, or None when the key is free.
+def recall(change: Change, request: CallRequest) -> Remembered | None:
+    """Return the answer remembered under the request's key, or None when the key is free.
 
     Raises Refused `idempotency_key_reused` when the key was used for another request.
     """
-    found = change.get(REMEMBERED, storage_key(change, ask))
+    found = change.get(REMEMBERED, storage_key(change, request))
     if found is None or found.expires_ms <= change.now_ms:
         return None
-    if found.fingerprint != fingerprint(ask):
+    if found.fingerprint != fingerprint(request):
         raise Refused(
             "idempotency_key_reused",
             "This Idempotency-Key was used for another request (the call, the path or the body "
@@ -49,13 +49,13 @@ def recall(change: Change, ask: Ask) -> Remembered | None:
     return found
 
 
-def remember(change: Change, ask: Ask, reply: Reply) -> None:
-    """Keep an answer under the ask's key, and forget old ones whose time is over."""
+def remember(change: Change, request: CallRequest, reply: Reply) -> None:
+    """Keep an answer under the request's key, and forget old ones whose time is over."""
     _forget_expired(change)
     retention_ms = parse_duration_ms(change.assumptions.idempotency_retention)
     record = Remembered(
-        fingerprint=fingerprint(ask),
-        call_id=ask.spec.call_id,
+        fingerprint=fingerprint(request),
+        call_id=request.spec.call_id,
         status=reply.status,
         # A replay of what shows a secret is made anew, without it (see `table.answer_again`).
         body="" if reply.secret else reply.body.decode(),
@@ -64,7 +64,7 @@ def remember(change: Change, ask: Ask, reply: Reply) -> None:
         content_type=reply.content_type,
         varied=reply.varied or (),
     )
-    change.put(REMEMBERED, storage_key(change, ask), record)
+    change.put(REMEMBERED, storage_key(change, request), record)
 
 
 def _forget_expired(change: Change) -> None:

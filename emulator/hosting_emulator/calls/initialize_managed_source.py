@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import operations, views
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Accept the operation, if the caller knows the project's current source generation."""
     assumptions = change.assumptions
-    expected = ask.values["expected_source_generation"]
+    expected = request.values["expected_source_generation"]
     if assumptions.source_generation == "checked" and expected != project.source_generation:
         raise Refused(
             "etag_mismatch",
@@ -24,4 +24,4 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
         change, project, operations.INITIALIZE, expected_generation=project.source_generation
     )
     body = views.encode(views.operation(change, operation), assumptions)
-    return Reply(ask.spec.success_status(assumptions), body, operation.id)
+    return Reply(request.spec.success_status(assumptions), body, operation.id)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from hosting_emulator.calls.asking import Ask
+from hosting_emulator.calls.request import CallRequest
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CURSOR, QueryParameter
 from hosting_emulator.contract.json_body import JsonRefused, read_json
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
 
-def read_inputs(ask: Ask, assumptions: Assumptions) -> None:
-    """Fill in the ask's idempotency key and values. Raises Refused `invalid_request`."""
-    if ask.spec.idempotent:
-        ask.idempotency_key = _idempotency_key(ask.headers("Idempotency-Key"))
-    query = _query(ask.query)
-    if ask.spec.body is not None:
-        ask.values, ask.canonical_body = _body(ask, assumptions)
-    elif ask.body and assumptions.unexpected_body == "refused":
+def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
+    """Fill in the request's idempotency key and values. Raises Refused `invalid_request`."""
+    if request.spec.idempotent:
+        request.idempotency_key = _idempotency_key(request.headers("Idempotency-Key"))
+    query = _query(request.query)
+    if request.spec.body is not None:
+        request.values, request.canonical_body = _body(request, assumptions)
+    elif request.body and assumptions.unexpected_body == "refused":
         raise _invalid("body", "This call takes no request body.", "unexpected_body")
-    if ask.spec.query:
-        read = {p.value: _read_parameter(p, query, assumptions) for p in ask.spec.query}
-        ask.values = {**ask.values, **read}
+    if request.spec.query:
+        read = {p.value: _read_parameter(p, query, assumptions) for p in request.spec.query}
+        request.values = {**request.values, **read}
     if assumptions.unknown_query_parameters == "refused":
-        _refuse_unknown_query(query, ask, assumptions)
+        _refuse_unknown_query(query, request, assumptions)
 
 
 def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
@@ -74,16 +74,16 @@ def one_header(name: str, found: Sequence[str]) -> str:
     return found[0]
 
 
-def _body(ask: Ask, assumptions: Assumptions) -> tuple[Mapping[str, Any], str]:
-    content_types = ask.headers("Content-Type")
+def _body(request: CallRequest, assumptions: Assumptions) -> tuple[Mapping[str, Any], str]:
+    content_types = request.headers("Content-Type")
     media_type = content_types[0].partition(";")[0].strip() if content_types else ""
     if media_type.lower() != "application/json":
         found = f"not {shown(media_type)}" if media_type else "but none was sent"
         raise _invalid("Content-Type", f"The Content-Type must be application/json, {found}.")
     closed = assumptions.unknown_body_fields == "refused"
-    if len(ask.body) > _REMEMBERED_BODY:
-        return _read_body(ask.body, str(ask.spec.body), closed)
-    return _read_small_body(ask.body, str(ask.spec.body), closed)
+    if len(request.body) > _REMEMBERED_BODY:
+        return _read_body(request.body, str(request.spec.body), closed)
+    return _read_small_body(request.body, str(request.spec.body), closed)
 
 
 def _read_body(body: bytes, model_name: str, closed: bool) -> tuple[Mapping[str, Any], str]:
@@ -182,7 +182,7 @@ def _read_query(raw: str) -> Mapping[str, list[str]]:
     return MappingProxyType(found)
 
 
-#: Clients ask with the same few small queries over and over, as with bodies.
+#: Clients send the same few small queries over and over, as with bodies.
 _read_small_query = lru_cache(maxsize=1024)(_read_query)
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
 
@@ -216,9 +216,9 @@ def bad_cursor(name: str) -> Refused:
 
 
 def _refuse_unknown_query(
-    query: Mapping[str, list[str]], ask: Ask, assumptions: Assumptions
+    query: Mapping[str, list[str]], request: CallRequest, assumptions: Assumptions
 ) -> None:
-    known = {parameter.name(assumptions) for parameter in ask.spec.query}
+    known = {parameter.name(assumptions) for parameter in request.spec.query}
     for name in query:
         if name not in known:
             detail = f"This call has no such query parameter: {shown(name)}."

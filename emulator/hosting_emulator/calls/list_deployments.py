@@ -10,8 +10,8 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import TypeAlias
 
-from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.inputs import bad_cursor
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import Run, deployment_count, deployment_runs, in_runs
@@ -27,13 +27,13 @@ _SHORTEST = (_TAG + _PLACE) * 4 // 3
 LONGER = (1, 6, 20, 48, 80)
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Answer one page, and a cursor for the next."""
     assumptions = change.assumptions
     newest_first = assumptions.deployment_order == "newest_first"
     indexes = change.world.indexes
     count = deployment_count(indexes, project.id)
-    limit, cursor = ask.values["limit"], ask.values["cursor"]
+    limit, cursor = request.values["limit"], request.values["cursor"]
     if newest_first:
         stop = count if cursor is None else _read_cursor(change, project, cursor, count)
         start = max(0, stop - limit)
@@ -43,7 +43,7 @@ def answer(change: Change, ask: Ask, project: Project) -> Reply:
         stop = min(count, start + limit)
         following = stop if stop < count else None
     runs = deployment_runs(indexes, project.id, start, stop)
-    longer = ask.values.get("cursor_longer", 0)
+    longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
     body = _pages.find(key, runs, assumptions)
     if body is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Database, Project
@@ -10,9 +10,9 @@ from hosting_emulator.world.tables import DATABASES
 from hosting_emulator.world.value import Change
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Show what is observed now; a database without placement is null, never invented."""
-    environment = ask.values["environment"]
+    environment = request.values["environment"]
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
     if record.provider_failing:
         raise Refused(

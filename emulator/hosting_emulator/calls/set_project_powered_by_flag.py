@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hosting_emulator.calls.asking import Ask, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
@@ -13,10 +13,10 @@ from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import Change
 
 
-def answer(change: Change, ask: Ask, project: Project) -> Reply:
+def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Switch the flag. Hiding is refused while a Free workspace's domain depends on it."""
     assumption = None
-    if ask.values["enabled"]:
+    if request.values["enabled"]:
         if project.flag_enabled:
             assumption = "flag_reenabled"
         project = _shown(change, project)

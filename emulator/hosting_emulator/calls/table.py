@@ -1,6 +1,6 @@
 """Which functions answer which call: those of the file that has the call's name.
 
-`answer(change, ask, subject)` answers it; `answer_again(change, ask, remembered)`, where a file has
+`answer(change, request, subject)` answers it; `answer_again(change, request, remembered)`, where a file has
 one, answers a retry under its Idempotency-Key, if it was answered with success before.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.idempotency import replay
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Remembered
@@ -22,22 +22,22 @@ from hosting_emulator.world.value import Change
 class CallFunctions(NamedTuple):
     """What answers a call. The third argument of `answer` is the record that its row is about."""
 
-    answer: Callable[[Change, Ask, Any], Reply]
-    answer_again: Callable[[Change, Ask, Remembered], Reply]
+    answer: Callable[[Change, CallRequest, Any], Reply]
+    answer_again: Callable[[Change, CallRequest, Remembered], Reply]
 
 
-def answer_again(change: Change, ask: Ask, found: Remembered) -> Reply:
+def answer_again(change: Change, request: CallRequest, found: Remembered) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
     if found.status >= 400:
         return replay(found)
-    return FUNCTIONS[ask.spec.call_id].answer_again(change, ask, found)
+    return FUNCTIONS[request.spec.call_id].answer_again(change, request, found)
 
 
-def _replay(change: Change, ask: Ask, found: Remembered) -> Reply:
+def _replay(change: Change, request: CallRequest, found: Remembered) -> Reply:
     return replay(found)
 
 
-def _replay_operation(change: Change, ask: Ask, found: Remembered) -> Reply:
+def _replay_operation(change: Change, request: CallRequest, found: Remembered) -> Reply:
     if change.assumptions.operation_replay != "current":
         return replay(found)
     operation = change.row(OPERATIONS, str(found.subject))

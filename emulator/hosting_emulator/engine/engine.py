@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls import idempotency
 from hosting_emulator.calls.access import authorize
-from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.inputs import HEADER_LIMIT, one_header, read_inputs
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.calls.table import FUNCTIONS, answer_again
 from hosting_emulator.contract.calls import CallSpec, MethodRefused, calls_at
 from hosting_emulator.contract.ids import make_ulid
@@ -228,7 +228,7 @@ class Engine(LiveWorld):
         return "req_" + make_ulid(now_ms, derive(self.world.seed, "request", number, size=10))
 
     def _answer(self, incoming: Incoming, trail: Trail) -> Outgoing:
-        trail.now_ms = trail.came_ms = self.settle()
+        trail.now_ms = trail.came_ms = self.run_due()
         trail.real_ms = self.machine_ms
         if incoming.came is not None:
             came_ms, real_ms = incoming.came
@@ -243,7 +243,7 @@ class Engine(LiveWorld):
         )
         trail.principal = principal
         subject: Subject | None = None
-        if self.world.disturbed or incoming.decided is not None:
+        if self.world.has_faults or incoming.decided is not None:
             subject = fault_subject(self.world, spec, subject_id, principal, incoming)
             answered = self._before(subject, incoming, trail)
             if answered is not None:
@@ -251,7 +251,7 @@ class Engine(LiveWorld):
         assumptions = self.world.assumptions
         if assumptions.rate_limit != "off":
             self._limiter.count(assumptions.rate_limit, principal.person_id, trail.now_ms)
-        ask = Ask(
+        ask = CallRequest(
             spec=spec,
             subject_id=subject_id,
             request_id=lambda: self._new_request_id(trail),
@@ -265,14 +265,14 @@ class Engine(LiveWorld):
         outgoing = self._accept(ask, key, trail)
         return outgoing if subject is None else self._after(outgoing, subject, trail)
 
-    def _accept(self, ask: Ask, key: ApiKey | None, trail: Trail) -> Outgoing:
+    def _accept(self, ask: CallRequest, key: ApiKey | None, trail: Trail) -> Outgoing:
         """Make the call, commit what it changed, and return its answer."""
         change, reply = self._call(Change(self.world, trail.now_ms), ask, trail)
         if key is not None and reply.status < 400:
             _note_use(change, key)
         if change.writes and not isinstance(trail.breakage, Truncate | MalformedResponse):
             self.commit(change, ask.spec.call_id)
-        if self.world.disturbed and self.world.count(TIMELINE):
+        if self.world.has_faults and self.world.count(TIMELINE):
             counted = Change(self.world, trail.now_ms)
             count_call(counted, ask.spec.call_id)
             self.commit(counted, "timeline")
@@ -297,7 +297,7 @@ class Engine(LiveWorld):
         return incoming.decided
 
     def _decide(self, subject: Subject, phase: Phase, trail: Trail) -> Decision:
-        """Ask the armed faults; what they count is committed whatever becomes of the request."""
+        """CallRequest the armed faults; what they count is committed whatever becomes of the request."""
         change = Change(self.world, trail.now_ms)
         decision = decide(change, subject, phase)
         self.commit(change, "faults counted")
@@ -368,7 +368,7 @@ class Engine(LiveWorld):
         trail.about(spec.subject, subject_id)
         return spec, subject_id
 
-    def _call(self, change: Change, ask: Ask, trail: Trail) -> tuple[Change, Reply]:
+    def _call(self, change: Change, ask: CallRequest, trail: Trail) -> tuple[Change, Reply]:
         trail.judged = True
         found = authorize(change, ask)
         if ask.spec.call_id == "get_operation" and self._skip_ahead(change, found):
@@ -385,7 +385,7 @@ class Engine(LiveWorld):
         reply = FUNCTIONS[ask.spec.call_id].answer(change, ask, found)
         return change, reply if variation is None else vary_reply(variation, reply, ask, trail)
 
-    def _call_once(self, change: Change, ask: Ask, found: Any, trail: Trail) -> Reply:
+    def _call_once(self, change: Change, ask: CallRequest, found: Any, trail: Trail) -> Reply:
         assumptions = self.world.assumptions
         if assumptions.idempotency_in_flight == "refuse":
             self._take_flight(idempotency.storage_key(change, ask), trail)
@@ -418,7 +418,7 @@ class Engine(LiveWorld):
         self._in_flight.add(key)
         trail.in_flight = key
 
-    def _remember_refusal(self, ask: Ask, refused: Refused, trail: Trail) -> None:
+    def _remember_refusal(self, ask: CallRequest, refused: Refused, trail: Trail) -> None:
         # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal
         # leaves the key free and the world untouched.
         change = Change(self.world, trail.now_ms)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hosting_emulator.calls.access import project_role
-from hosting_emulator.calls.asking import Principal
+from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.calls import CallSpec, Subject, calls_at
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp

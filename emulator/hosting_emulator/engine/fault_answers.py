@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from http import HTTPStatus
 
-from hosting_emulator.calls.asking import Principal
+from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.engine.exchange import Incoming, Outgoing

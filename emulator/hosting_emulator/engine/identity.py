@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.calls.asking import Principal
+from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.sign_in import SignIn, SignIns

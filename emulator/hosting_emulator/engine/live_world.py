@@ -58,7 +58,7 @@ class LiveWorld:
         self._shown_ms = now_ms
         return now_ms
 
-    def settle(self) -> int:
+    def run_due(self) -> int:
         """Run what is due and return world time."""
         now_ms = self.now_ms()
         found = run_due(self.world, now_ms, carry_out)
@@ -120,16 +120,16 @@ class LiveWorld:
 
         What is None stays as it is. Raises ClockRefused, also when `at_ms` lies in the past.
         """
-        return self._move(self.settle(), at_ms, mode, rate)
+        return self._move(self.run_due(), at_ms, mode, rate)
 
     def move_by(self, by_ms: int) -> int:
         """Move world time forward by this much. Raises ClockRefused past the year 9999."""
-        now_ms = self.settle()
+        now_ms = self.run_due()
         return self._move(now_ms, now_ms + by_ms)
 
     def move_up_to(self, due_ms: int) -> int:
         """Move world time forward to a moment, unless time has passed it by itself."""
-        now_ms = self.settle()
+        now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
 
     def _move(

@@ -25,7 +25,7 @@ def redeem_at(engine: Engine, incoming: Incoming, project: Project) -> Outgoing:
     """Answer a GET of the redeem address at a project's origin: a redirect, or a problem."""
 
     def answer(incoming: Incoming, trail: Trail) -> Outgoing:
-        trail.now_ms = trail.came_ms = engine.settle()
+        trail.now_ms = trail.came_ms = engine.run_due()
         trail.real_ms = engine.machine_ms
         trail.call, trail.project = REDEEM_TICKET, project.id
         change = Change(engine.world, trail.now_ms)

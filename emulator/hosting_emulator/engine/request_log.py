@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hosting_emulator.calls.asking import Principal
+from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.engine.fault_answers import effect_kind

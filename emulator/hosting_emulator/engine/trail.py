@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hosting_emulator.calls.asking import Principal
+from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.calls import Subject
 from hosting_emulator.variation.members import Paging
 from hosting_emulator.world.fault_records import Effect, Fault

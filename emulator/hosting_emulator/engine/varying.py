@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from hosting_emulator.calls.asking import Ask, Reply
 from hosting_emulator.calls.list_deployments import LONGER
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.exchange import Outgoing
 from hosting_emulator.engine.trail import Trail
@@ -20,7 +20,7 @@ from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 
 
-def vary_ask(ask: Ask, variation: Variation, trail: Trail) -> None:
+def vary_ask(ask: CallRequest, variation: Variation, trail: Trail) -> None:
     """Name the answer to come, and say how its page is to be made, if it is one.
 
     A request with an Idempotency-Key is named by that: its replays are varied as it was.
@@ -33,7 +33,7 @@ def vary_ask(ask: Ask, variation: Variation, trail: Trail) -> None:
         trail.paging = paging
 
 
-def vary_reply(variation: Variation | None, reply: Reply, ask: Ask, trail: Trail) -> Reply:
+def vary_reply(variation: Variation | None, reply: Reply, ask: CallRequest, trail: Trail) -> Reply:
     """Return a call's answer as varied. One that was remembered stays as it was then."""
     if reply.varied is None and variation is not None:
         body, varied = vary_body(variation, trail.what, ask.spec.response, reply.body, trail.paging)

@@ -32,7 +32,7 @@ class Explanation:
 
 def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
     """Return the explanation of an operation as a document; None when there is no such operation."""
-    now_ms = live.settle()
+    now_ms = live.run_due()
     world = live.world
     operation = world.get(OPERATIONS, operation_id)
     if operation is None:
@@ -107,7 +107,7 @@ class _Explainer:
             self._timed(operation)
         else:
             self._untimed(operation)
-        self._polls_disturbed(operation)
+        self._polls_with_faults(operation)
 
     def _stuck(self, operation: Operation) -> None:
         found, seen = self._found, operation.reconciliation
@@ -180,7 +180,7 @@ class _Explainer:
         )
         found.commands.append(f"intervene step_operation operation={operation.id}")
 
-    def _polls_disturbed(self, operation: Operation) -> None:
+    def _polls_with_faults(self, operation: Operation) -> None:
         for fault in faults_in_order(self._world):
             hit = fault.call == GET_OPERATION.call_id and fault.project in (
                 None,

@@ -109,7 +109,7 @@ class Worlds:
         failed: StoreFailed | None = None
         for engine in self._engines.values():
             try:
-                now_ms = engine.settle()
+                now_ms = engine.run_due()
                 clock = engine.world.clock
                 if clock.mode == "scaled":
                     now_machine_ms = self._machine()
@@ -174,7 +174,7 @@ class Worlds:
         `of` is an earlier state of `source` to begin from. Raises StoreFailed.
         """
         if of is None:
-            source.settle()
+            source.run_due()
             world = source.world
         else:
             world = anchored(of, of.at_ms, self._machine())
@@ -207,7 +207,7 @@ class Worlds:
 
 def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:
     """Vary a world's answers from now on. Raises StoreFailed, changing nothing."""
-    change = Change(engine.world, engine.settle())
+    change = Change(engine.world, engine.run_due())
     set_variation(change, asked, kept)
     engine.commit(change, "variation set")
     engine.log.varied.clear()
@@ -215,7 +215,7 @@ def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:
 
 def unvary(engine: Engine) -> bool:
     """Answer as usual again; tell whether anything was varied. Raises StoreFailed."""
-    change = Change(engine.world, engine.settle())
+    change = Change(engine.world, engine.run_due())
     found = clear_variation(change)
     engine.commit(change, "variation removed")
     return found

@@ -189,7 +189,7 @@ class Story:
             organization_id,
             issuer=_ISSUER + issuer_path(world.name),
             audience=world.assumptions.token_audience,
-            now_ms=self._engine.settle(),
+            now_ms=self._engine.run_due(),
             lifetime_s=self._lifetime_s(),
             interactive=step.interactive,
         )
@@ -197,7 +197,7 @@ class Story:
     def _redeem(self, step: StepPart) -> str:
         url = urlsplit(str(self._filled(step.redeem)))
         engine = self._engine
-        now_ms = engine.settle()
+        now_ms = engine.run_due()
         change = Change(engine.world, now_ms)
         project = project_at(change, url.hostname or "")
         if project is None:
@@ -219,7 +219,7 @@ class Story:
 
     def _advance(self, step: StepPart) -> str:
         engine = self._engine
-        engine.move_to(engine.settle() + parse_duration_ms(str(step.advance)))
+        engine.move_to(engine.run_due() + parse_duration_ms(str(step.advance)))
         return f"time moved by {step.advance}"
 
     def _to(self, step: StepPart) -> str:
@@ -241,7 +241,7 @@ class Story:
         raise StepFailed("the operation did not end")
 
     def _change(self, title: str, act: Callable[[Change], str]) -> str:
-        now_ms = self._engine.settle()
+        now_ms = self._engine.run_due()
         change = Change(self._engine.world, now_ms)
         said = act(change)
         self._engine.commit(change, title)

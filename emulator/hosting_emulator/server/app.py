@@ -55,7 +55,7 @@ class App:
             name, _, rest = path[len("/worlds/") :].partition("/")
             path = "/" + rest
         engine = self.worlds.get(name)
-        if engine is None or engine.world.disturbed or not path.startswith("/v1/"):
+        if engine is None or engine.world.has_faults or not path.startswith("/v1/"):
             return None
         headers = whole.message.headers
         if "Origin" in headers or not self._guard.hosts.harmless(headers.get("Host", "")):

@@ -53,7 +53,7 @@ async def answer(
             Refused("invalid_request", "A dev origin takes GET.", status=405), engine, request, site
         )
     if path != REDEEM_PATH:
-        now_ms = engine.settle()
+        now_ms = engine.run_due()
         return _home(request, Change(engine.world, now_ms), project)
     if request.method == "HEAD":
         # Link checkers and previews ask with HEAD: that must not use a ticket up.

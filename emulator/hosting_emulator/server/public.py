@@ -12,7 +12,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
 from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.breakage import Broken, client_lost
+from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
 from hosting_emulator.server.prompt import Whole
 from hosting_emulator.server.ready_response import ReadyResponse, ready_head
 from hosting_emulator.server.sites import Site
@@ -66,7 +66,7 @@ async def answer(
         if outgoing.delay_ms:  # what was asked is done: it is late for nobody but the client
             await client_lost(request, outgoing.delay_ms / 1000)
         outgoing.headers = (*outgoing.headers, *granted)
-        return _response(outgoing) if outgoing.breakage is None else Broken(outgoing)
+        return _response(outgoing) if outgoing.breakage is None else FaultyResponse(outgoing)
     finally:
         engine.release(outgoing)
 

@@ -42,7 +42,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
 
     `seed` and `name` give its random streams and signing key; `at_ms` is the latest moment of world
     time anything in it happened. `assumptions` and `clock` are rows that every request looks at;
-    `disturbed` says whether there is any fault or timeline that it must ask, `variation` how its
+    `has_faults` says whether there is any fault or timeline that it must ask, `variation` how its
     answers are varied, if they are.
     """
 
@@ -55,7 +55,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     schedule: heaps.Heap | None
     assumptions: Assumptions
     clock: ClockState
-    disturbed: bool = False
+    has_faults: bool = False
     variation: Variation | None = None
 
     def get(self, table: Table[R], key: str) -> R | None:

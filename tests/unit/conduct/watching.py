@@ -35,7 +35,7 @@ class Watched(InProcess):
 
     def fault(self, **fault: Any) -> None:
         """Arm a fault, once unless told otherwise."""
-        change = Change(self.world, self.engine.settle())
+        change = Change(self.world, self.engine.run_due())
         arm(change, {"times": 1, **fault})
         self.engine.commit(change, "armed")
 
@@ -45,7 +45,7 @@ class Watched(InProcess):
 
     def vary(self, *points: str) -> None:
         """Vary the answers from now on, at some points."""
-        change = Change(self.world, self.engine.settle())
+        change = Change(self.world, self.engine.run_due())
         set_variation(change, read_variation("1", points))
         self.engine.commit(change, "varied")
 

@@ -42,7 +42,7 @@ def test_faults_and_replacements_are_told():
     api = InProcess()
     feed, start = api.engine.feed, api.engine.feed.last_id
     feed.listen(nothing)
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     arm(change, {"abort": {"code": "rate_limited"}})
     api.engine.commit(change, "armed")
     api.dns()

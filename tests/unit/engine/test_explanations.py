@@ -38,7 +38,7 @@ def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
 
 
 def armed(api: InProcess, **fault: Any) -> None:
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     arm(change, fault)
     api.engine.commit(change, "armed")
 
@@ -396,7 +396,7 @@ def test_no_secret_stands_in_a_trail():
 def test_a_trail_tells_of_the_world_as_it_was_then():
     api = InProcess()
     api.dns(who="outsider")
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     for key, _ in api.world.rows(GRANTS):
         change.delete(GRANTS, key)
     api.engine.commit(change, "all grants are gone")

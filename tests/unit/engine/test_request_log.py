@@ -92,7 +92,7 @@ def test_names_no_project_of_an_operation_that_is_not_there():
 )
 def test_says_what_ate_an_answer(effect, lost):
     api = InProcess()
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     arm(change, effect)
     api.engine.commit(change, "armed")
     api.dns()
@@ -163,7 +163,7 @@ def test_a_whole_body_is_not_cut():
 
 def test_a_lost_answer_has_no_type():
     api = InProcess()
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     arm(change, {"connection_reset": {}})
     api.engine.commit(change, "armed")
     api.dns()

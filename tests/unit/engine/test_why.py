@@ -16,7 +16,7 @@ def stage(**options: Any) -> InProcess:
 
 
 def intervene(api: InProcess, word: str, **fields: Any) -> None:
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     read_intervention({word: fields}).apply(change)
     api.engine.commit(change, word)
 
@@ -146,7 +146,7 @@ def test_one_that_moves_by_polls():
 def test_a_fault_on_polls():
     api = stage()
     operation = started(api)
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     arm(change, {"abort": {"code": "rate_limited"}, "call": "get_operation", "times": 1})
     api.engine.commit(change, "armed")
 

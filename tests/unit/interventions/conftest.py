@@ -18,7 +18,7 @@ class Stage(InProcess):
 
     def intervene(self, word: str, **fields: Any) -> str:
         """Carry an intervention out, and return what it says it did."""
-        change = Change(self.world, self.engine.settle())
+        change = Change(self.world, self.engine.run_due())
         said = read_intervention({word: fields}).apply(change)
         self.engine.commit(change, word)
         return said

@@ -115,7 +115,7 @@ def test_key_ends_once(stage: Stage):
 
 def test_interventions_in_one_change_see_each_other(stage: Stage):
     stage.create_key("ci")
-    change = Change(stage.world, stage.engine.settle())
+    change = Change(stage.world, stage.engine.run_due())
     read_intervention({"expire_key": {"key": "ci"}}).apply(change)
 
     with pytest.raises(InterventionRefused, match="is expired already"):

@@ -101,7 +101,7 @@ def _named(assumptions, names):
 def test_what_is_changed_by_hand_later_stays_when_it_ends():
     api = InProcess(varied("2", "accepted-status"))
     change_to = {200: 201, 201: 200}[api.world.assumptions.accepted_status]
-    change = Change(api.world, api.engine.settle())
+    change = Change(api.world, api.engine.run_due())
     change.put(ASSUMPTIONS, ONLY, api.world.assumptions.changed({"accepted_status": change_to}))
     api.engine.commit(change, "assumptions")
     unvary(api.engine)
@@ -235,7 +235,7 @@ def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
     others = set()
     for seed in range(12):
         api = InProcess(varied(str(seed), "problem-status"))
-        change = Change(api.world, api.engine.settle())
+        change = Change(api.world, api.engine.run_due())
         arm(change, {"abort": {"code": code}})
         api.engine.commit(change, "fault")
         assert api.set_flag(True).status == PROBLEMS[code].status

@@ -61,7 +61,7 @@ async def advance_clock(context: Context, world: str) -> web.Response:
     given = [value for value in (asked.by, asked.to, asked.until_operation) if value is not None]
     if len(given) != 1:
         raise ControlRefused(400, "Bad request", "give exactly one of by, to and until_operation")
-    before_ms = engine.settle()
+    before_ms = engine.run_due()
     try:
         if asked.until_operation is not None:
             events = _until(engine, asked.until_operation)

@@ -20,10 +20,10 @@ from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.request_log import RequestFilter
 from hosting_emulator.faults.viewing import spent
 from hosting_emulator.server import answers
-from hosting_emulator.server.breakage import client_lost
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.requests import read_filter
 from hosting_emulator.server.control.views import clock_view
+from hosting_emulator.server.faulty_response import client_lost
 
 #: How often a comment shows that the connection lives, in seconds of real time.
 HEARTBEAT_S = 15.0

@@ -20,7 +20,7 @@ from hosting_emulator.world.value import Change
 async def list_faults(context: Context, world: str) -> web.Response:
     """GET …/faults, in the order in which they are tried."""
     engine = context.engine(world)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     armed = faults_in_order(engine.world)
     return answers.json({"items": [fault_view(engine.world, fault, now_ms) for fault in armed]})
 
@@ -29,7 +29,7 @@ async def arm_fault(context: Context, world: str) -> web.Response:
     """POST …/faults: arm one, after those that are armed already."""
     engine = context.engine(world)
     document = await context.read(dict[str, Any])
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
     try:
         fault = arm(change, document)
@@ -42,7 +42,7 @@ async def arm_fault(context: Context, world: str) -> web.Response:
 async def show_fault(context: Context, world: str, fault: str) -> web.Response:
     """GET …/faults/{fault}."""
     engine = context.engine(world)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     return answers.json(fault_view(engine.world, _fault(engine, fault), now_ms))
 
 
@@ -77,7 +77,7 @@ def _fault(engine: Engine, fault_id: str) -> Fault:
 
 
 def _remove(engine: Engine, faults: list[Fault]) -> None:
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
     for fault in faults:
         change.delete(FAULTS, fault.id)

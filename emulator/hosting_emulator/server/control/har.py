@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from hosting_emulator.calls.asking import Principal
+from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.explanations import Explanations
@@ -95,7 +95,7 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
     return {
         "name": world.name,
         "seed": world.seed,
-        "at": format_timestamp(entries[0].world.at_ms if entries else engine.settle()),
+        "at": format_timestamp(entries[0].world.at_ms if entries else engine.run_due()),
         "began_at": _began_at(engine),
         "assumptions": world.assumptions.changes(),
         **{

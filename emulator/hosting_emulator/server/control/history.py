@@ -28,7 +28,7 @@ async def list_history(context: Context, world: str) -> web.Response:
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 100)
-    engine.settle()
+    engine.run_due()
     kept = engine.history.newest(limit + 1)
     before = [*(moment.world for moment in kept[1:]), None]
     items = [

@@ -21,7 +21,7 @@ async def intervene(context: Context, world: str) -> web.Response:
         intervention = read_intervention(document)
     except InterventionRefused as error:
         raise ControlRefused(400, "Intervention refused", str(error)) from None
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
     try:
         said = intervention.apply(change)

@@ -22,7 +22,7 @@ async def list_operations(context: Context, world: str) -> web.Response:
     wanted = parse_qs(context.query).get("unfinished", ["false"])[-1]
     if wanted not in ("true", "false"):
         raise ControlRefused(400, "Bad request", "unfinished is true or false")
-    engine.settle()
+    engine.run_due()
     found = unfinished(engine) if wanted == "true" else _in_order(engine)
     return answers.json({"items": [_view(engine, operation) for operation in found]})
 
@@ -67,7 +67,7 @@ async def why_operation(context: Context, world: str, operation: str) -> web.Res
     from hosting_emulator.engine.why import why
 
     engine = context.engine(world)
-    engine.settle()
+    engine.run_due()
     find_operation(engine, operation)
     return answers.json(why(engine, operation))
 
@@ -78,7 +78,7 @@ async def step_operation(context: Context, world: str, operation: str) -> web.Re
     from hosting_emulator.interventions.on_operations import StepOperation
 
     engine = context.engine(world)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     find_operation(engine, operation)
     change = Change(engine.world, now_ms)
     try:

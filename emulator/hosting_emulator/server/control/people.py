@@ -77,7 +77,7 @@ def token_document(
     `sign_in` is the one that it follows, if somebody signed in by a browser.
     """
     assumptions = engine.world.assumptions
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     if lifetime_s is None:
         lifetime_s = max(1, parse_duration_ms(assumptions.token_lifetime) // 1000)
     token = engine.identity.mint(
@@ -116,7 +116,7 @@ async def create_api_key(context: Context, world: str) -> web.Response:
         raise ControlRefused(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
     if not 1 <= len(asked.name) <= 64:
         raise ControlRefused(400, "Bad name", "a key's name has 1 to 64 characters")
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
     key, value = make_key(change, organization, person.id, asked.name, permissions)
     engine.commit(change, "API key made by the control API")

@@ -34,7 +34,7 @@ async def list_projects(context: Context, world: str) -> web.Response:
     """
     engine = context.engine(world)
     most = read_limit(context, "deployments", _SHOWN)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     held = engine.world
     projects = sorted((p for _, p in held.rows(t.PROJECTS)), key=lambda project: project.alias)
     tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
@@ -58,7 +58,7 @@ async def list_projects(context: Context, world: str) -> web.Response:
 async def list_keys(context: Context, world: str) -> web.Response:
     """GET …/keys: the user API keys, newest first, without their values."""
     engine = context.engine(world)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     held = engine.world
     keys = sorted((key for _, key in held.rows(t.API_KEYS)), key=lambda key: key.id, reverse=True)
     items = []

@@ -95,7 +95,7 @@ def _token(context: Context, engine: Engine, entry: Entry) -> str | None:
         principal.organization_id,
         issuer=context.base_url + issuer_path(engine.world.name),
         audience=assumptions.token_audience,
-        now_ms=engine.settle(),
+        now_ms=engine.run_due(),
         lifetime_s=max(1, parse_duration_ms(assumptions.token_lifetime) // 1000),
         interactive=principal.interactive,
     )

@@ -24,7 +24,7 @@ async def report(context: Context, world: str) -> web.Response:
     """GET …/report?requests=20: clock, last requests (oldest first), pending operations, faults."""
     engine = context.engine(world)
     limit = read_limit(context, "requests", 20)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     value = engine.world
     origin = value.get(ORIGIN, ONLY)
     entries = engine.log.newest(limit)[::-1]

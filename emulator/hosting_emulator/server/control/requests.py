@@ -123,7 +123,7 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
     if text is None:
         return None
     with suppress(ValueError):
-        return engine.settle() - parse_duration_ms(text)
+        return engine.run_due() - parse_duration_ms(text)
     try:
         return parse_timestamp(text)
     except ValueError as error:

@@ -23,7 +23,7 @@ async def list_snapshots(context: Context, world: str) -> web.Response:
 async def take_snapshot(context: Context, world: str) -> web.Response:
     """POST …/snapshots: set the state aside as it is now."""
     engine = context.engine(world)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     try:
         name = engine.snapshots.take(engine.world, now_ms)
     except TooManySnapshots as error:

@@ -28,7 +28,7 @@ async def show_timeline(context: Context, world: str) -> web.Response:
     """
     engine = context.engine(world)
     limit = read_limit(context, "limit", 20)
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     rows = (operation for _, operation in engine.world.rows(OPERATIONS))
     newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)[
         :limit

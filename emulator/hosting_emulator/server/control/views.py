@@ -16,7 +16,7 @@ from hosting_emulator.world import tables as t
 
 def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
     """Return what is worth knowing of a world at a glance."""
-    engine.settle()
+    engine.run_due()
     world, base_url = engine.world, context.base_url
     return {
         "name": world.name,
@@ -59,7 +59,7 @@ def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
 
 def clock_view(engine: Engine) -> dict[str, Any]:
     """Return a world's clock: mode, now, rate, when and what the next event is, how many are pending."""
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     world = engine.world
     due_ms = world.next_due_ms
     return {

@@ -200,7 +200,7 @@ async def fork_world(context: Context, world: str) -> web.Response:
 async def get_state(context: Context, world: str) -> web.Response:
     """GET /worlds/{world}/state."""
     engine = context.engine(world)
-    engine.settle()
+    engine.run_due()
     text = msgspec.json.format(msgspec.json.encode(export_state(engine.world)), indent=1)
     return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
 
@@ -236,7 +236,7 @@ async def patch_assumptions(context: Context, world: str) -> web.Response:
 
 
 def _set_assumptions(engine: Engine, changed: Assumptions) -> None:
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
     change.put(ASSUMPTIONS, ONLY, changed)
     engine.commit(change, "assumptions")

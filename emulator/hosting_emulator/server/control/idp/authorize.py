@@ -70,7 +70,7 @@ async def authorize(context: Context, world: str = DEFAULT_WORLD) -> web.Respons
 def _answer(
     context: Context, engine: Engine, asked: Asked, fields: Mapping[str, str], choice: str
 ) -> web.Response:
-    now_ms = engine.settle()
+    now_ms = engine.run_due()
     if choice == _NOBODY:
         raise ClientRefused("access_denied", "nobody was chosen")
     if choice:

@@ -85,7 +85,7 @@ def _redeem(context: Context, engine: Engine, fields: Mapping[str, str]) -> Rede
     missing = [name for name, value in needed.items() if not value]
     if missing:
         raise _Refused("invalid_request", f"{missing[0]} is missing")
-    sign_ins, now_ms = engine.identity.sign_ins, engine.settle()
+    sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
     if named == "refresh_token":
         return sign_ins.redeem_refresh_token(fields[named], client_id, now_ms)
     return sign_ins.redeem_code(

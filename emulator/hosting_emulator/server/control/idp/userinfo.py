@@ -23,7 +23,7 @@ async def userinfo(context: Context, world: str = DEFAULT_WORLD) -> web.Response
     sent = context.request.headers.getall("Authorization", [])
     try:
         token = bearer_token(sent)
-        principal, key = engine.identity.authenticate(Change(engine.world, engine.settle()), token)
+        principal, key = engine.identity.authenticate(Change(engine.world, engine.run_due()), token)
     except Refused as refused:
         return _refused(refused.detail, told="invalid_token" if sent else "")
     person = engine.world.get(PEOPLE, principal.person_id)

@@ -28,7 +28,7 @@ _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 _PIECES = 10
 
 
-class Broken(web.StreamResponse):
+class FaultyResponse(web.StreamResponse):
     """An answer that breaks the way a fault says. It always ends the connection, but a slow one."""
 
     def __init__(self, outgoing: Outgoing) -> None:

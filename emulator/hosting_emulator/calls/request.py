@@ -24,7 +24,7 @@ NOBODY = Principal("", None, False)
 
 
 @dataclass(slots=True)
-class Ask:
+class CallRequest:
     """One request of a call, as it came in; `request_id` is worked out only when it is needed.
 
     `headers` returns every value of a header: more than one may be ambiguous.
