@@ -201,7 +201,7 @@ def test_a_directory_in_use_is_one_clear_line(data):
     [
         ("journal.ndjson", lambda found: found.replace(b'"number":', b'"nunber":', 1), "checksum"),
         ("snapshot.json", lambda found: found.replace(b"Acme", b"Bcme"), "checksum"),
-        ("snapshot.json", lambda found: found.replace(b'"format": 3', b'"format": 7'), "newer"),
+        ("snapshot.json", lambda found: found.replace(b'"format": 1', b'"format": 7'), "newer"),
         ("snapshot.json", lambda found: b"", "not a snapshot"),
     ],
 )

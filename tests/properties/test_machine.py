@@ -30,7 +30,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.interventions.table import read_intervention
-from hosting_emulator.storage.documents import rows_of, world_of
+from hosting_emulator.storage.documents import StoredState, read_row, rows_of
 from hosting_emulator.storage.journal import decode_line, encode_line
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.records import Deployment, Operation
@@ -498,13 +498,9 @@ class Hosting(RuleBasedStateMachine):
     @rule()
     def export_and_import(self) -> None:
         world = self.api.world
-        meta = {"format": 1, "world": world.name, "seed": world.seed}
-        rows = [
-            (name, key, record)
-            for name, table in world.tables.items()
-            for key, record in table.items()
-        ]
-        again = world_of({**meta, "commit": world.commit, "at_ms": world.at_ms}, rows)
+        meta = {"world": world.name, "seed": world.seed, "commit": world.commit}
+        rows = [(name, key, read_row(name, key, row)) for name, key, row in rows_of(world)]
+        again = StoredState({**meta, "at_ms": world.at_ms}, rows).world()
         assert list(rows_of(again)) == list(rows_of(world))
         self.live(again, self.api._keys)
 

@@ -14,7 +14,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.settings import Settings, StartError
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.overlay import laid_over
 from hosting_emulator.world.records import Origin
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def read_state(path: Path) -> World:
     """Return the default world of an exported state. Raises StartError, naming file and place."""
     # Imported here: few starts read a state.
-    from hosting_emulator.storage.transfer import import_state
+    from hosting_emulator.storage.documents import import_state
 
     try:
         world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0)

@@ -41,7 +41,7 @@ from hosting_emulator.server.hosts import Hosts, host_name
 from hosting_emulator.server.protocol import Server
 from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.tables import (
     ONLY,

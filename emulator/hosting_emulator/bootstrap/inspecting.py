@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hosting_emulator.storage.directory import WORLD_NAME
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.recovery import recover
 
 LOCK = "lock"

@@ -15,7 +15,7 @@ from hosting_emulator.server.hosts import Hosts, is_loopback
 from hosting_emulator.server.origins import Origins, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory, NoDirectory
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.setting import read_variation
 from hosting_emulator.world.records import Origin, Variation

@@ -12,8 +12,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hosting_emulator.storage.files import write_atomically
-from hosting_emulator.storage.private import make_private, make_private_folder
+from hosting_emulator.storage.files import make_private, make_private_folder, write_atomically
 
 if TYPE_CHECKING:
     import trustme

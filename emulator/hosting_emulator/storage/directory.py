@@ -18,14 +18,16 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.commits import Keeper, Memory
-from hosting_emulator.storage.errors import FormatRefused, StateRefused
-from hosting_emulator.storage.files import sync_directory, write_atomically
-from hosting_emulator.storage.journal import begin_journal
-from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, bury
-from hosting_emulator.storage.marker import Marker, write_marker
-from hosting_emulator.storage.private import make_private, make_private_folder, refuse_link
-from hosting_emulator.storage.recovery import JOURNAL, SNAPSHOT, Found, recover, sweep
-from hosting_emulator.storage.snapshot import write_snapshot
+from hosting_emulator.storage.files import (
+    make_private,
+    make_private_folder,
+    refuse_link,
+    sync_directory,
+    write_atomically,
+)
+from hosting_emulator.storage.format import FormatRefused, Marker, StateRefused, write_marker
+from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, empty_trash
+from hosting_emulator.storage.recovery import Recovery, recover, salvage, sweep
 from hosting_emulator.world.value import World
 
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
@@ -78,12 +80,12 @@ class DataDirectory:
             ) from None
 
     def _finish_deletions(self) -> None:
-        for grave in (self.path / "worlds").glob(f".*{DELETED}"):
+        for trash in (self.path / "worlds").glob(f".*{DELETED}"):
             try:
-                refuse_link(grave)
-                bury(grave)
+                refuse_link(trash)
+                empty_trash(trash)
             except OSError as error:
-                self._complain(f"{grave} could not be deleted: {error.strerror}")
+                self._complain(f"{trash} could not be deleted: {error.strerror}")
 
     def worlds(self) -> list[str]:
         """Return the names of the worlds kept here."""
@@ -99,9 +101,16 @@ class DataDirectory:
         try:
             make_private(folder)
             found = self._recovered(name, folder)
-            if found is not None:
-                self._check_name(name, folder, found.world)
-                self._settle(folder, found)
+            if found is not None and found.world.name != name:
+                raise StateRefused(
+                    f"{folder} holds the world {found.world.name!r}: a world is copied by `world "
+                    "fork`, or by export and import, not by copying its folder"
+                )
+            # Whatever the last process left, more can follow.
+            for lines in found.journals if found is not None else ():
+                lines.mend()
+                if self._durability == "disk":
+                    self._write_anew(lines.path)
             sweep(folder)
         except OSError as error:
             raise StateRefused(f"{folder} cannot be read: {error.strerror}") from None
@@ -110,14 +119,7 @@ class DataDirectory:
         self._starts[name] = found.starts + 1
         return found.world
 
-    def _check_name(self, name: str, folder: Path, world: World) -> None:
-        if world.name != name:
-            raise StateRefused(
-                f"{folder} holds the world {world.name!r}: a world is copied by `world fork`, or by "
-                "export and import, not by copying its folder"
-            )
-
-    def _recovered(self, name: str, folder: Path) -> Found | None:
+    def _recovered(self, name: str, folder: Path) -> Recovery | None:
         try:
             found = recover(folder)
         except FormatRefused:
@@ -125,30 +127,13 @@ class DataDirectory:
         except StateRefused:
             if not self._salvage:
                 raise
-            from hosting_emulator.storage.salvage import salvage
-
-            if salvage(folder, lambda said: self._complain(f"world {name}: {said}")) is None:
+            if salvage(folder, lambda text: self._complain(f"world {name}: {text}")) is None:
                 return None
             found = recover(folder)
         if found is not None:
             for notice in found.notices:
                 self._complain(f"world {name}: {notice}")
         return found
-
-    def _settle(self, folder: Path, found: Found) -> None:
-        """Make the files such that more can follow, whatever the last process left. Raises OSError."""
-        if found.older:
-            # The old files are their own backup: each goes only when what replaces it is durable.
-            write_snapshot(folder / SNAPSHOT, found.world)
-            begin_journal(folder / JOURNAL, sync=True).close()
-            for lines in found.journals[:-1]:
-                lines.path.unlink()
-            self._complain(f"{folder}: brought up to the format of this version")
-            return
-        for lines in found.journals:
-            lines.mend()
-            if self._durability == "disk":
-                self._write_anew(lines.path)
 
     def _write_anew(self, path: Path) -> None:
         """Write a journal again: if a sync of it failed, it may be in the system's memory only."""

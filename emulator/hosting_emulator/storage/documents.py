@@ -1,4 +1,7 @@
-"""Rows as plain JSON documents, and back: shared by snapshots, exports and the journal."""
+"""Worlds as plain JSON documents, and back: rows, which all files share, and exports.
+
+An export is a world's whole state as one readable document; nothing in it is a secret, only digests.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from typing import Any
 import msgspec
 
 from hosting_emulator import __version__
+from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.engine.commits import Commit
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.migrations import FORMAT
+from hosting_emulator.storage.format import FORMAT, StateRefused, check_format
+from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.world.indexes import remembered_in_order
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -23,31 +27,21 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import World, bare_world, rebuild
 
+_KIND = "hosting-emulator state"
 Row = tuple[str, str, Any]
 
 
 def rows_of(world: World) -> Iterator[Row]:
-    """Walk all rows as (table, key, plain document), tables in order, keys sorted."""
-    for name in TABLES:
-        for key, record in sorted(world.tables[name].items()):
-            yield name, key, msgspec.to_builtins(record)
+    """Walk all rows as (table, key, plain document): tables in order, keys sorted.
 
-
-def stored_rows(world: World) -> Iterator[Row]:
-    """Walk all rows as they are stored: remembered answers as they came, all else as `rows_of`.
-
-    Which answer is forgotten first is then the same after a restart.
+    Remembered answers are in the order they came: which is forgotten first is then the same after a
+    restart.
     """
     for name in TABLES:
         table = world.tables[name]
         keys = remembered_in_order(world.indexes) if name == REMEMBERED.name else sorted(table)
         for key in keys:
             yield name, key, msgspec.to_builtins(table[key])
-
-
-def count_rows(world: World) -> int:
-    """Return how many rows a world has: what a snapshot of it costs."""
-    return sum(len(table) for table in world.tables.values())
 
 
 def read_row(table: str, key: str, document: Any) -> Any:
@@ -61,7 +55,19 @@ def read_row(table: str, key: str, document: Any) -> Any:
         raise StateRefused(f"table {table}, row {key}: {error}") from None
 
 
-class Stored:
+def heading(world: World) -> dict[str, Any]:
+    """Return what stands above the rows: format, who wrote it, world, seed, commit, moment."""
+    return {
+        "format": FORMAT,
+        "written_by": __version__,
+        "world": world.name,
+        "seed": world.seed,
+        "commit": world.commit,
+        "at_ms": world.at_ms,
+    }
+
+
+class StoredState:
     """A world on its way from disk: heading and rows, which commits of the journal then change."""
 
     def __init__(self, meta: Mapping[str, Any], rows: Iterable[Row]) -> None:
@@ -84,8 +90,6 @@ class Stored:
                 f"commit {commit.number} follows {self.commit}; what lay between is missing"
             )
         for name, rows in commit.writes.items():
-            if name not in self.tables:
-                raise StateRefused(f"commit {commit.number} writes to an unknown table {name!r}")
             table = self.tables[name]
             for key, record in rows.items():
                 table.pop(key, None)  # what is written again comes last, as in the live world
@@ -106,18 +110,49 @@ class Stored:
         return rebuild(world, rows, commit=self.commit, at_ms=self.at_ms)
 
 
-def world_of(meta: Mapping[str, Any], rows: Iterable[Row]) -> World:
-    """Return the world of a heading and rows. Raises StateRefused when a part is missing."""
-    return Stored(meta, rows).world()
+def export_state(world: World) -> dict[str, Any]:
+    """Return the document of a world."""
+    tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
+    for name, key, document in rows_of(world):
+        tables[name][key] = document
+    return {"kind": _KIND, **heading(world), "tables": tables}
 
 
-def heading(world: World) -> dict[str, Any]:
-    """Return what stands above the rows: format, who wrote it, world, seed, commit, moment."""
-    return {
-        "format": FORMAT,
-        "written_by": __version__,
-        "world": world.name,
-        "seed": world.seed,
-        "commit": world.commit,
-        "at_ms": world.at_ms,
+def import_state(document: Any, name: str, after_commit: int) -> World:
+    """Return the world of a document, under another name and later than `after_commit`.
+
+    Raises StateRefused, naming the table and the row that cannot be used.
+    """
+    if not isinstance(document, Mapping) or document.get("kind") != _KIND:
+        raise StateRefused(f'this is no exported state: it has no "kind": "{_KIND}"')
+    tables = document.get("tables")
+    if not isinstance(tables, Mapping):
+        raise StateRefused('"tables" is missing or no object')
+    for table, rows in tables.items():
+        if not isinstance(rows, Mapping):
+            raise StateRefused(f"table {table}: it must be an object of rows by key")
+    check_format(document.get("format"), document.get("written_by"))
+    seed = document.get("seed")
+    if not isinstance(seed, str):
+        raise StateRefused('"seed" is missing or no text')
+    meta = {
+        "world": name,
+        "seed": seed,
+        "commit": max(after_commit, _number(document, "commit", 2**53)) + 1,
+        "at_ms": _number(document, "at_ms", LATEST_MS),
     }
+    read = [
+        (table, str(key), read_row(table, str(key), row))
+        for table, rows in tables.items()
+        for key, row in rows.items()
+    ]
+    state = StoredState(meta, read)
+    check_integrity(state.tables)
+    return state.world()
+
+
+def _number(document: Mapping[str, Any], name: str, most: int) -> int:
+    number = document.get(name)
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
+        raise StateRefused(f'"{name}" is missing or no whole number from 0 to {most}')
+    return number

@@ -1,13 +1,64 @@
-"""Writing files so that a crash leaves the old or the new one, never a half."""
+"""Files that are their owner's alone, and that a crash leaves as the old or the new one.
+
+Modes are set whatever the umask says, and whatever lay there before. Symbolic links are refused: a
+data directory can come with a folder somebody else packed, and must not lead out of itself.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from hosting_emulator.storage.private import open_private
+_FOLDER_MODE = 0o700
+_FILE_MODE = 0o600
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that only its owner may enter, or make an existing one so. Raises OSError."""
+    refuse_link(path)
+    path.mkdir(parents=True, exist_ok=True, mode=_FOLDER_MODE)
+    _set_mode(path, _FOLDER_MODE)
+
+
+def make_private(path: Path) -> None:
+    """Make a file so, or a folder with the files in it, if it is there. Raises OSError, also at a link."""
+    refuse_link(path)
+    if path.is_file():
+        _set_mode(path, _FILE_MODE)
+    elif path.is_dir():
+        _set_mode(path, _FOLDER_MODE)
+        for inner in path.iterdir():
+            refuse_link(inner)
+            if inner.is_file():
+                _set_mode(inner, _FILE_MODE)
+
+
+def open_private(path: Path, flags: int) -> int:
+    """Open a file that only its owner may read, making it if need be. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE)
+    try:
+        _set_mode(descriptor, _FILE_MODE)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def refuse_link(path: Path) -> None:
+    """Raise OSError if a path is a symbolic link."""
+    if path.is_symlink():
+        message = f"{path.name} is a symbolic link, which could lead out of the data directory"
+        raise OSError(errno.ELOOP, message, str(path))
+
+
+def _set_mode(file: Path | int, mode: int) -> None:
+    # Some mounted file systems have no modes of their own: whoever mounted them chose who may read.
+    if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
+        with suppress(PermissionError, NotImplementedError):
+            os.chmod(file, mode)  # noqa: PTH101
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:

@@ -1,8 +1,8 @@
 """The journal: one checked line for each commit, appended before its answer leaves.
 
-A journal begins with a line that gives its format (a file without one is of format 1). A line that
-was cut off at the end of the file was never acknowledged: it is dropped, and said. Anything else
-wrong is an error, because guessing would lose what was promised.
+A journal begins with a line that gives its format. A line that was cut off at the end of the file
+was never acknowledged: it is dropped, and said. Anything else wrong is an error, because guessing
+would lose what was promised.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ import msgspec
 from hosting_emulator import __version__
 from hosting_emulator.engine.commits import Commit
 from hosting_emulator.storage.documents import read_row
-from hosting_emulator.storage.errors import FormatRefused, StateRefused
-from hosting_emulator.storage.files import write_atomically
-from hosting_emulator.storage.lines import checked_line, payload_of
-from hosting_emulator.storage.migrations import FORMAT, check_format, migrate_commit
-from hosting_emulator.storage.private import open_private
+from hosting_emulator.storage.files import open_private, write_atomically
+from hosting_emulator.storage.format import (
+    FORMAT,
+    FormatRefused,
+    StateRefused,
+    check_format,
+    checked_line,
+    payload_of,
+)
 
 _HEAD, _COMMIT = b"journal", b"commit"
 #: The first line of each journal that we write. Its own form must never change.
@@ -43,35 +47,27 @@ _decode_line = msgspec.json.Decoder(_Line).decode
 
 def encode_line(commit: Commit) -> bytes:
     """Return the line of a commit, with its newline."""
-    payload = _encode(
-        {
-            "number": commit.number,
-            "at_ms": commit.at_ms,
-            "title": commit.title,
-            "writes": commit.writes,
-        }
-    )
-    return checked_line(_COMMIT, payload)
+    fields = ("number", "at_ms", "title", "writes")
+    return checked_line(_COMMIT, _encode({name: getattr(commit, name) for name in fields}))
 
 
-def decode_line(line: bytes, found: int = FORMAT) -> Commit | None:
+def decode_line(line: bytes) -> Commit | None:
     """Return the commit of a line without its newline; None when its checksum does not fit.
 
-    `found` is the format that it was written in. Raises MsgspecError or StateRefused for a whole
-    line that is none of ours.
+    Raises MsgspecError or StateRefused for a whole line that is none of ours.
     """
     payload = payload_of(line, _COMMIT)
     if payload is None:
         return None
-    said = _decode_line(payload)
+    read = _decode_line(payload)
     writes = {
         table: {
             key: None if document is None else read_row(table, key, document)
             for key, document in rows.items()
         }
-        for table, rows in migrate_commit(said.writes, found).items()
+        for table, rows in read.writes.items()
     }
-    return Commit(said.number, said.at_ms, said.title, writes)
+    return Commit(read.number, read.at_ms, read.title, writes)
 
 
 class Journal:
@@ -152,28 +148,31 @@ def begin_journal(path: Path, *, sync: bool) -> Journal:
     return Journal(path)
 
 
-class Lines:
-    """A journal as read from its file: its format, its lines, and what is to be said of it."""
+class JournalLines:
+    """A journal as read from its file: its lines, and what is to be said of it."""
 
     def __init__(self, path: Path, *, last: bool) -> None:
         """Read a file; `last` allows a torn line at its end. Raises StateRefused, OSError."""
         self.path = path
         self.notice: str | None = None
         data = path.read_bytes()
-        self.end = len(data)  # where the file should end; not there when something was torn
-        self.ends_whole = True
-        lines = data.split(b"\n")
-        tail = lines.pop()
+        self._end = len(data)  # where the file should end; not there when something was torn
+        self._ends_whole = True
+        *lines, tail = data.split(b"\n")
         if tail:
-            self._read_tail(tail, len(data), lines, last=last)
-        self.format = format_of(path, lines)
-        self._lines = lines
+            self._read_tail(tail, lines, last=last)
+        first = payload_of(lines[0], _HEAD) if lines else None
+        if first is not None:
+            _check_head(path, first)
+        self._start = 1 if first is None else 2
+        #: The lines that hold commits, or should.
+        self.lines = lines[self._start - 1 :]
 
-    def _read_tail(self, tail: bytes, size: int, lines: list[bytes], *, last: bool) -> None:
+    def _read_tail(self, tail: bytes, lines: list[bytes], *, last: bool) -> None:
         kind = _COMMIT if lines or payload_of(tail, _HEAD) is None else _HEAD
         if payload_of(tail, kind) is not None:
             lines.append(tail)  # only its newline was lost: the line is whole
-            self.ends_whole = False
+            self._ends_whole = False
         elif payload_of(tail[:-1], kind) is not None:
             raise StateRefused(f"{self.path}: the last byte was changed or damaged; {_ADVICE}")
         elif not last:
@@ -183,23 +182,21 @@ class Lines:
         else:
             name = self.path.name
             self.notice = f"{name}: its last line was cut off and never acknowledged; dropped"
-            self.end = size - len(tail)
+            self._end -= len(tail)
 
     def mend(self) -> None:
         """Make the file end after its last whole line, so that more can follow. Raises OSError."""
-        if not self.ends_whole:
+        if not self._ends_whole:
             with self.path.open("ab") as file:
                 file.write(b"\n")
         elif self.notice is not None:
-            os.truncate(self.path, self.end)
+            os.truncate(self.path, self._end)
 
     def commits(self) -> Iterator[Commit]:
         """Walk the commits. Raises StateRefused at the first line that is damaged."""
-        for number, line in enumerate(self._lines, 1):
-            if number == 1 and is_first_line(line):
-                continue
+        for number, line in enumerate(self.lines, self._start):
             try:
-                commit = decode_line(line, self.format)
+                commit = decode_line(line)
             except (msgspec.MsgspecError, StateRefused) as error:
                 raise StateRefused(f"{self.path}, line {number}: {error}; {_ADVICE}") from None
             if commit is None:
@@ -209,24 +206,24 @@ class Lines:
                 )
             yield commit
 
-    def __len__(self) -> int:
-        """How many lines hold commits, or should."""
-        return len(self._lines) - any(map(is_first_line, self._lines[:1]))
+
+def whatever_is_there(path: Path) -> Iterator[tuple[int, Commit | None]]:
+    """Walk a journal's lines by number; None for each that cannot be read. Raises FormatRefused."""
+    lines = [line for line in path.read_bytes().split(b"\n") if line]
+    for number, line in enumerate(lines, 1):
+        if number == 1 and (first := payload_of(line, _HEAD)) is not None:
+            _check_head(path, first)
+            continue
+        try:
+            yield number, decode_line(line)
+        except (msgspec.MsgspecError, StateRefused):
+            yield number, None
 
 
-def is_first_line(line: bytes) -> bool:
-    """Tell whether a whole line, without its newline, is what a journal begins with."""
-    return payload_of(line, _HEAD) is not None
-
-
-def format_of(path: Path, lines: list[bytes]) -> int:
-    """Return the format of a journal of these lines. Raises FormatRefused."""
-    first = payload_of(lines[0], _HEAD) if lines else None
-    if first is None:
-        return 1 if lines else FORMAT
-    found = msgspec.json.decode(first, type=dict[str, Any])
+def _check_head(path: Path, first: bytes) -> None:
+    head = msgspec.json.decode(first, type=dict[str, Any])
     try:
-        return check_format(found.get("format"), found.get("written_by"))
+        check_format(head.get("format"), head.get("written_by"))
     except FormatRefused as refused:
         raise FormatRefused(f"{path}: {refused}") from None
 

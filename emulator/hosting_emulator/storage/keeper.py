@@ -6,6 +6,7 @@ journal goes only when the snapshot is safely there.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import threading
 from collections.abc import Awaitable, Callable
@@ -15,13 +16,10 @@ from secrets import token_hex
 from typing import Literal
 
 from hosting_emulator.engine.commits import Commit
-from hosting_emulator.storage.documents import count_rows
 from hosting_emulator.storage.files import sync_directory
+from hosting_emulator.storage.format import JOURNAL, MARKER, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
-from hosting_emulator.storage.marker import MARKER
-from hosting_emulator.storage.recovery import JOURNAL, SNAPSHOT
 from hosting_emulator.storage.snapshot import GivenUp, write_snapshot
-from hosting_emulator.storage.syncer import Syncer
 from hosting_emulator.world.value import World
 
 Durability = Literal["process", "disk"]
@@ -34,12 +32,12 @@ COMPACT_BYTES = 128 * 1024 * 1024
 ROWS_FOLDED_AT_STOP = 10_000
 
 
-def bury(grave: Path) -> None:
+def empty_trash(trash: Path) -> None:
     """Delete a deleted world's files, as far as they are ours, and its folder. Raises OSError."""
     for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*"):
-        for path in grave.glob(pattern):
+        for path in trash.glob(pattern):
             path.unlink()
-    grave.rmdir()
+    trash.rmdir()
 
 
 class DiskKeeper:
@@ -70,7 +68,7 @@ class DiskKeeper:
         self._journal = Journal(folder / JOURNAL)
         self._deleted = False
         self._appended = 0
-        self._syncer = Syncer(self._sync, self._say_unsynced)
+        self._syncer = _Syncer(self._sync, self._say_unsynced)
 
     def append(self, commit: Commit, world: World) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
@@ -124,7 +122,7 @@ class DiskKeeper:
         self._closing.set()
         if self._compaction is not None:
             self._compaction.result()
-        quick = fold and count_rows(self._world) <= ROWS_FOLDED_AT_STOP
+        quick = fold and sum(map(len, self._world.tables.values())) <= ROWS_FOLDED_AT_STOP
         needed = self._journal.unsynced is not None or not (self._folder / SNAPSHOT).exists()
         try:
             if needed or (quick and not self._journal.empty):
@@ -144,15 +142,15 @@ class DiskKeeper:
         """
         if self._compaction is not None:
             self._compaction.result()
-        grave = self._folder.with_name(f".{self._folder.name}-{token_hex(4)}{DELETED}")
-        self._folder.rename(grave)
+        trash = self._folder.with_name(f".{self._folder.name}-{token_hex(4)}{DELETED}")
+        self._folder.rename(trash)
         self._deleted = True
         self._journal.close()
-        sync_directory(grave.parent)
+        sync_directory(trash.parent)
         try:
-            bury(grave)
+            empty_trash(trash)
         except OSError as error:
-            self._complain(f"{grave} could not be deleted: {error.strerror}")
+            self._complain(f"{trash} could not be deleted: {error.strerror}")
 
     def _write_snapshot(self, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
         with self._snapshot_lock:
@@ -186,7 +184,11 @@ class DiskKeeper:
             if self._durability == "disk":
                 self._journal.sync()
             current.rename(old)
-            fresh = self._opened(current, old)
+            try:
+                fresh = Journal(current)
+            except OSError:
+                old.rename(current)
+                raise
             if self._durability == "disk":
                 sync_directory(self._folder)
         except OSError as error:
@@ -195,13 +197,6 @@ class DiskKeeper:
         self._journal.close()
         self._journal = fresh
         self._compaction = self._executor.submit(self._fold, world, old)
-
-    def _opened(self, current: Path, old: Path) -> Journal:
-        try:
-            return Journal(current)
-        except OSError:
-            old.rename(current)
-            raise
 
     def _fold(self, world: World, old: Path) -> None:
         try:
@@ -216,3 +211,51 @@ class DiskKeeper:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
+
+
+class _Syncer:
+    """Groups fsyncs: all who wait while one runs are served together by the next.
+
+    A sync that failed is told to all who waited for it, and once to `failed`. From then on there is
+    nothing to wait for: whoever uses this must let no change be made any more.
+    """
+
+    def __init__(self, sync: Callable[[], int], failed: Callable[[OSError], None]) -> None:
+        self._sync = sync
+        self._failed = failed
+        self._given_up = False
+        self._synced = 0
+        self._waiting: list[asyncio.Future[None]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def wait_for(self, appended: int) -> Awaitable[None] | None:
+        """Return what to await until the first `appended` commits are synced; None: nothing."""
+        if appended <= self._synced or self._given_up:
+            return None
+        loop = asyncio.get_running_loop()
+        waiter = loop.create_future()
+        self._waiting.append(waiter)
+        if self._task is None:
+            self._task = loop.create_task(self._run())
+        return waiter
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            waiting, self._waiting = self._waiting, []
+            failure: OSError | None = None
+            try:
+                self._synced = await loop.run_in_executor(None, self._sync)
+            except OSError as error:
+                failure = error
+                # Here, in the loop, and not in the thread that syncs: a change that is just being
+                # made still finds something to wait for, and so learns of the failure.
+                self._given_up = True
+                waiting += self._waiting
+                self._waiting = []
+            for waiter in waiting:
+                if not waiter.done():
+                    waiter.set_exception(failure) if failure else waiter.set_result(None)
+            if failure is not None:
+                self._failed(failure)
+        self._task = None

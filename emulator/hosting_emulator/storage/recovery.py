@@ -1,77 +1,87 @@
-"""Recovery: a world read back from its folder, as it was when its process ended. Changes no file.
+"""A world read back from its folder: as it was when its process ended, or what can be salvaged of it.
 
-Damage, or a part that is missing, is refused and said; `salvage` is for those who go on all the same.
+Recovery changes no file; damage, or a part that is missing, is refused and said. Salvage is for those
+who go on all the same. It takes what certainly happened: the snapshot, and the commits after it up to
+the first that cannot be read, because each builds on the one before. All that is left out is said,
+and the files are kept beside the new ones under names that end with `.damaged-<n>`.
 """
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.journal import Lines
-from hosting_emulator.storage.marker import MARKER, read_marker
-from hosting_emulator.storage.migrations import FORMAT
-from hosting_emulator.storage.snapshot import Snapshot
+from hosting_emulator.storage.documents import StoredState
+from hosting_emulator.storage.files import sync_directory
+from hosting_emulator.storage.format import (
+    JOURNAL,
+    MARKER,
+    SNAPSHOT,
+    FormatRefused,
+    Marker,
+    StateRefused,
+    read_marker,
+    write_marker,
+)
+from hosting_emulator.storage.integrity import check_integrity
+from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
+from hosting_emulator.storage.snapshot import Snapshot, write_snapshot
 from hosting_emulator.world.value import World
 
-SNAPSHOT = "snapshot.json"
-JOURNAL = "journal.ndjson"
+_DAMAGED = ".damaged-"
+_NEVER_REACHED = 1_000_000
 
 
-class Found(NamedTuple):
+class Recovery(NamedTuple):
     """A world as found, with what is to be said of it.
 
     `starts` counts how often it was read back before. `journals` are its files of lines, oldest
-    first. `older` says that some file is of an older format.
+    first.
     """
 
     world: World
     notices: list[str]
     starts: int
-    journals: list[Lines]
-    older: bool
+    journals: list[JournalLines]
 
 
-def journals_of(folder: Path) -> list[Path]:
-    """Return a folder's journals, oldest first: those that are being folded, then the current one."""
-    found = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
-    return [path for path in found if path.exists()]
-
-
-def recover(folder: Path) -> Found | None:
+def recover(folder: Path) -> Recovery | None:
     """Read a world from its folder; None when none was ever finished there.
 
     Raises StateRefused, naming file, line and what is wrong, and OSError.
     """
     marker = read_marker(folder)
-    journals = journals_of(folder)
+    paths = _journals_of(folder)
     if not (folder / SNAPSHOT).exists():
-        if marker is None and not any(len(Lines(path, last=True)) for path in journals):
+        if marker is None and not any(JournalLines(path, last=True).lines for path in paths):
             return None
         raise StateRefused(f"{folder}: {SNAPSHOT} is missing; {_ADVICE}")
-    if marker is not None and not journals:
+    if marker is not None and not paths:
         raise StateRefused(f"{folder}: {JOURNAL} is missing; {_ADVICE}")
-    snapshot = Snapshot(folder / SNAPSHOT)
-    stored = snapshot.stored()
-    lines = [Lines(path, last=path is journals[-1]) for path in journals]
-    for each in lines:
-        for commit in each.commits():
+    state = Snapshot(folder / SNAPSHOT).state()
+    journals = [JournalLines(path, last=path is paths[-1]) for path in paths]
+    for journal in journals:
+        for commit in journal.commits():
             try:
-                stored.follow(commit)
+                state.follow(commit)
             except StateRefused as refused:
-                raise StateRefused(f"{each.path}: {refused}; {_ADVICE}") from None
+                raise StateRefused(f"{journal.path}: {refused}; {_ADVICE}") from None
     try:
-        world = stored.world()
+        world = state.world()
     except StateRefused as refused:
         raise StateRefused(f"{folder / SNAPSHOT}: {refused}; {_ADVICE}") from None
-    return Found(
-        world,
-        [each.notice for each in lines if each.notice],
-        0 if marker is None else marker.starts,
-        lines,
-        min([snapshot.format, *(each.format for each in lines)]) < FORMAT,
-    )
+    notices = [journal.notice for journal in journals if journal.notice]
+    return Recovery(world, notices, 0 if marker is None else marker.starts, journals)
+
+
+def _journals_of(folder: Path) -> list[Path]:
+    """Return a folder's journals, oldest first: those that are being folded, then the current one."""
+    paths = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
+    return [path for path in paths if path.exists()]
 
 
 def sweep(folder: Path) -> None:
@@ -85,3 +95,117 @@ _ADVICE = (
     "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
     "away to start afresh"
 )
+
+
+def salvage(folder: Path, complain: Callable[[str], None]) -> World | None:
+    """Mend a world's folder and return its world; None when nothing of it can be read.
+
+    Says by `complain` exactly what was left out and where it is kept. Raises FormatRefused when the
+    files are only of another format, and OSError.
+    """
+    said: list[str] = []
+    starts = _starts(folder, said)
+    world = _readable(folder, said)
+    if world is None:
+        aside = next(
+            aside
+            for number in count(1)
+            if not (aside := folder.with_name(f"{folder.name}{_DAMAGED}{number}")).exists()
+        )
+        folder.rename(aside)  # out of sight of the next start, in one step
+        sync_directory(folder.parent)
+        said.append(f"nothing of it could be salvaged; all of it is kept as {aside}")
+    else:
+        ending = next(
+            ending
+            for number in count(1)
+            if not any(folder.glob(f"*{(ending := f'{_DAMAGED}{number}')}"))
+        )
+        kept = _put_in_place(folder, world, starts, ending)
+        said.append(
+            f"salvaged up to commit {world.commit}; {', '.join(kept)} as found: {folder}/…{ending}"
+        )
+    for sentence in said:
+        complain(sentence)
+    return world
+
+
+def _put_in_place(folder: Path, world: World, starts: int, ending: str) -> list[str]:
+    """Write a world anew, each step after what it replaces is kept; returns what is kept."""
+    paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER]
+    paths = [path for path in paths if path.exists()]
+    for path in paths:
+        shutil.copy2(path, path.with_name(f"{path.name}{ending}"))
+    sync_directory(folder)
+    write_snapshot(folder / SNAPSHOT, world)
+    begin_journal(folder / JOURNAL, sync=True).close()
+    for old in folder.glob("journal-*.ndjson"):
+        old.unlink()
+    write_marker(folder, Marker(starts), sync=True)
+    return [path.name for path in paths]
+
+
+def _readable(folder: Path, said: list[str]) -> World | None:
+    """Return the world that can be read, if any; adds what is left out to `said`."""
+    if not (folder / SNAPSHOT).exists():
+        said.append(f"{SNAPSHOT} is missing, and without it no commit can be read")
+        return None
+    try:
+        snapshot = Snapshot(folder / SNAPSHOT)
+        state = snapshot.state(damaged=True)
+        if snapshot.damage is not None:
+            said.append(
+                f"{SNAPSHOT}: the checksum does not fit: something in it is not as it was written, "
+                "and what is not known; it was taken as it is, as its rows fit together"
+            )
+    except FormatRefused:
+        raise
+    except StateRefused as refused:
+        said.append(str(refused).partition(";")[0])
+        return None
+    _follow(folder, state, said)
+    try:
+        check_integrity(state.tables)
+        return state.world()
+    except StateRefused as refused:
+        said.append(f"what can be read does not fit together: {refused}")
+        return None
+
+
+def _follow(folder: Path, state: StoredState, said: list[str]) -> None:
+    """Take in commits up to the first that cannot be; say which are left out."""
+    journals = _journals_of(folder)
+    if not journals:
+        said.append(f"{JOURNAL} is missing: changes after commit {state.commit} are left out")
+    damaged: list[str] = []
+    numbers: list[int] = []
+    titles: Counter[str] = Counter()
+    for path in journals:
+        for line, commit in whatever_is_there(path):
+            if commit is None:
+                damaged.append(f"{path.name}, line {line}")
+            elif not damaged and not numbers and commit.number <= state.commit + 1:
+                state.follow(commit)
+            else:
+                numbers.append(commit.number)
+                titles[commit.title] += 1
+    parts = []
+    if damaged:
+        more = f" and {len(damaged) - 3} more lines" if len(damaged) > 3 else ""
+        parts.append(f"{'; '.join(damaged[:3])}{more} (cannot be read)")
+    if numbers:
+        what = ", ".join(f"{times} x {title}" for title, times in titles.items())
+        span = f"{min(numbers)} to {max(numbers)}"
+        parts.append(f"{len(numbers)} commits that build on them, {span} ({what})")
+    if parts:
+        said.append(f"left out: {', and '.join(parts)}")
+
+
+def _starts(folder: Path, said: list[str]) -> int:
+    """Return how often the world was started; a count that is lost becomes one never reached."""
+    try:
+        marker = read_marker(folder)
+    except StateRefused as refused:
+        said.append(str(refused).partition(";")[0])
+        return _NEVER_REACHED
+    return 0 if marker is None else marker.starts

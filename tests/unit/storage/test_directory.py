@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.storage.directory import NoDirectory
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from tests.in_process import fresh_world
 from tests.unit.storage.worlds_on_disk import content, open_directory
 
@@ -49,7 +49,7 @@ def test_a_second_process_is_told_in_one_line(directory):
         "import sys\n"
         "from pathlib import Path\n"
         "from hosting_emulator.storage.directory import DataDirectory\n"
-        "from hosting_emulator.storage.errors import StateRefused\n"
+        "from hosting_emulator.storage.format import StateRefused\n"
         "try:\n"
         "    DataDirectory(Path(sys.argv[1]), 'process', print)\n"
         "except StateRefused as error:\n"
@@ -132,8 +132,8 @@ def test_a_copied_folder_is_refused_with_advice(directory):
 def test_a_deletion_that_was_killed_is_finished(directory, tmp_path, complaints):
     keeper = directory.keep(fresh_world("gone"), fresh=True)
     keeper.abandon()
-    grave = directory.path / "worlds" / ".gone-1234.deleted"
-    (directory.path / "worlds" / "gone").rename(grave)
+    trash = directory.path / "worlds" / ".gone-1234.deleted"
+    (directory.path / "worlds" / "gone").rename(trash)
     directory._keepers.clear()
     directory.close()
 
@@ -142,7 +142,7 @@ def test_a_deletion_that_was_killed_is_finished(directory, tmp_path, complaints)
     again.close()
 
     assert found == []
-    assert not grave.exists()
+    assert not trash.exists()
     assert complaints == []
 
 

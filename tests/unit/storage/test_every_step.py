@@ -161,21 +161,6 @@ def test_a_kill_before_any_step_of_a_start(tmp_path):
         assert started(tmp_path / "copies" / f"{number:03}") == before
 
 
-def test_a_kill_before_any_step_of_a_migration(tmp_path):
-    from tests.unit.storage.test_migrations import FORMATS
-
-    data, copies = tmp_path / "data", tmp_path / "copies"
-    shutil.copytree(FORMATS / "1" / "default", data / "worlds" / "default")
-    with every_step(data, copies):
-        opened = open_directory(data)
-        opened.load("default")
-    opened.close()
-
-    found = [started(copies / f"{number:03}") for number in range(CAMERA.count)]
-    assert len(found) > 5
-    assert all(each == found[0] for each in found)
-
-
 def test_a_kill_before_any_step_of_a_salvage(tmp_path):
     data, copies = tmp_path / "data", tmp_path / "copies"
     with folder(data / "worlds" / "default") as kept:

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.engine.commits import Commit
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.journal import FIRST_LINE, Journal, Lines, encode_line
+from hosting_emulator.storage.format import FormatRefused, StateRefused, checked_line
+from hosting_emulator.storage.journal import FIRST_LINE, Journal, JournalLines, encode_line
 from tests.unit.storage.worlds_on_disk import busy, content, folder, read_world
 
 
@@ -94,7 +94,7 @@ def last_lines(folder, count):
 
 
 def numbers(path, *, last=True):
-    lines = Lines(path, last=last)
+    lines = JournalLines(path, last=last)
     found = [commit.number for commit in lines.commits()]
     lines.mend()
     return found, lines.notice
@@ -159,7 +159,17 @@ def test_an_older_journal_may_not_be_torn(journal):
     journal.append(line(1) + line(2)[:20])
 
     with pytest.raises(StateRefused, match="later journals follow it"):
-        Lines(journal.path, last=False)
+        JournalLines(journal.path, last=False)
+
+
+def test_a_newer_journal_is_refused_and_names_the_version(tmp_path):
+    path = tmp_path / "journal.ndjson"
+    path.write_bytes(checked_line(b"journal", b'{"format":7,"written_by":"4.2.0"}'))
+
+    with pytest.raises(
+        FormatRefused, match=r"journal\.ndjson: its format is 7.*use hosting-emulator 4\.2\.0"
+    ):
+        JournalLines(path, last=True)
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(journal, monkeypatch):

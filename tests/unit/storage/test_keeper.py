@@ -7,10 +7,11 @@ import threading
 import pytest
 
 from hosting_emulator.storage import keeper as keepers
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.journal import FIRST_LINE
 from hosting_emulator.storage.recovery import sweep
 from hosting_emulator.storage.snapshot import write_snapshot
+from hosting_emulator.world.indexes import remembered_in_order
 from tests.in_process import InProcess, fresh_world
 from tests.unit.storage.worlds_on_disk import Folder, busy, content, folder, read_world
 
@@ -314,6 +315,30 @@ def test_a_file_that_went_missing_is_refused_with_advice(kept, name, clean):
         StateRefused, match=f"{name} is missing; restore .*--salvage .*start afresh"
     ):
         read_world(kept.path)
+
+
+def test_which_answer_is_forgotten_first_is_the_same_after_a_restart(tmp_path):
+    with folder(tmp_path / "default") as kept:
+        for key in ("z", "m", "a", "q", "b"):  # all in one millisecond
+            kept.api.set_flag(True, key=key)
+        kept.api.engine.move_by(86_400_000 * 2)
+        kept.api.set_flag(True, key="m")  # remembered anew: now the last
+        order = list(remembered_in_order(kept.api.world.indexes))
+        from_journal = kept.read()
+        kept.keeper.close()
+        from_snapshot = kept.read()
+
+    for world in (from_journal, from_snapshot):
+        assert list(remembered_in_order(world.indexes)) == order
+    assert sorted(order) == sorted(kept.api.world.tables["remembered_answers"])
+    journals = []
+    for number, world in enumerate((kept.api.world, from_journal, from_snapshot)):
+        with folder(tmp_path / str(number), world) as again:
+            again.api.engine.move_by(86_400_000 * 2)
+            for each in range(4):
+                assert again.api.set_flag(True, key=f"new {each}").status == 200
+            journals.append(again.journal.read_bytes())
+    assert journals[1] == journals[2] == journals[0]
 
 
 # --- deleting -----------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 import pytest
 
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.marker import Marker, read_marker, write_marker
+from hosting_emulator.storage.format import Marker, StateRefused, read_marker, write_marker
 from tests.in_process import InProcess, fresh_world
 from tests.unit.storage.worlds_on_disk import open_directory
 

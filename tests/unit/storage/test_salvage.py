@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from tests.in_process import InProcess
 from tests.unit.storage.worlds_on_disk import busy, content, folder, open_directory
 
@@ -123,6 +123,19 @@ def test_what_cannot_be_read_at_all_is_set_aside_whole(killed, what):
     assert not kept.path.exists()
     assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
     assert f"nothing of it could be salvaged; all of it is kept as {aside}" in said[-1]
+
+
+def test_a_newer_format_is_left_alone(killed):
+    kept, _ = killed
+    document = json.loads(kept.snapshot.read_bytes())
+    document["heading"]["1"] |= {"format": 9, "written_by": "9.9.9"}
+    kept.snapshot.write_text(json.dumps(document))
+    before = sorted(path.name for path in kept.path.iterdir())
+
+    with pytest.raises(StateRefused, match=r"use hosting-emulator 9\.9\.9"):
+        start(kept, salvage=True)
+
+    assert sorted(path.name for path in kept.path.iterdir()) == before
 
 
 def test_a_damaged_marker_costs_nothing_but_the_count(killed):

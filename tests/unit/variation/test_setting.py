@@ -15,8 +15,8 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds, unvary, variation_view, vary
 from hosting_emulator.faults.reading import arm
 from hosting_emulator.storage.directory import NoDirectory
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.transfer import export_state, import_state
+from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.setting import (
     read_variation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.engine.request_log import Entry
-from hosting_emulator.storage.transfer import export_state
+from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.tables import CLOCK, ONLY
 from hosting_emulator.world.value import apply

@@ -25,8 +25,8 @@ from hosting_emulator.server.control.history import find_moment
 from hosting_emulator.server.control.variation import asked_or_usual
 from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
-from hosting_emulator.storage.errors import StateRefused
-from hosting_emulator.storage.transfer import export_state, import_state
+from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.setting import varied_world
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.overlay import laid_over

@@ -1,4 +1,4 @@
-"""Soundness: whether rows from outside fit together, so that no request can trip over them later.
+"""Integrity: whether rows from outside fit together, so that no request can trip over them later.
 
 Only an import needs this: what the emulator wrote itself is guarded by checksums. It says what is
 wrong with the first row that is; it mends nothing.
@@ -19,7 +19,7 @@ from hosting_emulator.contract.assumptions import (
     AssumptionRefused,
 )
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.storage.errors import StateRefused
+from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.setting import read_variation
 from hosting_emulator.world import clock as clocks
@@ -76,7 +76,7 @@ _SUBJECTS: dict[str, t.Table[Any]] = {
 }
 
 
-def check_soundness(rows: Rows) -> None:
+def check_integrity(rows: Rows) -> None:
     """Raise StateRefused, naming table and row, when rows do not make a world that works."""
     for table, found in rows.items():
         for key, record in found.items():

@@ -1,0 +1,92 @@
+"""The stored format: its number, the files of a world's folder, and what guards each of them.
+
+A format is the shape of the documents in snapshot, journal and export, which all carry its number.
+To change what is stored, raise FORMAT; files of another format are refused with advice.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+
+from hosting_emulator.storage.files import write_atomically
+
+FORMAT = 1
+SNAPSHOT = "snapshot.json"
+JOURNAL = "journal.ndjson"
+MARKER = "world.json"
+_START, _END = b'{"crc32":"', b"}"
+_SUM = len(_START) + 8
+
+
+class StateRefused(Exception):
+    """Stored or imported state cannot be used; the message says where, why and what to do."""
+
+
+class FormatRefused(StateRefused):
+    """The state is whole but of a format that this version cannot read: salvage is no help."""
+
+
+def check_format(number: object, written_by: object) -> None:
+    """Check a format's number and the version that wrote it. Raises FormatRefused."""
+    if number == FORMAT and number is not True:
+        return
+    if isinstance(number, int) and number > FORMAT:
+        version = f"hosting-emulator {written_by} or newer" if written_by else "a newer version"
+        raise FormatRefused(
+            f"its format is {number}, and this hosting-emulator reads up to {FORMAT}; use "
+            f"{version}, or another --data-dir"
+        )
+    raise FormatRefused(
+        f"its format is {number!r}, which this hosting-emulator cannot read (it reads {FORMAT}); "
+        "use the version that wrote it"
+    )
+
+
+def checked_line(kind: bytes, payload: bytes) -> bytes:
+    """Return a line of JSON that knows whether it is whole: `{"crc32":"…","<kind>":{…}}`."""
+    return b'{"crc32":"%08x","%b":%b}\n' % (crc32(payload), kind, payload)
+
+
+def payload_of(line: bytes, kind: bytes) -> bytes | None:
+    """Return the JSON of a line without its newline; None when it is not whole, or not this kind."""
+    middle = b'","%b":' % kind
+    start = _SUM + len(middle)
+    if not (line.startswith(_START) and line.endswith(_END)) or line[_SUM:start] != middle:
+        return None
+    payload = line[start : -len(_END)]
+    return payload if line[len(_START) : _SUM] == b"%08x" % crc32(payload) else None
+
+
+class Marker(msgspec.Struct, frozen=True):
+    """`world.json`: says that a world lives in a folder, and how often it was read back from it.
+
+    Without it, a folder whose snapshot was lost would look like one that never had any.
+    """
+
+    starts: int
+
+
+def read_marker(folder: Path) -> Marker | None:
+    """Return a folder's marker; None when it has none. Raises StateRefused, OSError."""
+    path = folder / MARKER
+    if not path.exists():
+        return None
+    line = path.read_bytes()
+    if not line:  # the machine died before it was on disk: that it is there is all it says
+        return Marker(0)
+    payload = payload_of(line[:-1], b"world") if line.endswith(b"\n") else None
+    if payload is None:
+        raise StateRefused(
+            f"{path}: the checksum does not fit, so the file was changed or damaged; restore it "
+            "from a copy, or start with --salvage"
+        )
+    return msgspec.json.decode(payload, type=Marker)
+
+
+def write_marker(folder: Path, marker: Marker, *, sync: bool) -> None:
+    """Put a folder's marker in place; `sync` makes it survive the machine's death. Raises OSError."""
+    line = checked_line(b"world", msgspec.json.encode(marker))
+    write_atomically(folder / MARKER, [line], sync=sync)
