@@ -22,7 +22,7 @@ HELPER = """
 import json, os, signal, sys
 import hosting_emulator.bootstrap, hosting_emulator.server.app
 import hosting_emulator_cli.commands.start
-import hosting_emulator.storage.recovery, hosting_emulator.storage.soundness
+import hosting_emulator.storage.recovery
 from hosting_emulator.storage import keeper
 from hosting_emulator_cli.main import main
 from hosting_emulator.calls.inputs import load_models
