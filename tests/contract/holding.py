@@ -1,6 +1,6 @@
 """Holding every answer against the contract, read independently of the emulator's own tables.
 
-Only the pydantic models are taken from the emulator; codes, paths and statuses are written down
+Only the resources are taken from the emulator; codes, paths and statuses are written down
 here a second time, so that a slip in one copy is seen.
 """
 
@@ -12,10 +12,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from pydantic import BaseModel
-
-from hosting_emulator.contract import models
 from tests.conftest import Response
+from tests.models import model
 
 #: The codes of the contract's Errors part, in its order.
 CODES = """
@@ -58,25 +56,25 @@ class Shape(NamedTuple):
 
     method: str
     path: re.Pattern[str]
-    model: type[BaseModel]
+    resource: str
     statuses: frozenset[int]
 
 
-def _shape(method: str, path: str, model: type[BaseModel], *statuses: int) -> Shape:
-    return Shape(method, re.compile(path), model, frozenset(statuses))
+def _shape(method: str, path: str, resource: str, *statuses: int) -> Shape:
+    return Shape(method, re.compile(path), resource, frozenset(statuses))
 
 
 _PROJECT = "/v1/projects/[^/]+"
 SHAPES = (
-    _shape("PUT", f"{_PROJECT}/powered-by-flag", models.PoweredByFlag, 200),
-    _shape("POST", f"{_PROJECT}/source:initialize", models.Operation, 200, 201, 202),
-    _shape("POST", "/v1/organizations/[^/]+/user-api-keys", models.UserApiKeyCreation, 200, 201),
-    _shape("PUT", f"{_PROJECT}/domains", models.Operation, 200, 201, 202),
-    _shape("GET", f"{_PROJECT}/edge-dns", models.DnsAuthorization, 200),
-    _shape("GET", f"{_PROJECT}/deployments", models.DeploymentPage, 200),
-    _shape("POST", f"{_PROJECT}/dev-access-tickets", models.DevAccessTicket, 200, 201),
-    _shape("GET", f"{_PROJECT}/database/compute", models.DatabaseCompute, 200),
-    _shape("GET", "/v1/operations/[^/]+", models.Operation, 200),
+    _shape("PUT", f"{_PROJECT}/powered-by-flag", "PoweredByFlag", 200),
+    _shape("POST", f"{_PROJECT}/source:initialize", "Operation", 200, 201, 202),
+    _shape("POST", "/v1/organizations/[^/]+/user-api-keys", "UserApiKeyCreation", 200, 201),
+    _shape("PUT", f"{_PROJECT}/domains", "Operation", 200, 201, 202),
+    _shape("GET", f"{_PROJECT}/edge-dns", "DnsAuthorization", 200),
+    _shape("GET", f"{_PROJECT}/deployments", "DeploymentPage", 200),
+    _shape("POST", f"{_PROJECT}/dev-access-tickets", "DevAccessTicket", 200, 201),
+    _shape("GET", f"{_PROJECT}/database/compute", "DatabaseCompute", 200),
+    _shape("GET", "/v1/operations/[^/]+", "Operation", 200),
 )
 
 
@@ -93,7 +91,7 @@ def hold(method: str, path: str, answer: Response, *, nulls: bool = False) -> No
     assert answer.status in shape.statuses, f"{method} {path} answered {answer.status}"
     assert answer.headers["Content-Type"] == "application/json"
     document = answer.json
-    shape.model.model_validate(document, strict=True)
+    model(shape.resource).model_validate(document, strict=True)
     hold_values(document, nulls=nulls)
 
 
@@ -101,7 +99,7 @@ def hold_problem(answer: Response) -> dict[str, Any]:
     """Fail unless an answer is a problem with every field and header the contract asks for."""
     assert answer.headers["Content-Type"] == "application/problem+json"
     document: dict[str, Any] = json.loads(answer.body)
-    models.ProblemDetails.model_validate(document, strict=True)
+    model("ProblemDetails").model_validate(document, strict=True)
     assert document.keys() >= _REQUIRED_OF_A_PROBLEM
     assert document["status"] == answer.status
     assert document["code"] in CODES

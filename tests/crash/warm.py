@@ -25,8 +25,6 @@ import hosting_emulator_cli.commands.start
 import hosting_emulator.storage.recovery
 from hosting_emulator.storage import keeper
 from hosting_emulator_cli.main import main
-from hosting_emulator.calls.inputs import load_models
-load_models()
 
 def die_at(step):
     left = [step]

@@ -16,13 +16,11 @@ from openapi_schema_validator import OAS31Validator, oas31_format_checker
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from hosting_emulator.contract import models
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CallTable
-from hosting_emulator.contract.models import PoweredByFlag
-from hosting_emulator.contract.openapi import openapi_document
-from hosting_emulator.contract.openapi_responses import responses
+from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.interventions.table import read_intervention
 from hosting_emulator.variation.setting import (
@@ -31,9 +29,10 @@ from hosting_emulator.variation.setting import (
     shown_assumptions,
     varied_world,
 )
-from hosting_emulator.variation.shapes import SHAPES, objects_in
+from hosting_emulator.variation.shapes import objects_in
 from hosting_emulator.world.value import Change, World
 from tests.in_process import Answer, InProcess, fresh_world
+from tests.models import model
 
 TERMINAL = ("succeeded", "failed", "cancelled")
 FORWARD = {"queued": 0, "running": 1, **dict.fromkeys(TERMINAL, 2)}
@@ -68,11 +67,11 @@ def check_model(name: str, document: Any) -> None:
     """Hold an answer against its model: but for members of which it is open if they must be there."""
     whole = json.loads(json.dumps(document))
     for found in objects_in(name, whole):
-        fields = getattr(models, found.shape).model_fields
-        for member in SHAPES[found.shape].open:
+        fields = model(found.shape).model_fields
+        for member in RESOURCES[found.shape].may_lack:
             if member not in found.members and fields[member].is_required():
                 found.members[member] = _any_value(member)
-    models.RESPONSES[name].model_validate(whole, strict=True)
+    model(name).model_validate(whole, strict=True)
 
 
 def _any_value(member: str) -> Any:
@@ -145,7 +144,7 @@ class Walk:
         api = self.api
         first = api.set_flag(True, project="blog", key="flag")
         shown = self.check("set_project_powered_by_flag", first)
-        assert set(shown) == set(PoweredByFlag.model_fields)
+        assert set(shown) == set(model("PoweredByFlag").model_fields)
         assert parse_timestamp(shown["enabled_at"]) == api.engine.now_ms()
         assert api.set_flag(True, project="blog", key="flag").body == first.body
         hidden = self.check("set_project_powered_by_flag", api.set_flag(False, project="blog"))

@@ -6,11 +6,9 @@ import asyncio
 import gc
 import signal
 from collections.abc import Callable
-from contextlib import suppress
 
 from hosting_emulator.bootstrap.emulator import Emulator
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
-from hosting_emulator.calls.inputs import load_models
 from hosting_emulator.server.crowding import Crowding, raise_limit
 from hosting_emulator.settings import Ready, Settings
 
@@ -41,15 +39,8 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     return 0
 
 
-def load_early() -> None:
-    """Load what the first request with a body would otherwise wait for: about 0.1 s, once."""
-    with suppress(OSError):  # no file to be opened just now: it is loaded when it is needed
-        load_models()
-
-
 async def warm_up() -> None:
-    """Load what the first requests need, and keep what was loaded out of garbage collection."""
-    await asyncio.to_thread(load_early)
+    """Keep what was loaded out of garbage collection."""
     gc.collect()
     gc.freeze()  # it never becomes garbage
     gc.set_threshold(50_000, 20, 50)

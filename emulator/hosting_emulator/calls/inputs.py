@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from json import JSONEncoder
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from hosting_emulator.calls.request import CallRequest
@@ -18,13 +18,12 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CURSOR, QueryParameter
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.resources import RESOURCES, Field, Resource
 
 HEADER_LIMIT = 128
 #: Bodies and queries of at most so many bytes are read once, however often they come.
 _REMEMBERED_BODY = 256
 _REMEMBERED_QUERY = 128
-if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
 
 
 def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
@@ -86,7 +85,7 @@ def _body(request: CallRequest, assumptions: Assumptions) -> tuple[Mapping[str, 
     return _read_small_body(request.body, str(request.spec.body), closed)
 
 
-def _read_body(body: bytes, model_name: str, closed: bool) -> tuple[Mapping[str, Any], str]:
+def _read_body(body: bytes, resource: str, closed: bool) -> tuple[Mapping[str, Any], str]:
     if not body:
         raise _invalid("body", "The request body is empty; this call needs a JSON object.")
     try:
@@ -95,9 +94,9 @@ def _read_body(body: bytes, model_name: str, closed: bool) -> tuple[Mapping[str,
         raise _invalid("body", f"The request body {error}.") from None
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
-    _check_body(document, model_name, closed)
-    known = _model(model_name)[0].model_fields
-    said = {name: value for name, value in document.items() if name in known}
+    known = RESOURCES[resource]
+    _check_body(document, known, closed)
+    said = {name: value for name, value in document.items() if name in known.names}
     return MappingProxyType(said), _canonical(said)
 
 
@@ -108,43 +107,38 @@ _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
-def _check_body(document: dict[str, Any], model_name: str, closed: bool) -> None:
-    model, invalid = _model(model_name)
-    try:
-        model.model_validate(document, strict=True)
-    except invalid as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0]) if first["loc"] else "body"
-        raise _invalid(name, _field_message(name, first["msg"], document)) from None
-    if closed:
-        for name in document:
-            if name not in model.model_fields:
-                detail = f"The request body has no field {shown(name)}."
-                raise _invalid(name, detail, "unknown_body_fields")
+def _check_body(document: dict[str, Any], resource: Resource, closed: bool) -> None:
+    for field in resource.fields:
+        name = field.name
+        if name not in document:
+            raise _invalid(name, f"The request body needs the field {name!r}.")
+        if wrong := _wrong(field, document[name]):
+            detail = f"The field {name!r} is wrong: {wrong}; found {_kind(document[name])}."
+            raise _invalid(name, detail)
+    for name in document:
+        if name not in resource.names and (resource.closed or closed):
+            detail = f"The request body has no field {shown(name)}."
+            raise _invalid(name, detail, None if resource.closed else "unknown_body_fields")
 
 
-def load_models() -> None:
-    """Load what the first request with a body would otherwise wait for."""
-    _model("SetPoweredByFlagRequest")
+_TYPES: dict[str, type] = {"boolean": bool, "integer": int, "string": str}
 
 
-@lru_cache
-def _model(name: str) -> tuple[type[BaseModel], type[ValidationError]]:
-    # Imported here: pydantic takes longer to load than the rest of the core, and a process that
-    # only reads never needs it.
-    from pydantic import ValidationError
-
-    from hosting_emulator.contract.models import request_model
-
-    return request_model(name), ValidationError
-
-
-def _field_message(name: str, message: str, document: dict[str, Any]) -> str:
-    if name not in document:
-        return f"The request body needs the field {name!r}."
-    if message.startswith("Extra inputs"):
-        return f"The request body has no field {shown(name)}."
-    return f"The field {name!r} is wrong: {message}; found {_kind(document[name])}."
+def _wrong(field: Field, value: Any) -> str | None:
+    """Say what is wrong with a field's value; None: nothing."""
+    schema = field.kind.schema | field.keywords
+    kind = schema["type"]
+    right: bool = isinstance(value, _TYPES[kind])
+    if not right or (isinstance(value, bool) and kind != "boolean"):
+        return f"Input should be a valid {kind}"
+    if "minimum" in schema and value < schema["minimum"]:
+        return f"Input should be greater than or equal to {schema['minimum']}"
+    for bound, most in (("minLength", False), ("maxLength", True)):
+        limit = schema.get(bound)
+        if limit is not None and (len(value) > limit if most else len(value) < limit):
+            characters = "character" if limit == 1 else "characters"
+            return f"String should have at {'most' if most else 'least'} {limit} {characters}"
+    return None
 
 
 def shown(text: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.conduct.rule import CONTRACT, Finding, Judge, Recent, Rule, found
 from hosting_emulator.conduct.seen import Seen, named
 from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.resources import RESOURCES
 
 SESSION_NEEDED = Rule(
     id="key-where-session-needed",
@@ -186,7 +186,7 @@ def _unread(seen: Seen) -> Iterator[tuple[str, tuple[str, str]]]:
         yield (_EMPTY if entry.body.strip() in (b"{}", b"null", b"") else "a body"), takes
     elif isinstance(seen.sent, dict):
         for name in seen.sent:
-            if name not in _fields(spec.body):
+            if name not in RESOURCES[spec.body].names:
                 yield f"the body field {name[:60]!r}", takes
 
 
@@ -194,11 +194,3 @@ def _parameters(call: str, assumptions: Assumptions) -> tuple[str, ...]:
     if call == "list_deployments":
         return assumptions.cursor_parameter, assumptions.limit_parameter
     return (assumptions.environment_parameter,) if call == "read_database_compute" else ()
-
-
-@lru_cache
-def _fields(model: str) -> frozenset[str]:
-    # Imported here: pydantic takes long to load, and whoever sent a body has loaded it.
-    from hosting_emulator.contract.models import request_model
-
-    return frozenset(request_model(model).model_fields)

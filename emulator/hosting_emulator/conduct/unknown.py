@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from hosting_emulator.contract.assumptions import DEFAULTS
-
-#: Open sets of words, by model and field.
-_WORDS = {
-    ("Progress", "phase"): DEFAULTS.progress_phases,
-    ("Reconciliation", "state"): DEFAULTS.reconciliation_states,
-    ("Deployment", "status"): DEFAULTS.deployment_statuses,
-}
-#: Which model a field holds.
-_PARTS = {
-    ("Operation", "progress"): "Progress",
-    ("Operation", "reconciliation"): "Reconciliation",
-    ("Operation", "error"): "OperationError",
-    ("DeploymentPage", "items"): "Deployment",
-}
+from hosting_emulator.contract.resources import RESOURCES
 
 
-def unknown_in(model: str, document: Any) -> list[str]:
-    """Return what a document of a model holds that is not known, each in a few words."""
-    return list(_unknown(model, document, ""))
+def unknown_in(resource: str, document: Any) -> list[str]:
+    """Return what a document of a resource holds that is not known, each in a few words."""
+    return list(_unknown(resource, document, ""))
 
 
-def _unknown(model: str, document: Any, at: str) -> Iterator[str]:
+def _unknown(resource: str, document: Any, at: str) -> Iterator[str]:
     if isinstance(document, list):
         for item in document:
-            yield from _unknown(model, item, at)
+            yield from _unknown(resource, item, at)
     if not isinstance(document, dict):
         return
-    known = _fields()[model]
+    known = {field.name: field for field in RESOURCES[resource].fields}
     for name, value in document.items():
-        place = f"{at}{name}"
-        if name not in known:
+        place, field = f"{at}{name}", known.get(name)
+        if field is None:
             yield f"the unknown field {place}"
-        words = _WORDS.get((model, name))
-        if words is not None and isinstance(value, str) and value not in words:
+            continue
+        words = getattr(DEFAULTS, field.assumption, None)
+        if isinstance(words, tuple) and isinstance(value, str) and value not in words:
             yield f"the unknown {place} {value!r}"
-        part = _PARTS.get((model, name))
-        if part is not None:
-            yield from _unknown(part, value, f"{place}.")
-
-
-@lru_cache(maxsize=1)
-def _fields() -> dict[str, frozenset[str]]:
-    # Imported here: pydantic is loaded only where something was left unfinished.
-    from hosting_emulator.contract import models
-
-    names = {model for model, _ in (*_WORDS, *_PARTS)} | {*_PARTS.values()}
-    return {name: frozenset(getattr(models, name).model_fields) for name in names}
+        if field.kind.part:
+            yield from _unknown(field.kind.part, value, f"{place}.")

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.resources import RESOURCES
 
 Subject = Literal["project", "organization", "operation"]
 
@@ -472,17 +473,13 @@ def _described(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     }
 
 
-def _body_fields(model: str) -> list[dict[str, Any]]:
-    # Imported here: pydantic is slow to load, and only this description needs it.
-    from hosting_emulator.contract.models import request_model
-
-    schema = request_model(model).model_json_schema()
+def _body_fields(resource: str) -> list[dict[str, Any]]:
     return [
         {
-            "name": name,
-            "type": field.get("type"),
-            "required": name in schema.get("required", ()),
-            "example": field.get("examples", [None])[0],
+            "name": field.name,
+            "type": field.kind.schema["type"],
+            "required": not field.optional,
+            "example": field.keywords["examples"][0],
         }
-        for name, field in schema["properties"].items()
+        for field in RESOURCES[resource].fields
     ]

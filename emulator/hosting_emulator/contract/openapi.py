@@ -1,28 +1,47 @@
-"""The OpenAPI 3.1 document, generated from the models, the call table and the problem table.
+"""The OpenAPI 3.1 document, generated from the tables of calls, resources and problems.
 
 What the contract leaves open is marked `x-assumption`, with the name of the assumption that decides
-it. This module holds the calls and their parameters; `openapi_responses` what they answer,
-`openapi_schemas` the resources. Nothing here is needed to answer a request.
+it. Nothing here is needed to answer a request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
-from hosting_emulator.contract.calls import CallSpec, CallTable, QueryParameter
-from hosting_emulator.contract.openapi_responses import HEADERS, problem_examples, responses
-from hosting_emulator.contract.openapi_schemas import REF, schemas
+from hosting_emulator.contract.calls import COMMON_CODES, CallSpec, CallTable, QueryParameter
+from hosting_emulator.contract.ids import ULID_PATTERN
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import REQUESTS, RESOURCES, Field, Kind, Resource
 
 #: The version the machine-readable contract carries (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
+_REF = "#/components/schemas/"
 _TAGS = {
     "projects": "What belongs to one project.",
     "organizations": "What belongs to one organization.",
     "operations": "Accepted asynchronous mutations.",
 }
+_HEADERS: dict[str, Any] = {
+    "X-Request-Id": {
+        "description": "Correlation identifier, equal to request_id.",
+        "required": True,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    },
+    "Retry-After": {
+        "description": "Seconds to wait, equal to retry_after_seconds.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": 86400},
+    },
+    "WWW-Authenticate": {
+        "description": "The scheme that the call wants.",
+        "schema": {"type": "string"},
+    },
+    "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
+}
+_HEADERS_OF = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 
 def openapi_document(
@@ -61,10 +80,13 @@ def openapi_document(
                 }
             },
             "schemas": schemas(assumptions, absent),
-            "headers": HEADERS,
-            "examples": problem_examples(assumptions, server_url),
+            "headers": _HEADERS,
+            "examples": _problem_examples(assumptions, server_url),
         },
     }
+
+
+# --- Calls ---------------------------------------------------------------------------------------
 
 
 def _operation(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
@@ -78,11 +100,8 @@ def _operation(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
         "x-requires": _requires(spec, assumptions),
     }
     if spec.body:
-        schema = {"$ref": REF + spec.body}
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schema}},
-        }
+        content = {"application/json": {"schema": {"$ref": _REF + spec.body}}}
+        operation["requestBody"] = {"required": True, "content": content}
     if spec.path_from:
         operation["x-assumption"] = spec.path_from
     return operation
@@ -90,10 +109,8 @@ def _operation(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     """Return who may make the call: the least role, and the permission an API key needs."""
-    role = spec.least_role(assumptions)
-    found: dict[str, Any] = {
-        "organization_role" if spec.subject == "organization" else "project_role": role
-    }
+    whose = "organization_role" if spec.subject == "organization" else "project_role"
+    found: dict[str, Any] = {whose: spec.least_role(assumptions)}
     if spec.permission:
         place = PERMISSIONS.index(spec.permission)
         found["key_permission"] = assumptions.key_permissions[place]
@@ -105,43 +122,30 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
 
 
 def _parameters(spec: CallSpec, assumptions: Assumptions) -> list[dict[str, Any]]:
-    found = [_path_parameter(spec.subject)]
+    found: list[dict[str, Any]] = [
+        {
+            "name": f"{spec.subject}_id",
+            "in": "path",
+            "required": True,
+            "description": f"The {spec.subject}.",
+            "schema": {"$ref": _REF + "Ulid"},
+        }
+    ]
     if spec.idempotent:
-        found.append(
-            _header(
-                "Idempotency-Key",
-                required=True,
-                description="New for each request, the same for its retries.",
-                example="3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
-            )
-        )
-    found.append(
-        _header(
-            "X-Request-Id",
-            required=False,
-            description="Correlation identifier of the request.",
-            example="checkout-42",
-        )
-    )
+        about = "New for each request, the same for its retries."
+        example = "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a"
+        found.append(_header_parameter("Idempotency-Key", True, about, example))
+    about = "Correlation identifier of the request."
+    found.append(_header_parameter("X-Request-Id", False, about, "checkout-42"))
     return found + [_query_parameter(parameter, assumptions) for parameter in spec.query]
 
 
-def _path_parameter(subject: str) -> dict[str, Any]:
-    return {
-        "name": f"{subject}_id",
-        "in": "path",
-        "required": True,
-        "description": f"The {subject}.",
-        "schema": {"$ref": REF + "Ulid"},
-    }
-
-
-def _header(name: str, *, required: bool, description: str, example: str) -> dict[str, Any]:
+def _header_parameter(name: str, required: bool, about: str, example: str) -> dict[str, Any]:
     return {
         "name": name,
         "in": "header",
         "required": required,
-        "description": description,
+        "description": about,
         "schema": {"type": "string", "minLength": 1, "maxLength": 128, "examples": [example]},
     }
 
@@ -162,3 +166,222 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> dic
         "schema": schema,
         "x-assumption": parameter.named_by,
     }
+
+
+# --- What calls answer ---------------------------------------------------------------------------
+
+
+class _Row(NamedTuple):
+    """A problem that a call may answer with, by the name of its example."""
+
+    name: str
+    code: str
+    status: int
+    title: str
+
+
+def responses(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+    """Return the Responses Object of a call: its successes, then its problems by status."""
+    found = _successes(spec, assumptions)
+    by_status: dict[int, list[_Row]] = {}
+    for row in _rows(spec, assumptions):
+        by_status.setdefault(row.status, []).append(row)
+    for status in sorted(by_status):
+        found[str(status)] = _problem(spec, status, by_status[status])
+    return found
+
+
+def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
+    statuses = {code: row.status for code, row in PROBLEMS.items()} | assumptions.problem_statuses
+    for code in (*COMMON_CODES, *spec.own_codes):
+        yield _Row(code, code, statuses[code], PROBLEMS[code].title)
+    yield _Row("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
+    if statuses["invalid_request"] != 400:
+        # Such a request reaches no world, so no world's assumptions apply to it.
+        yield _Row("broken_request", "invalid_request", 400, "Not valid HTTP")
+
+
+def _successes(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+    success: dict[str, Any] = {
+        "description": spec.summary,
+        "content": {"application/json": {"schema": {"$ref": _REF + spec.response}}},
+    }
+    if assumptions.request_id_on_success == "echoed":
+        header = _HEADERS["X-Request-Id"] | {"x-assumption": "request_id_on_success"}
+        success["headers"] = {"X-Request-Id": header}
+    if links := _links(spec, assumptions):
+        success["links"] = links
+    if isinstance(spec.success, str):
+        success["x-assumption"] = spec.success
+    found = {str(spec.success_status(assumptions)): success}
+    if spec.replayed is not None:
+        replayed = success | {
+            "description": "Exact replay: metadata, no value",
+            "x-assumption": spec.replayed,
+        }
+        found.setdefault(str(getattr(assumptions, spec.replayed)), replayed)
+    return found
+
+
+def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
+    names = ["X-Request-Id", *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
+    examples = {row.name: {"$ref": f"#/components/examples/{row.name}"} for row in rows}
+    content = {"schema": {"$ref": _REF + "ProblemDetails"}, "examples": examples}
+    response: dict[str, Any] = {
+        "description": "; ".join(f"{row.title} (`{row.code}`)" for row in rows),
+        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
+        "content": {"application/problem+json": content},
+    }
+    specified = status in spec.listed_statuses
+    if not (specified or any("status" in PROBLEMS[row.code].specified for row in rows)):
+        response["x-assumption"] = "problem_statuses"
+    return response
+
+
+def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, Any]:
+    """Return an Example Object for each problem that the document names."""
+    docs_url = assumptions.docs_url
+    if docs_url == "own":
+        docs_url = urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
+    rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
+    return {name: _example(rows[name], docs_url) for name in sorted(rows)}
+
+
+def _example(row: _Row, docs_url: str) -> dict[str, Any]:
+    problem = PROBLEMS[row.code]
+    value: dict[str, Any] = {
+        "type": f"{docs_url}/errors/{problem.slug}",
+        "title": problem.title,
+        "status": row.status,
+        "code": row.code,
+        "request_id": "req_01JGFJJZ000000000000000002",
+        "retryable": problem.retryable,
+        "suggested_action": problem.suggested_action,
+    }
+    if row.code == "rate_limited":
+        value["retry_after_seconds"] = 30
+    found: dict[str, Any] = {"summary": row.title, "value": value}
+    if "status" not in problem.specified:
+        found["x-assumption"] = "problem_statuses"
+    return found
+
+
+def _links(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+    """Return where an answer leads: to the poll of its operation, to the next page."""
+    if spec.response == "Operation":
+        return {
+            "poll": _poll("Poll the operation until it has ended.", "id"),
+            "pollBlocking": _poll("Poll the operation it waits for.", "blocking_operation_id"),
+        }
+    if spec.response == "DeploymentPage":
+        following = {
+            "project_id": "$request.path.project_id",
+            assumptions.cursor_parameter: "$response.body#/next_cursor",
+        }
+        creator = "The operation that created the first deployment."
+        return {
+            "nextPage": {
+                "operationId": spec.operation_id,
+                "description": "The next page, unless next_cursor is null or absent.",
+                "parameters": following,
+            },
+            "operation": _poll(creator, "items/0/operation_id"),
+        }
+    return {}
+
+
+def _poll(description: str, pointer: str) -> dict[str, Any]:
+    return {
+        "operationId": "getOperation",
+        "description": description,
+        "parameters": {"operation_id": f"$response.body#/{pointer}"},
+    }
+
+
+# --- Schemas -------------------------------------------------------------------------------------
+
+
+def schemas(
+    assumptions: Assumptions, absent: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the Schema Objects by name, sorted; members in `absent`, by schema, are optional."""
+    found: dict[str, Any] = {
+        "Ulid": {
+            "description": "Identifier: 26 characters of the ULID alphabet.",
+            "type": "string",
+            "minLength": 26,
+            "maxLength": 26,
+            "pattern": ULID_PATTERN,
+            "examples": ["01JGFJJZ000000000000000001"],
+        }
+    }
+    for resource in RESOURCES.values():
+        for field in resource.fields:
+            kind = field.kind.items or field.kind
+            if kind.component and not kind.part:
+                found[kind.component] = dict(sorted(kind.schema.items()))
+        found[resource.name] = _object(resource, assumptions, absent.get(resource.name, ()))
+    found["ProblemCode"] = {"description": "What went wrong, for programs.", **_CODE}
+    return dict(sorted(found.items()))
+
+
+_CODE = {"type": "string", "enum": list(PROBLEMS)}
+
+
+def _object(
+    resource: Resource, assumptions: Assumptions, absent: Collection[str]
+) -> dict[str, Any]:
+    fields = sorted(resource.fields, key=lambda field: field.optional)
+    schema: dict[str, Any] = {"additionalProperties": False} if resource.closed else {}
+    schema["description"] = resource.about
+    schema["properties"] = {f.name: _property(f, resource, assumptions) for f in fields}
+    schema["required"] = [f.name for f in fields if not f.optional and f.name not in absent]
+    schema["type"] = "object"
+    if resource.may_be_empty:
+        schema["x-assumption"] = "empty_fields"
+    if resource in REQUESTS and not resource.closed:
+        schema["x-assumption"] = "unknown_body_fields"
+        if assumptions.unknown_body_fields == "refused":
+            schema["additionalProperties"] = False
+    return schema
+
+
+def _property(field: Field, resource: Resource, assumptions: Assumptions) -> dict[str, Any]:
+    schema = dict(sorted((_schema(field.kind) | field.keywords).items()))
+    last_page = field.assumption == "last_page_cursor"
+    if field.nullable or last_page:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    if field.about:
+        schema = dict(sorted({**schema, "description": field.about}.items()))
+    if field.assumption:
+        schema["x-assumption"] = field.assumption
+    _assume(schema, field, assumptions)
+    if last_page and assumptions.last_page_cursor == "absent":
+        schema |= schema.pop("anyOf")[0]
+    if field.name in resource.may_be_empty and assumptions.empty_fields == "null":
+        inner = {key: schema[key] for key in schema if key not in _APART}
+        apart = {key: schema[key] for key in _APART if key in schema}
+        schema = {"anyOf": [inner, {"type": "null"}], **apart}
+    return schema
+
+
+#: What stands beside `anyOf`, not in it.
+_APART = ("description", "x-assumption")
+
+
+def _assume(schema: dict[str, Any], field: Field, assumptions: Assumptions) -> None:
+    """Write into a property's schema what the assumptions decide."""
+    value = getattr(assumptions, field.assumption, None)
+    if isinstance(value, tuple):
+        schema.get("items", schema)["examples"] = list(value)
+    elif field.assumption == "deployment_order":
+        schema["description"] = f"{value}.".replace("_", " ").capitalize()
+    elif field.assumption == "source_generation" and value == "ignored":
+        schema["description"] = "Not looked at."
+
+
+def _schema(kind: Kind) -> dict[str, Any]:
+    if kind.component:
+        return {"$ref": _REF + kind.component}
+    items = {} if kind.items is None else {"items": _schema(kind.items)}
+    return dict(sorted((kind.schema | items).items()))

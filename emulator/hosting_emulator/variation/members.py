@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.drawing import Draws
-from hosting_emulator.variation.shapes import SHAPES, Found
+from hosting_emulator.variation.shapes import Found
 from hosting_emulator.variation.words import thing_of
 
 #: Members of which no model knows anything.
@@ -48,7 +49,7 @@ def vary_absent(draws: Draws, found: Found, whole: dict[str, Any]) -> list[str]:
         return []
     left = [
         name
-        for name in SHAPES[found.shape].open
+        for name in RESOURCES[found.shape].may_lack
         if found.members.get(name) is not None
         and draws.wants("absent-fields", *thing, found.shape, name, one_in=4)
     ]
@@ -72,7 +73,7 @@ def vary_empty(draws: Draws, found: Found, left: Collection[str]) -> None:
     Those in `left` have a value, and are not there for that alone.
     """
     members = found.members
-    for name in SHAPES[found.shape].optional:
+    for name in RESOURCES[found.shape].may_be_empty:
         if members.get(name) is not None or name in left:
             continue
         if draws.wants("empty-fields", draws.what, found.place, name):
@@ -85,7 +86,7 @@ def vary_empty(draws: Draws, found: Found, left: Collection[str]) -> None:
 
 def vary_extra(draws: Draws, found: Found) -> None:
     """Add a member that nobody knows, first or last, where the contract does not close the object."""
-    if SHAPES[found.shape].closed:
+    if RESOURCES[found.shape].closed:
         return
     point = "problem-extras" if found.shape == "ProblemDetails" else "extra-fields"
     thing = (draws.what, found.place)

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.assuming import draw_assumptions
 from hosting_emulator.variation.points import VariationRefused, read_points
-from hosting_emulator.variation.shapes import SHAPES
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, ORIGIN, VARIATION
 from hosting_emulator.world.value import Change, World, apply
@@ -79,7 +79,7 @@ def shown_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
     """Return the members by shape that a document may not require: answers may lack them."""
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
-    return {name: shape.open for name, shape in SHAPES.items() if shape.open}
+    return {name: found.may_lack for name, found in RESOURCES.items() if found.may_lack}
 
 
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.variation.drawing import Draws
-from hosting_emulator.variation.shapes import SHAPES, Found
+from hosting_emulator.variation.shapes import Found
 
 #: Suffix, minutes east of UTC, digits of the fraction. None: as few as say it all.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
@@ -32,7 +33,7 @@ def vary_times(draws: Draws, found: list[Found]) -> None:
         return
     form = draws.pick("timestamp-form", _FORMS)
     for shape, _, members in found:
-        for name in SHAPES[shape].times:
+        for name in RESOURCES[shape].times:
             text = members.get(name)
             if isinstance(text, str) and (spelled := _spelled(text, *form)) != text:
                 members[name] = spelled

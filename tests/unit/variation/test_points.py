@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator.contract.assumptions import DEFAULTS, describe
 from hosting_emulator.contract.calls import CallTable
-from hosting_emulator.contract.openapi_responses import responses
+from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.variation.assuming import STATUSES, draw_assumptions
 from hosting_emulator.variation.points import ASSUMED, POINTS, VariationRefused, read_points
