@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.sdk import ControlRefused
 from tests.contract.conftest import HeldApi
 from tests.contract.holding import problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.world.fault_records import KINDS
 from tests.docs.terminal import Terminals
 

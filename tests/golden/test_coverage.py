@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.fault_records import KINDS

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from hosting_emulator.faults.kinds import EXAMPLES
 from hosting_emulator.faults.reading import arm
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.table import INTERVENTIONS, read_intervention
+from hosting_emulator.interventions import INTERVENTIONS, InterventionRefused, read_intervention
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess

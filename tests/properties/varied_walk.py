@@ -22,7 +22,7 @@ from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.interventions import read_intervention
 from hosting_emulator.variation.setting import (
     read_variation,
     shown_absent,

@@ -66,7 +66,7 @@ def intervene(
 
 
 def _known() -> list[dict[str, Any]]:
-    from hosting_emulator.interventions.table import describe_interventions
+    from hosting_emulator.interventions import describe_interventions
 
     return describe_interventions()
 

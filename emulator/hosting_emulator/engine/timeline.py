@@ -16,8 +16,7 @@ def carry_out(change: Change, key: str) -> None:
     """
     # Imported here: only a world with a timeline needs to read faults and interventions.
     from hosting_emulator.faults.reading import FaultRefused, arm
-    from hosting_emulator.interventions.base import InterventionRefused
-    from hosting_emulator.interventions.table import read_intervention
+    from hosting_emulator.interventions import InterventionRefused, read_intervention
 
     planned = change.row(TIMELINE, key)
     attempt = change.fork()

@@ -1,1 +1,16 @@
-"""Floor 2, interventions: changes of a world from outside the contract, each one small typed thing."""
+"""Interventions: changes of a world from outside the contract, each one small thing with a name."""
+
+import hosting_emulator.interventions.table  # noqa: F401 - it declares them all
+from hosting_emulator.interventions.declaration import (
+    INTERVENTIONS,
+    InterventionRefused,
+    describe_interventions,
+    read_intervention,
+)
+
+__all__ = [
+    "INTERVENTIONS",
+    "InterventionRefused",
+    "describe_interventions",
+    "read_intervention",
+]

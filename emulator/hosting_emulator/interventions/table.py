@@ -1,105 +1,522 @@
-"""The table of interventions, by the word that scenarios, control API and CLI use for each."""
+"""The interventions, one function each, in the order in which they are listed.
+
+A parameter that is a record is named in the document (see `declaration`): an operation by its id or
+the project whose claim it holds, a ticket by its id or the person it was issued to.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Literal
 
-import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
 
-from hosting_emulator.contract.words import nearest, plainly
-from hosting_emulator.interventions import on_access, on_operations, on_projects
-from hosting_emulator.interventions.base import Intervention, InterventionRefused, doc_of
-
-_KINDS: tuple[type[Intervention], ...] = (
-    on_operations.StickOperation,
-    on_operations.ReleaseOperation,
-    on_operations.StepOperation,
-    on_operations.FailOperation,
-    on_operations.CancelOperation,
-    on_operations.RequireReconciliation,
-    on_operations.RunReconciliation,
-    on_operations.CompleteReconciliation,
-    on_operations.ExhaustReconciliation,
-    on_operations.HoldClaim,
-    on_operations.ReleaseClaim,
-    on_operations.AddDeployments,
-    on_operations.FailDeployment,
-    on_access.ExpireTicket,
-    on_access.RevokeTicket,
-    on_access.ExpireKey,
-    on_access.RevokeKey,
-    on_access.LeaveKeyCreationUncertain,
-    on_access.SetPlan,
-    on_access.SetCredits,
-    on_access.SetPermissions,
-    on_access.AddMember,
-    on_access.RemoveMember,
-    on_access.SetRole,
-    on_access.TransferOwnership,
-    on_projects.MoveDns,
-    on_projects.FailDatabaseProvider,
-    on_projects.RecoverDatabaseProvider,
-    on_projects.SetDatabase,
-    on_projects.ConnectDomain,
-    on_projects.DisconnectDomain,
+from hosting_emulator.contract.assumptions import PERMISSIONS
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.faults.reading import arm
+from hosting_emulator.interventions.declaration import InterventionRefused, intervention, rows
+from hosting_emulator.world import lifecycles, operations
+from hosting_emulator.world.records import (
+    ApiKey,
+    Database,
+    Dns,
+    Failure,
+    Grant,
+    Membership,
+    Operation,
+    Organization,
+    Person,
+    Placement,
+    Project,
+    Reconciliation,
+    Ticket,
 )
+from hosting_emulator.world.schedule import schedule_dns_expiry
+from hosting_emulator.world.streams import draw, new_id
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    DATABASES,
+    DNS,
+    GRANTS,
+    MEMBERSHIPS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PROJECTS,
+    TICKETS,
+)
+from hosting_emulator.world.value import Change
+
+Text = Annotated[str, Meta(min_length=1)]
+_ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+
+# --- operations, the project's claim and deployments --------------------------------------------
 
 
-def _word(kind: type[Intervention]) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+@intervention
+def stick_operation(change: Change, operation: Operation) -> str:
+    """An operation stops moving, whatever the clock does, until it is released."""
+    if operation.stuck:
+        raise InterventionRefused(f"operation {operation.id} is stuck already")
+    operations.stick(change, operation)
+    return f"operation {operation.id} is stuck while {operation.state}"
 
 
-#: Every intervention by its word, such as `stick_operation`.
-INTERVENTIONS: dict[str, type[Intervention]] = {_word(kind): kind for kind in _KINDS}
-
-
-def read_intervention(document: Mapping[str, Any]) -> Intervention:
-    """Read an intervention as people write it: `{"stick_operation": {"project": "shop"}}`.
-
-    Raises InterventionRefused, naming what is unknown and what is near.
-    """
-    if len(document) != 1:
+@intervention
+def release_operation(change: Change, operation: Operation) -> str:
+    """A stuck operation moves again from where it was."""
+    if not operation.stuck:
+        raise InterventionRefused(f"operation {operation.id} is not stuck")
+    if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
         raise InterventionRefused(
-            "an intervention is an object with one word, such as "
-            '{"stick_operation": {"project": "shop"}}'
+            f"operation {operation.id} waits for its reconciliation: complete or exhaust that"
         )
-    word, options = next(iter(document.items()))
-    kind = INTERVENTIONS.get(str(word))
-    if kind is None:
-        hint = nearest(str(word), INTERVENTIONS) or f"; there are {', '.join(INTERVENTIONS)}"
-        raise InterventionRefused(f"there is no intervention {str(word)[:80]!r}{hint}")
-    options = {} if options is None else options
-    if not isinstance(options, Mapping):
-        raise InterventionRefused(f"{word} takes an object of fields")
-    fields = {field.encode_name for field in msgspec.structs.fields(kind)}
-    for name in options:
-        if name not in fields:
-            hint = nearest(str(name), fields)
-            takes = ", ".join(sorted(fields))
-            message = f"{word} has no field {name!r} (it takes {takes}){hint}"
-            raise InterventionRefused(message, str(name))
-    try:
-        return msgspec.convert(dict(options), kind)
-    except msgspec.ValidationError as error:
-        found = re.search(r"`\$\.([a-z_]+)", str(error))
-        field = found.group(1) if found else ""
-        where = f"{word}.{field}" if field else word
-        message = f"{where}: {plainly(str(error), kind, field)}"
-        raise InterventionRefused(message, field) from None
+    operations.release(change, operation)
+    return f"operation {operation.id} moves again"
 
 
-def describe_interventions() -> list[dict[str, Any]]:
-    """Return every intervention: its word, what it does, its fields and which are required."""
-    return [
+@intervention
+def step_operation(change: Change, operation: Operation) -> str:
+    """An operation takes the next step of its plan now, whatever its profile says."""
+    claim = change.row(PROJECTS, operation.project_id).claim
+    if claim != operation.id:
+        raise InterventionRefused(
+            f"operation {operation.id} waits: operation {claim} holds the project's claim; step "
+            "that one first"
+        )
+    if operation.kind == operations.HELD:
+        raise InterventionRefused(f"operation {operation.id} only holds the claim: release_claim")
+    if operation.stuck:
+        raise InterventionRefused(f"operation {operation.id} is stuck; release it first")
+    stepped = operations.step(change, operation.id)
+    return f"operation {operation.id} is {stepped.state} ({stepped.phase})"
+
+
+@intervention
+def fail_operation(
+    change: Change,
+    operation: Operation,
+    code: Text = "operation_failed",
+    message: str = "The operation failed.",
+    *,
+    retryable: bool = False,
+    suggested_action: str = "Read the deployment logs, mend the cause and start a new operation.",
+) -> str:
+    """An operation fails now, with the error that is given."""
+    operations.fail(change, operation, Failure(code, message, retryable, suggested_action))
+    return f"operation {operation.id} failed with {code}"
+
+
+@intervention
+def cancel_operation(change: Change, operation: Operation) -> str:
+    """An operation is cancelled; one that waits leaves the queue."""
+    operations.finish(change, operation, "cancelled")
+    return f"operation {operation.id} is cancelled"
+
+
+@intervention
+def require_reconciliation(change: Change, operation: Operation) -> str:
+    """An unfinished operation needs reconciliation, and stops until that has been completed."""
+    advice = "Keep polling the same operation; do not start another."
+    moved = _reconcile(change, operation, "required", advice)
+    if not moved.stuck:
+        operations.stick(change, moved)
+    return f"operation {moved.id} requires reconciliation"
+
+
+@intervention
+def run_reconciliation(change: Change, operation: Operation) -> str:
+    """The required reconciliation of an operation is running."""
+    _reconcile(change, operation, "running", "Keep polling the same operation.")
+    return f"the reconciliation of {operation.id} is running"
+
+
+@intervention
+def complete_reconciliation(change: Change, operation: Operation) -> str:
+    """The reconciliation attempt is completed, and the operation moves again: it has not ended."""
+    moved = _reconcile(change, operation, "completed", "Keep polling: this alone is no success.")
+    operations.release(change, moved)
+    return f"the reconciliation of {moved.id} is completed"
+
+
+@intervention
+def exhaust_reconciliation(change: Change, operation: Operation) -> str:
+    """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
+    moved = _reconcile(change, operation, "exhausted", "Read the operation's error.")
+    failure = Failure(
+        "reconciliation_exhausted",
+        "Reconciliation could not determine the outcome in the attempts it has.",
+        False,
+        "Look at the project's state, then start a new operation with a new Idempotency-Key.",
+    )
+    operations.fail(change, moved, failure)
+    return f"operation {moved.id} failed: its reconciliation is exhausted"
+
+
+def _reconcile(change: Change, operation: Operation, state: str, advice: str) -> Operation:
+    before = operation.reconciliation.state if operation.reconciliation else "none"
+    if not lifecycles.RECONCILIATION.may(before, state):
+        raise InterventionRefused(
+            f"the reconciliation of {operation.id} is {before}; from there it cannot become {state}"
+        )
+    attempt = operation.reconciliation.attempt_id if operation.reconciliation else None
+    if attempt is None or state == "required":
+        attempt = new_id(change)
+    observed = Reconciliation(state, attempt, format_timestamp(change.now_ms), advice)
+    moved = replace(operation, reconciliation=observed)
+    change.put(OPERATIONS, moved.id, moved)
+    return moved
+
+
+@intervention
+def hold_claim(change: Change, project: Project) -> str:
+    """Somebody else's operation takes a project's mutation claim: what comes now waits."""
+    if project.claim is not None:
+        raise InterventionRefused(
+            f"operation {project.claim} holds the claim of {project.alias} already"
+        )
+    held = operations.hold_claim(change, project)
+    return f"operation {held.id} holds the claim of {project.alias}"
+
+
+@intervention
+def release_claim(change: Change, project: Project) -> str:
+    """The operation that was made to hold a project's claim ends, and the next one moves."""
+    held = change.get(OPERATIONS, project.claim) if project.claim else None
+    if held is None or held.kind != operations.HELD:
+        raise InterventionRefused(f"the claim of {project.alias} was not held by hold_claim")
+    operations.finish(change, held, "succeeded")
+    return f"the claim of {project.alias} is free"
+
+
+@intervention
+def add_deployments(
+    change: Change,
+    project: Project,
+    count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
+    status: Literal["ready", "failed", "cancelled"] = "ready",
+) -> str:
+    """A project gets more deployments, as if they had been made now, one after the other."""
+    now = format_timestamp(change.now_ms)
+    for _ in range(count):
+        digests, ids = draw(change, "digests", 64), (new_id(change), new_id(change))
+        operations.put_past_deployment(change, project, status, digests, ids, (now, now))
+    return f"{project.alias} has {count} more deployments, {status}"
+
+
+@intervention
+def fail_deployment(
+    change: Change, operation: Operation, message: str = operations.BUILD_FAILED.message
+) -> str:
+    """The deployment that an operation is making fails, and the operation with it."""
+    if operation.deployment_id is None:
+        raise InterventionRefused(f"operation {operation.id} makes no deployment")
+    operations.fail(change, operation, replace(operations.BUILD_FAILED, message=message))
+    return f"deployment {operation.deployment_id} failed"
+
+
+# --- tickets, API keys, people and organizations ------------------------------------------------
+
+
+@intervention
+def expire_ticket(change: Change, ticket: Ticket) -> str:
+    """An unused ticket expires now, before its ten minutes are over."""
+    change.put(TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
+    return f"ticket {ticket.id} has expired"
+
+
+@intervention
+def revoke_ticket(change: Change, ticket: Ticket) -> str:
+    """An unused ticket is revoked."""
+    change.put(TICKETS, ticket.id, replace(ticket, state="revoked"))
+    return f"ticket {ticket.id} is revoked"
+
+
+@intervention
+def expire_key(change: Change, key: ApiKey) -> str:
+    """An API key expires now, before its 90 days are over."""
+    change.put(API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
+    return f"API key {key.name} has expired"
+
+
+@intervention
+def revoke_key(change: Change, key: ApiKey) -> str:
+    """An API key is revoked."""
+    change.put(API_KEYS, key.id, replace(key, revoked=True))
+    return f"API key {key.name} is revoked"
+
+
+@intervention
+def leave_key_creation_uncertain(
+    change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1
+) -> str:
+    """The next creations of API keys are made, but answered api_key_creation_uncertain."""
+    fault = arm(
+        change,
         {
-            "word": word,
-            "about": doc_of(kind),
-            "fields": [
-                {"name": field.encode_name, "required": field.required}
-                for field in msgspec.structs.fields(kind)
-            ],
-        }
-        for word, kind in INTERVENTIONS.items()
-    ]
+            "abort": {"code": "api_key_creation_uncertain"},
+            "call": "create_user_api_key",
+            "phase": "after_commit",
+            "times": times,
+        },
+    )
+    return f"{fault.id} leaves the next {times} key creations uncertain"
+
+
+@intervention
+def set_plan(change: Change, organization: Organization, plan: Literal["free", "paid"]) -> str:
+    """An organization changes its plan."""
+    change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
+    return f"{organization.alias} is on the {plan} plan"
+
+
+@intervention
+def set_credits(
+    change: Change,
+    organization: Organization,
+    credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
+) -> str:
+    """An organization has so many credits."""
+    change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
+    return f"{organization.alias} has {credits} credits"
+
+
+@intervention
+def set_permissions(change: Change, organization: Organization, permissions: list[str]) -> str:
+    """An organization enables these product permissions for API keys, and no others."""
+    for name in permissions:
+        if name not in PERMISSIONS:
+            hint = nearest(name, PERMISSIONS) or f"; there are {', '.join(PERMISSIONS)}"
+            raise InterventionRefused(f"there is no permission {name[:80]!r}{hint}")
+    enabled = tuple(name for name in PERMISSIONS if name in permissions)
+    change.put(ORGANIZATIONS, organization.id, replace(organization, permissions=enabled))
+    return f"{organization.alias} enables {', '.join(enabled) or 'no permission'}"
+
+
+@intervention
+def add_member(
+    change: Change,
+    organization: Organization,
+    person: Person,
+    role: Literal["owner", "member"] = "member",
+) -> str:
+    """A person joins an organization, or changes their role in it."""
+    membership = Membership(organization.id, person.id, role)
+    change.put(MEMBERSHIPS, f"{organization.id}/{person.id}", membership)
+    return f"{person.alias} is {role} of {organization.alias}"
+
+
+@intervention
+def remove_member(change: Change, organization: Organization, person: Person) -> str:
+    """A person leaves an organization; tokens and keys they hold lose its scope at once."""
+    key = f"{organization.id}/{person.id}"
+    if change.get(MEMBERSHIPS, key) is None:
+        raise InterventionRefused(f"{person.alias} does not belong to {organization.alias}")
+    change.delete(MEMBERSHIPS, key)
+    return f"{person.alias} no longer belongs to {organization.alias}"
+
+
+@intervention
+def set_role(
+    change: Change,
+    project: Project,
+    person: Person,
+    role: Literal["owner", "maintainer", "reader", "none"],
+) -> str:
+    """A person has this role in a project, or none."""
+    membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{person.id}")
+    if membership is None:
+        raise InterventionRefused(
+            f"{person.alias} does not belong to the organization of {project.alias}; use "
+            "add_member first"
+        )
+    if membership.role == "owner":
+        raise InterventionRefused(
+            f"{person.alias} owns the organization of {project.alias}, and so each of its projects"
+        )
+    key = f"{project.id}/{person.id}"
+    if role == "none":
+        if change.get(GRANTS, key) is None:
+            raise InterventionRefused(f"{person.alias} has no role in {project.alias}")
+        change.delete(GRANTS, key)
+        return f"{person.alias} has no role in {project.alias}"
+    change.put(GRANTS, key, Grant(project.id, person.id, role))
+    return f"{person.alias} is {role} of {project.alias}"
+
+
+@intervention
+def transfer_ownership(change: Change, organization: Organization, to: Person) -> str:
+    """An organization gets another owner; those who were become members."""
+    owners = {
+        key: membership
+        for key, membership in rows(change, MEMBERSHIPS)
+        if membership.organization_id == organization.id and membership.role == "owner"
+    }
+    key = f"{organization.id}/{to.id}"
+    if key in owners:
+        raise InterventionRefused(f"{to.alias} owns {organization.alias} already")
+    for other, membership in owners.items():
+        change.put(MEMBERSHIPS, other, replace(membership, role="member"))
+    change.put(MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
+    return f"{to.alias} owns {organization.alias}"
+
+
+# --- a project's DNS authorization, databases and domain ----------------------------------------
+
+
+@intervention
+def move_dns(
+    change: Change,
+    project: Project,
+    to: Literal["pending", "authorized", "expired", "revoked"],
+    zone: str | None = None,
+    expires_in: str = "30d",
+) -> str:
+    """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
+
+    `zone` is the customer's zone, `expires_in` how long an authorization lasts (world time).
+    """
+    dns = change.get(DNS, project.id) or Dns()
+    if not lifecycles.DNS_AUTHORIZATION.may(dns.status, to):
+        following = " or ".join(sorted(lifecycles.DNS_AUTHORIZATION.transitions[dns.status]))
+        raise InterventionRefused(
+            f"the DNS authorization of {project.alias} is {dns.status}; from there it can only "
+            f"become {following}"
+        )
+    zone = zone or dns.zone or f"{project.handle}.example"
+    if not _ZONE.fullmatch(zone):
+        raise InterventionRefused(f"{zone[:80]!r} is no zone: write it like example.com")
+    expires_ms = dns.expires_ms
+    if to in ("pending", "authorized"):
+        try:
+            expires_ms = change.now_ms + parse_duration_ms(expires_in)
+        except ValueError as error:
+            raise InterventionRefused(str(error)) from None
+    elif to == "expired":
+        expires_ms = change.now_ms
+    change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
+    if to == "authorized" and expires_ms is not None:
+        schedule_dns_expiry(change, project.id, expires_ms)
+    return f"the DNS authorization of {project.alias} is {to}"
+
+
+Environment = Literal["dev", "prod", "both"]
+
+
+@intervention
+def fail_database_provider(
+    change: Change, project: Project, environment: Environment = "both"
+) -> str:
+    """The provider of a project's databases fails: reading their compute answers a problem."""
+    return _turn_provider(change, project, environment, failing=True)
+
+
+@intervention
+def recover_database_provider(
+    change: Change, project: Project, environment: Environment = "both"
+) -> str:
+    """The provider of a project's databases answers again."""
+    return _turn_provider(change, project, environment, failing=False)
+
+
+def _turn_provider(
+    change: Change, project: Project, environment: Environment, *, failing: bool
+) -> str:
+    databases = _databases(change, project, environment)
+    does = "fails" if failing else "answers"
+    text = f"the database provider of {project.alias} {does} ({_environments(databases)})"
+    if all(record.provider_failing == failing for record in databases.values()):
+        raise InterventionRefused(f"{text} already")
+    for key, record in databases.items():
+        change.put(DATABASES, key, replace(record, provider_failing=failing))
+    return text
+
+
+def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
+    """Return what is meant, by key: a shared database is both environments' at once."""
+    keys = [f"{project.id}/{name}" for name in ("dev", "prod")]
+    databases = {key: change.get(DATABASES, key) or Database("separate") for key in keys}
+    if environment == "both" or any(r.data_mode == "shared" for r in databases.values()):
+        return databases
+    key = f"{project.id}/{environment}"
+    return {key: databases[key]}
+
+
+def _environments(databases: dict[str, Database]) -> str:
+    return " and ".join(key.rpartition("/")[2] for key in databases)
+
+
+@intervention
+def set_database(
+    change: Change,
+    project: Project,
+    environment: Environment = "both",
+    state: Literal["absent", "init", "ready", "suspended", "resizing", "failed"] | None = None,
+    pending_state: Literal["init", "ready", "suspended", "resizing", "failed"] | None = None,
+    data_mode: Literal["shared", "separate"] | None = None,
+    suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
+) -> str:
+    """A project's database is in this state, absent (no placement), or shared by both environments."""
+    details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
+    details = {name: value for name, value in details.items() if value is not None}
+    if not details and (state, data_mode) == (None, None):
+        raise InterventionRefused(
+            "say what changes: state, pending_state, data_mode or suspend_timeout_seconds"
+        )
+    if state == "absent" and details:
+        raise InterventionRefused("a database that is absent has a state and nothing else")
+    if data_mode is not None and environment != "both":
+        raise InterventionRefused("data_mode is that of both environments: leave environment out")
+    databases = _databases(change, project, environment)
+    before = databases
+    if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
+        # One physical database for both environments (contract, DatabaseCompute): dev's.
+        one = min(databases.values(), key=lambda record: record.placement is None)
+        before = dict.fromkeys(databases, one)
+    for key, record in before.items():
+        placement = _placement(record.placement, state, details)
+        mode = data_mode or record.data_mode
+        change.put(DATABASES, key, replace(record, data_mode=mode, placement=placement))
+    became = state or data_mode or "changed"
+    return f"the database of {project.alias} ({_environments(databases)}) is {became}"
+
+
+def _placement(
+    before: Placement | None, state: str | None, details: Mapping[str, object]
+) -> Placement | None:
+    if state == "absent":
+        return None
+    if before is None and state is None:
+        if details:
+            raise InterventionRefused("the database is absent; give it a state too")
+        return None
+    placement = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
+    if state is not None:
+        placement = replace(placement, state=state, pending_state=None)
+    return replace(placement, **details)
+
+
+@intervention
+def connect_domain(change: Change, project: Project, domain: str) -> str:
+    """A project has a domain of its own; in a Free workspace that depends on the flag being shown."""
+    if not _ZONE.fullmatch(domain):
+        raise InterventionRefused(f"{domain[:80]!r} is no domain: write it like example.com")
+    plan = change.row(ORGANIZATIONS, project.organization_id).plan
+    if plan == "free" and not project.flag_enabled:
+        raise InterventionRefused(
+            f"{project.alias} is in a Free workspace, where a domain needs the flag to be shown"
+        )
+    change.put(PROJECTS, project.id, replace(project, custom_domain=domain))
+    return f"{project.alias} has the domain {domain}"
+
+
+@intervention
+def disconnect_domain(change: Change, project: Project) -> str:
+    """A project gives up its own domain."""
+    if project.custom_domain is None:
+        raise InterventionRefused(f"{project.alias} has no domain of its own")
+    change.put(PROJECTS, project.id, replace(project, custom_domain=None))
+    return f"{project.alias} gave up {project.custom_domain}"

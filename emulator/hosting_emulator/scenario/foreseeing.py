@@ -16,15 +16,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.reading import FaultRefused, read_fault
-from hosting_emulator.interventions.base import (
-    Intervention,
-    InterventionRefused,
-    find_organization,
-    find_person,
-    find_project,
-)
-from hosting_emulator.interventions.on_access import TransferOwnership
-from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.interventions import InterventionRefused, read_intervention
 from hosting_emulator.scenario.comparing import pattern_of
 from hosting_emulator.scenario.document import ExpectPart, StepPart
 from hosting_emulator.scenario.located import Path
@@ -64,27 +56,12 @@ def check_turn(
             if not any(names_in(found)):
                 read_fault(change.fork(), found)
         else:
-            _check_subjects(change, read_intervention(found))
+            read_intervention(found).check_names(change)
     except FaultRefused as error:
         raise scenario.located.error((*path, *fault_place(error)), str(error)) from None
     except InterventionRefused as error:
         where = (*path, next(iter(found)), *fault_place(error)) if found else path
         raise scenario.located.error(where, str(error)) from None
-
-
-def _check_subjects(change: Change, intervention: Intervention) -> None:
-    finders = [("project", find_project), ("person", find_person)]
-    finders.append(("organization", find_organization))
-    if isinstance(intervention, TransferOwnership):
-        finders.append(("to", find_person))
-    for field, find in finders:
-        name = getattr(intervention, field, None)
-        if name is None or "${" in name:
-            continue
-        try:
-            find(change, name)
-        except InterventionRefused as error:
-            raise InterventionRefused(str(error), field) from None
 
 
 def check_story(scenario: Scenario, change: Change) -> None:

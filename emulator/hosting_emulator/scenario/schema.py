@@ -10,7 +10,7 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.faults.kinds import CONDITIONS, MATCHES
 from hosting_emulator.faults.reading import CALL_IDS, RULE_FIELDS, RuleFields
-from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ScenarioPart
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.fault_records import KINDS

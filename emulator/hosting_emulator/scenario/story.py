@@ -26,8 +26,7 @@ from hosting_emulator.engine.problem_documents import problem_document, status_o
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.faults.viewing import faults_in_order
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.interventions import InterventionRefused, read_intervention
 from hosting_emulator.scenario.comparing import Difference, compare
 from hosting_emulator.scenario.document import ACTIONS, REQUESTS, ExpectPart, StepPart
 from hosting_emulator.scenario.located import Path

@@ -91,7 +91,9 @@ def begin(
         expected_generation=expected_generation,
     )
     if kind == INITIALIZE and change.assumptions.source_creates_deployment:
-        deployment = _new_deployment(change, project, operation)
+        digests = draw(change, "digests", 64)
+        ids = (new_id(change), operation.id)
+        deployment = put_deployment(change, project, "queued", digests, ids, (now, now))
         operation = replace(operation, deployment_id=deployment.id)
     change.put(OPERATIONS, operation.id, operation)
     if project.claim is None:
@@ -101,21 +103,38 @@ def begin(
     return operation
 
 
-def _new_deployment(change: Change, project: Project, operation: Operation) -> Deployment:
-    digests = draw(change, "digests", 64).hex()
+def put_deployment(
+    change: Change,
+    project: Project,
+    status: str,
+    digests: bytes,
+    ids: tuple[str, str],
+    times: tuple[str, str],
+) -> Deployment:
+    """Write a deployment; `ids` are its own and its operation's, `times` created and updated at.
+
+    Its digests are made of 64 bytes. One that is ready has an artifact and a URL.
+    """
+    text, ready = digests.hex(), status == "ready"
     deployment = Deployment(
-        id=new_id(change),
+        id=ids[0],
         project_id=project.id,
-        operation_id=operation.id,
-        commit_sha=digests[:40],
-        source_digest="sha256:" + digests[:64],
-        build_plan_digest="sha256:" + digests[64:],
-        status="queued",
-        created_at=operation.created_at,
-        updated_at=operation.updated_at,
+        operation_id=ids[1],
+        commit_sha=text[:40],
+        source_digest="sha256:" + text[:64],
+        build_plan_digest="sha256:" + text[64:],
+        status=status,
+        created_at=times[0],
+        updated_at=times[1],
+        artifact_digest="sha256:" + text[32:96] if ready else None,
+        url=_production_url(change, project) if ready else None,
     )
     change.put(DEPLOYMENTS, deployment.id, deployment)
     return deployment
+
+
+def _production_url(change: Change, project: Project) -> str:
+    return "https://" + hostnames(change.world.name, change.assumptions, project).production
 
 
 def _join_queue(change: Change, project: Project, operation: Operation) -> None:
@@ -194,9 +213,7 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
         extra["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
     if status == "ready":
         project = change.row(PROJECTS, operation.project_id)
-        extra["url"] = (
-            "https://" + hostnames(change.world.name, change.assumptions, project).production
-        )
+        extra["url"] = _production_url(change, project)
     moved = replace(deployment, status=status, updated_at=format_timestamp(change.now_ms), **extra)
     change.put(DEPLOYMENTS, moved.id, moved)
 
@@ -315,25 +332,32 @@ def hold_claim(change: Change, project: Project) -> Operation:
     return entered
 
 
-def past_operation(change: Change, deployment: Deployment) -> Operation:
-    """Write the ended operation that made a deployment which is simply there."""
-    ready = deployment.status == "ready"
+def put_past_deployment(
+    change: Change,
+    project: Project,
+    status: str,
+    digests: bytes,
+    ids: tuple[str, str],
+    times: tuple[str, str],
+) -> None:
+    """Write a deployment that is simply there (see `put_deployment`), and the operation that made it."""
+    put_deployment(change, project, status, digests, ids, times)
+    ready = status == "ready"
     operation = Operation(
-        id=deployment.operation_id,
+        id=ids[1],
         kind=INITIALIZE,
-        project_id=deployment.project_id,
-        created_at=deployment.created_at,
-        updated_at=deployment.updated_at,
+        project_id=project.id,
+        created_at=times[0],
+        updated_at=times[1],
         created_ms=change.now_ms,
-        state="succeeded" if ready else deployment.status,
+        state="succeeded" if ready else status,
         phase="done",
         step=len(DEPLOYING_PLAN) - 1,
-        deployment_id=deployment.id,
-        build_completed_at=deployment.updated_at if ready else None,
-        error=BUILD_FAILED if deployment.status == "failed" else None,
+        deployment_id=ids[0],
+        build_completed_at=times[1] if ready else None,
+        error=BUILD_FAILED if status == "failed" else None,
     )
     change.put(OPERATIONS, operation.id, operation)
-    return operation
 
 
 def count_poll(change: Change, operation: Operation) -> Operation:

@@ -12,12 +12,11 @@ from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import past_operation
+from hosting_emulator.world.operations import put_past_deployment
 from hosting_emulator.world.schedule import schedule_dns_expiry
 from hosting_emulator.world.streams import derive, seeded_id
 from hosting_emulator.world.value import Change
 from hosting_emulator.world.words import dev_label
-from hosting_emulator.world.zones import hostnames
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
@@ -171,24 +170,14 @@ def _add_databases(change: Change, project: r.Project, site: Site) -> None:
 def _add_deployment(change: Change, project: r.Project, number: int, total: int) -> None:
     seed, label = change.world.seed, f"{project.alias}/{number}"
     began_ms = change.now_ms - (total - number) * DAY_MS // 2 - number * 7 * MINUTE_MS
-    status = "cancelled" if number % 11 == 4 else "failed" if number % 7 == 5 else "ready"
-    ready = status == "ready"
-    digests = derive(seed, "digests", label, size=64).hex()
-    production = hostnames(change.world.name, change.assumptions, project).production
-    operation_id = seeded_id(seed, SEEDED_MS + number, "operation", label)
-    began, ended = format_timestamp(began_ms), format_timestamp(began_ms + 10_000)
-    deployment = r.Deployment(
-        id=seeded_id(seed, SEEDED_MS + number, "deployment", label),
-        project_id=project.id,
-        operation_id=operation_id,
-        commit_sha=digests[:40],
-        source_digest="sha256:" + digests[:64],
-        build_plan_digest="sha256:" + digests[64:],
-        status=status,
-        created_at=began,
-        updated_at=ended,
-        artifact_digest="sha256:" + digests[32:96] if ready else None,
-        url=f"https://{production}" if ready else None,
+    put_past_deployment(
+        change,
+        project,
+        "cancelled" if number % 11 == 4 else "failed" if number % 7 == 5 else "ready",
+        derive(seed, "digests", label, size=64),
+        (
+            seeded_id(seed, SEEDED_MS + number, "deployment", label),
+            seeded_id(seed, SEEDED_MS + number, "operation", label),
+        ),
+        (format_timestamp(began_ms), format_timestamp(began_ms + 10_000)),
     )
-    change.put(t.DEPLOYMENTS, deployment.id, deployment)
-    past_operation(change, deployment)

@@ -2,7 +2,7 @@
 
 import json
 
-from hosting_emulator.interventions.table import INTERVENTIONS
+from hosting_emulator.interventions import INTERVENTIONS
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 SENT = "POST /worlds/default/interventions"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.interventions import read_intervention
 from hosting_emulator.world.records import ApiKey, Database, Operation, Project, Ticket
 from hosting_emulator.world.tables import API_KEYS, DATABASES, OPERATIONS, PROJECTS, TICKETS
 from hosting_emulator.world.value import Change

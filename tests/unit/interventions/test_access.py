@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.table import read_intervention
+from hosting_emulator.interventions import InterventionRefused, read_intervention
 from hosting_emulator.world.value import Change
 from tests.unit.interventions.conftest import Stage
 

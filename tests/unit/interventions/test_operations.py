@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions.base import InterventionRefused
+from hosting_emulator.interventions import InterventionRefused
 from tests.unit.interventions.conftest import Stage
 
 HOUR_MS = 3_600_000

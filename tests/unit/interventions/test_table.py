@@ -5,24 +5,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.on_operations import StickOperation
-from hosting_emulator.interventions.table import (
+from hosting_emulator.interventions import (
     INTERVENTIONS,
+    InterventionRefused,
     describe_interventions,
     read_intervention,
 )
 
 
 def test_intervention_is_read_by_its_word():
-    assert read_intervention({"stick_operation": {"project": "shop"}}) == StickOperation(
-        project="shop"
-    )
+    assert read_intervention({"stick_operation": {"project": "shop"}}) == INTERVENTIONS[
+        "stick_operation"
+    ](operation=None, project="shop")
 
 
 @pytest.mark.parametrize("options", [{}, None])
 def test_fields_may_be_left_out(options: object):
-    assert read_intervention({"stick_operation": options}) == StickOperation()
+    assert read_intervention({"stick_operation": options}) == INTERVENTIONS["stick_operation"]()
 
 
 @pytest.mark.parametrize(

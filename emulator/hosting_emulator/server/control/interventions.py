@@ -6,8 +6,11 @@ from typing import Any
 
 from aiohttp import web
 
-from hosting_emulator.interventions.base import InterventionRefused
-from hosting_emulator.interventions.table import describe_interventions, read_intervention
+from hosting_emulator.interventions import (
+    InterventionRefused,
+    describe_interventions,
+    read_intervention,
+)
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world.value import Change

@@ -74,15 +74,14 @@ async def why_operation(context: Context, world: str, operation: str) -> web.Res
 
 async def step_operation(context: Context, world: str, operation: str) -> web.Response:
     """POST …/operations/{operation}/step: take the next step of its plan now, and show it."""
-    from hosting_emulator.interventions.base import InterventionRefused
-    from hosting_emulator.interventions.on_operations import StepOperation
+    from hosting_emulator.interventions import InterventionRefused, read_intervention
 
     engine = context.engine(world)
     now_ms = engine.run_due()
     find_operation(engine, operation)
     change = Change(engine.world, now_ms)
     try:
-        StepOperation(operation).apply(change)
+        read_intervention({"step_operation": {"operation": operation}}).apply(change)
     except InterventionRefused as error:
         raise ControlRefused(409, "Operation not stepped", str(error)) from None
     shown = views.operation(change, change.row(OPERATIONS, operation))

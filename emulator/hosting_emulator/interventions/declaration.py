@@ -1,0 +1,278 @@
+"""How an intervention is declared, read as people write it, described and carried out.
+
+A declaration is one function in `table`: its name is the word, its docstring what it does, its
+parameters the fields. A parameter of a record's type is written as a name and found in the world.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter, signature
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+import msgspec
+
+from hosting_emulator.contract.words import nearest, plainly
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.naming import N, id_of, not_found
+from hosting_emulator.world.operations import finished
+from hosting_emulator.world.records import (
+    ApiKey,
+    Operation,
+    Organization,
+    Person,
+    Project,
+    Ticket,
+)
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PEOPLE,
+    PROJECTS,
+    TICKETS,
+    Table,
+)
+from hosting_emulator.world.value import Change
+
+R = TypeVar("R")
+#: An intervention: what it does to a change, said in one sentence.
+Function = Callable[..., str]
+F = TypeVar("F", bound=Function)
+
+
+class InterventionRefused(ValueError):
+    """An intervention that makes no sense here; the message says why and what would.
+
+    `field` is the field at fault, as far as that can be told from how it is written.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
+    """Walk a table as it stands in this change, in no particular order.
+
+    Several interventions may share one change, when time jumps over all of them.
+    """
+    written = change.writes.get(table.name, {})
+    for key, record in change.world.rows(table):
+        if key not in written:
+            yield key, record
+    for key, changed in written.items():
+        if changed is not None:
+            yield key, changed
+
+
+def _find(change: Change, table: Table[N], name: str) -> N:
+    record = change.get(table, id_of(change.world, table, name))
+    if record is None:
+        raise InterventionRefused(not_found(change.world, table, name))
+    return record
+
+
+def _find_project(change: Change, name: str) -> Project:
+    return _find(change, PROJECTS, name)
+
+
+def _find_organization(change: Change, name: str) -> Organization:
+    return _find(change, ORGANIZATIONS, name)
+
+
+def _find_person(change: Change, name: str) -> Person:
+    return _find(change, PEOPLE, name)
+
+
+def _find_operation(change: Change, operation: str | None, project: str | None) -> Operation:
+    """Return an unfinished operation: by id, or the one that holds a project's claim."""
+    if (operation is None) == (project is None):
+        raise InterventionRefused("name either the operation (by id) or the project it holds")
+    if operation is None:
+        held = _find_project(change, str(project))
+        if held.claim is None:
+            raise InterventionRefused(f"no operation of project {held.alias} is under way")
+        return change.row(OPERATIONS, held.claim)
+    record = change.get(OPERATIONS, operation)
+    if record is None:
+        raise InterventionRefused(f"there is no operation {operation[:80]!r}")
+    if finished(record):
+        raise InterventionRefused(f"operation {record.id} is {record.state} already: that is final")
+    return record
+
+
+def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Ticket:
+    """Return an unused ticket: by id, or the last one of a person."""
+    if (ticket is None) == (person is None):
+        raise InterventionRefused("name either the ticket (by id) or the person it was issued to")
+    if ticket is None:
+        holder = _find_person(change, str(person))
+        ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
+        if ticket is None:
+            raise InterventionRefused(f"{holder.alias} has no ticket")
+    record = change.get(TICKETS, ticket)
+    if record is None:
+        raise InterventionRefused(f"there is no ticket {ticket[:80]!r}")
+    state = "expired" if record.expires_ms <= change.now_ms else record.state
+    if not lifecycles.TICKET.may(state, "revoked"):
+        raise InterventionRefused(f"ticket {record.id} is {state} already")
+    return record
+
+
+def _find_key(change: Change, key: str) -> ApiKey:
+    """Return an active API key by id, or the last active one of a name."""
+
+    def state_of(record: ApiKey) -> str:
+        if record.revoked:
+            return "revoked"
+        return "expired" if record.expires_ms <= change.now_ms else "active"
+
+    record = change.get(API_KEYS, key)
+    if record is None:
+        named = [each for _, each in rows(change, API_KEYS) if each.name == key]
+        active = [each for each in named if state_of(each) == "active"]
+        record = max(active or named, key=lambda each: each.id, default=None)
+    if record is None:
+        raise InterventionRefused(f"no API key is {key[:80]!r} (by id or name)")
+    if not lifecycles.API_KEY.may(state_of(record), "revoked"):
+        raise InterventionRefused(f"API key {record.id} is {state_of(record)} already")
+    return record
+
+
+class _Subject(NamedTuple):
+    """How a record that is a parameter is found, and the pair of fields of which one names it.
+
+    Without a pair it is named by a field of the parameter's own name. `check` finds what the last
+    field names, where that can be told before the intervention is carried out.
+    """
+
+    find: Callable[..., Any]
+    check: Callable[[Change, str], Any] | None = None
+    fields: tuple[str, ...] = ()
+
+
+_SUBJECTS: dict[Any, _Subject] = {
+    Organization: _Subject(_find_organization, _find_organization),
+    Person: _Subject(_find_person, _find_person),
+    Project: _Subject(_find_project, _find_project),
+    Operation: _Subject(_find_operation, _find_project, ("operation", "project")),
+    Ticket: _Subject(_find_ticket, _find_person, ("ticket", "person")),
+    ApiKey: _Subject(_find_key),
+}
+
+
+class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An intervention as it is written: base of the types that the declarations give."""
+
+    def apply(self, change: Change) -> str:
+        """Change the world and say in one sentence what was done.
+
+        Raises InterventionRefused, and then nothing is changed.
+        """
+        function, parameters = _DECLARED[type(self)]
+        arguments = {}
+        for name, kind in parameters.items():
+            subject = _SUBJECTS.get(kind)
+            fields = (name,) if subject is None else subject.fields or (name,)
+            values = [getattr(self, field) for field in fields]
+            arguments[name] = values[0] if subject is None else subject.find(change, *values)
+        return function(change, **arguments)
+
+    def check_names(self, change: Change) -> None:
+        """Check the organizations, people and projects it names, but for variables of a story.
+
+        Raises InterventionRefused.
+        """
+        for name, kind in _DECLARED[type(self)][1].items():
+            subject = _SUBJECTS.get(kind)
+            if subject is None or subject.check is None:
+                continue
+            field = subject.fields[-1] if subject.fields else name
+            written = getattr(self, field)
+            if written is None or "${" in written:
+                continue
+            try:
+                subject.check(change, written)
+            except InterventionRefused as error:
+                raise InterventionRefused(str(error), field) from None
+
+
+#: Every intervention by its word, such as `stick_operation`.
+INTERVENTIONS: dict[str, type[Intervention]] = {}
+_DECLARED: dict[type[Intervention], tuple[Function, dict[str, Any]]] = {}
+
+
+def intervention(function: F) -> F:
+    """Declare an intervention."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = {name: hints[name] for name in signature(function).parameters if name != "change"}
+    fields: list[Any] = []
+    for name, kind in parameters.items():
+        default = signature(function).parameters[name].default
+        if kind in _SUBJECTS:
+            pair = _SUBJECTS[kind].fields
+            fields += [(field, str | None, None) for field in pair] or [(name, str)]
+        else:
+            fields.append((name, kind) if default is Parameter.empty else (name, kind, default))
+    word = function.__name__
+    declared: Any = msgspec.defstruct(
+        word.title().replace("_", ""),
+        fields,
+        bases=(Intervention,),
+        namespace={"__doc__": function.__doc__},
+        frozen=True,
+    )
+    INTERVENTIONS[word] = declared
+    _DECLARED[declared] = (function, parameters)
+    return function
+
+
+def read_intervention(document: Mapping[str, Any]) -> Intervention:
+    """Read an intervention as people write it: `{"stick_operation": {"project": "shop"}}`.
+
+    Raises InterventionRefused, naming what is unknown and what is near.
+    """
+    if len(document) != 1:
+        raise InterventionRefused(
+            "an intervention is an object with one word, such as "
+            '{"stick_operation": {"project": "shop"}}'
+        )
+    word, options = next(iter(document.items()))
+    kind = INTERVENTIONS.get(str(word))
+    if kind is None:
+        hint = nearest(str(word), INTERVENTIONS) or f"; there are {', '.join(INTERVENTIONS)}"
+        raise InterventionRefused(f"there is no intervention {str(word)[:80]!r}{hint}")
+    options = {} if options is None else options
+    if not isinstance(options, Mapping):
+        raise InterventionRefused(f"{word} takes an object of fields")
+    for name in options:
+        if name not in kind.__struct_fields__:
+            hint = nearest(str(name), kind.__struct_fields__)
+            takes = ", ".join(sorted(kind.__struct_fields__))
+            message = f"{word} has no field {name!r} (it takes {takes}){hint}"
+            raise InterventionRefused(message, str(name))
+    try:
+        return msgspec.convert(dict(options), kind)
+    except msgspec.ValidationError as error:
+        place = re.search(r"`\$\.([a-z_]+)", str(error))
+        field = place.group(1) if place else ""
+        where = f"{word}.{field}" if field else word
+        message = f"{where}: {plainly(str(error), kind, field)}"
+        raise InterventionRefused(message, field) from None
+
+
+def describe_interventions() -> list[dict[str, Any]]:
+    """Return every intervention: its word, what it does, its fields and which are required."""
+    return [
+        {
+            "word": word,
+            "about": " ".join((kind.__doc__ or "").split("\n\n")[0].split()),
+            "fields": [
+                {"name": field.name, "required": field.required}
+                for field in msgspec.structs.fields(kind)
+            ],
+        }
+        for word, kind in INTERVENTIONS.items()
+    ]
