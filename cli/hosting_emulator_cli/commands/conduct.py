@@ -123,9 +123,9 @@ def rules(as_json: bool) -> None:
 
     Works without a running emulator. --json adds why each is one, and what to do instead.
     """
-    from hosting_emulator.conduct.viewing import rules_view
+    from hosting_emulator.conduct.watch import RULES
 
-    items = rules_view()["items"]
+    items = [rule.view() for rule in RULES.values()]
     if as_json:
         put_json(items)
         return

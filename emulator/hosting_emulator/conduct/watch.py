@@ -6,17 +6,35 @@ unjudged; what had left it before cannot be judged, and is counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any
 
-from hosting_emulator.conduct.judges import JUDGES
-from hosting_emulator.conduct.rule import SEVERITIES, Finding, Judge
-from hosting_emulator.conduct.seen import Seen
+from hosting_emulator.conduct.exchange import ExchangeView
+from hosting_emulator.conduct.idempotency import KeyReused, MissingKey, NewKey
+from hosting_emulator.conduct.requests import (
+    KeyNotListed,
+    Leaking,
+    MadeUpCursor,
+    SessionNeeded,
+    Tickets,
+    UnreadField,
+)
+from hosting_emulator.conduct.retries import AfterEnd, NotRetryable, RetryAfter, TooEarly
+from hosting_emulator.conduct.rules import SEVERITIES, ConductRule, Finding, Judge
+from hosting_emulator.conduct.unfinished import Following, Paging
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import Entry
 
+#: Who judges, in the order in which documents list their rules.
+JUDGES: tuple[type[Judge], ...] = (
+    *(MissingKey, NewKey, KeyReused, NotRetryable, RetryAfter, TooEarly, AfterEnd),
+    *(Following, Paging, Tickets, SessionNeeded, Leaking, MadeUpCursor, KeyNotListed, UnreadField),
+)
+#: All rules by their ids, in order.
+RULES: dict[str, ConductRule] = {rule.id: rule for judge in JUDGES for rule in judge.rules}
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
 MOST_REQUESTS = 20
@@ -25,31 +43,37 @@ OWN = b"x-emulator-own"
 
 
 @dataclass(slots=True)
-class _Found:
-    """The findings of one rule: those kept, by group, and how many there were in all."""
+class _RuleFindings:
+    """The findings of one rule: those kept, and how many there were in all."""
 
     kept: list[Finding] = field(default_factory=list)
-    by_group: dict[object, Finding] = field(default_factory=dict)
     count: int = 0
+    _groups: dict[Hashable, Finding] = field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
-        known = self.by_group.get(finding.group) if finding.group is not None else None
+        """Keep a finding, or add it to that of its group."""
+        known = self._groups.get(finding.group) if finding.group is not None else None
         if known is not None:
             _merge(known, finding)
             return
         self.count += 1
         if len(self.kept) < MOST_FINDINGS:
             self.kept.append(finding)
-            if finding.group is not None:
-                self.by_group[finding.group] = finding
+            self._groups[finding.group] = finding
+
+    def standing(self) -> _RuleFindings:
+        """Return a copy without what was withdrawn."""
+        kept = [replace(one, requests=[*one.requests]) for one in self.kept if not one.withdrawn]
+        count = self.count - (len(self.kept) - len(kept))
+        return _RuleFindings(kept, count, {finding.group: finding for finding in kept})
 
 
 def _merge(known: Finding, finding: Finding) -> None:
     new = [n for n in finding.requests if n > known.last]
     known.last = max(known.last, *finding.requests)
-    room = MOST_REQUESTS - len(known.requests)
-    known.requests += new[: max(0, room)]
-    known.more += len(new[max(0, room) :])
+    room = max(0, MOST_REQUESTS - len(known.requests))
+    known.requests += new[:room]
+    known.more += len(new[room:])
     known.at_ms = finding.at_ms
     if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
         known.severity, known.says = finding.severity, finding.says
@@ -68,6 +92,17 @@ class Conduct:
     counts: dict[str, int]
     remarks: list[str]
 
+    def view(self, off: list[str]) -> dict[str, Any]:
+        """Return the look as the control API shows it, findings in the order of their requests."""
+        return {
+            "judged": self.judged,
+            "unseen": self.unseen,
+            "findings": [finding.view() for finding in self.findings],
+            "counts": self.counts,
+            "rules_off": off,
+            "remarks": self.remarks,
+        }
+
 
 class Watch:
     """Watches one world. To be made once for it: it takes its place as the log's watcher."""
@@ -82,10 +117,9 @@ class Watch:
         self._cleared = log.cleared
         kept = log.after(0)
         self._unseen = (kept[0].n - 1) if kept else log.count
-        self._last = 0
-        self._judged = self._own = 0
+        self._last = self._judged = self._own = 0
         self._skipping = False
-        self._found: dict[str, _Found] = {}
+        self._found: dict[str, _RuleFindings] = {}
         self._judges: list[Judge] = [judge() for judge in JUDGES]
 
     def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
@@ -93,13 +127,15 @@ class Watch:
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
         """
-        self._catch_up()
-        found = {id_: _copy(of_rule) for id_, of_rule in self._found.items()}
+        self._begin_anew_if_cleared()
+        for entry in self._engine.log.after(self._last):
+            self._judge(entry)
+        self._notice_returns(inf)
+        found = {id_: of_rule.standing() for id_, of_rule in self._found.items()}
         if final:
             for judge in self._judges:
                 self._note(judge.end(), found)
-        found = {id_: of_rule for id_, of_rule in found.items() if id_ not in off}
-        found = {id_: of_rule for id_, of_rule in found.items() if of_rule.count}
+        found = {id_: one for id_, one in found.items() if one.count and id_ not in off}
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
         findings.sort(key=lambda finding: (finding.requests[-1], finding.rule.id))
         counts = {id_: of_rule.count for id_, of_rule in found.items()}
@@ -107,46 +143,38 @@ class Watch:
 
     def forgetting(self, entry: Entry) -> None:
         """Judge an exchange before the log forgets it."""
-        self._settle_in()
+        self._begin_anew_if_cleared()
         if entry.n > self._last:
             self._judge(entry)
 
-    def _catch_up(self) -> None:
-        self._settle_in()
-        for entry in self._engine.log.after(self._last):
-            self._judge(entry)
-        self._turn(inf)
-
-    def _settle_in(self) -> None:
-        """Begin anew when another world has taken this one's place."""
+    def _begin_anew_if_cleared(self) -> None:
+        """Another world has taken this one's place where the log was cleared."""
         if self._engine.log.cleared != self._cleared:
             self._begin()
 
     def _judge(self, entry: Entry) -> None:
-        self._turn(entry.n)
+        self._notice_returns(entry.n)
         self._last = entry.n
         if any(name.lower() == OWN for name, _ in entry.headers):
             self._own += 1
             return
         self._judged += 1
-        seen = Seen(entry)
-        self._skipping = self._skipping or (
-            entry.call == "get_operation" and entry.world.clock.mode == "skip"
-        )
+        exchange = ExchangeView(entry)
+        if entry.call == "get_operation" and entry.world.clock.mode == "skip":
+            self._skipping = True
         for judge in self._judges:
-            self._note(judge.see(seen), self._found)
+            self._note(judge.see(exchange), self._found)
 
-    def _turn(self, following: float) -> None:
+    def _notice_returns(self, following: float) -> None:
         """Where the world was put back, what went before is not held against what comes."""
         if any(self._last <= turned < following for turned in self._engine.log.turned):
-            self._judges = [judge.turned() for judge in self._judges]
+            self._judges = [judge.after_return() for judge in self._judges]
 
-    def _note(self, findings: Iterable[Finding], found: dict[str, _Found]) -> None:
-        redactor: Redactor | None = None
+    def _note(self, findings: Iterable[Finding], found: dict[str, _RuleFindings]) -> None:
         for finding in findings:
-            redactor = redactor or Redactor(self._engine.world.assumptions.key_prefix)
+            redactor = Redactor(self._engine.world.assumptions.key_prefix)
             finding.says = redactor.text(finding.says)
-            found.setdefault(finding.rule.id, _Found()).add(finding)
+            found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
 
     def _remarks(self) -> list[str]:
         remarks = []
@@ -169,13 +197,6 @@ def watch_of(engine: Engine) -> Watch:
     """Return the watch over a world; the first look begins it."""
     watcher = engine.log.watcher
     return watcher if isinstance(watcher, Watch) else Watch(engine)
-
-
-def _copy(of_rule: _Found) -> _Found:
-    standing = [finding for finding in of_rule.kept if not finding.withdrawn]
-    kept = [replace(finding, requests=[*finding.requests]) for finding in standing]
-    groups = {finding.group: finding for finding in kept if finding.group is not None}
-    return _Found(kept, groups, of_rule.count - (len(of_rule.kept) - len(kept)))
 
 
 def _requests(count: int) -> str:

@@ -8,8 +8,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator.conduct.judges import RULES
-from hosting_emulator.conduct.viewing import rules_view
+from hosting_emulator.conduct.watch import RULES
 from hosting_emulator_cli.conducting import begin_watch, conduct_of
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected
@@ -17,6 +16,8 @@ from tests.unit.cli.samples import world
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 PATH = "GET /worlds/default/conduct"
+
+RULE_VIEWS = [rule.view() for rule in RULES.values()]
 
 
 def finding(rule: str, requests: list[int], **fields: Any) -> dict[str, Any]:
@@ -52,7 +53,7 @@ NOTE = finding("operation-not-followed", [9])
 
 @pytest.fixture
 def rules(control: FakeControl) -> None:
-    control.on("GET /contract/conduct-rules", rules_view())
+    control.on("GET /contract/conduct-rules", {"items": RULE_VIEWS})
 
 
 def test_findings_in_words_the_worst_first(ask, control: FakeControl):
@@ -261,7 +262,7 @@ def test_rules_are_listed_without_an_emulator(run):
     told = json.loads(run("conduct", "rules", "--json").stdout)
 
     assert [line.split()[0] for line in listed.splitlines()[1:]] == list(RULES)
-    assert told == rules_view()["items"]
+    assert told == RULE_VIEWS
 
 
 def test_no_emulator_is_one_clear_line(run):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hosting_emulator.conduct.rule import Finding
+from hosting_emulator.conduct.rules import Finding
 from hosting_emulator.conduct.watch import Conduct, watch_of
 from hosting_emulator.engine.exchange import Incoming
 from hosting_emulator.engine.history import Snapshot

@@ -6,9 +6,7 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.conduct.judges import RULES
-from hosting_emulator.conduct.viewing import conduct_view, rules_view
-from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.conduct.watch import RULES, watch_of
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
@@ -26,12 +24,12 @@ async def show_conduct(context: Context, world: str) -> web.Response:
     if final not in ("true", "false"):
         raise ControlRefused(400, "Bad final", "final is true or false")
     found = watch_of(engine).look(off, final=final == "true")
-    return answers.json(conduct_view(found, off))
+    return answers.json(found.view(off))
 
 
 async def list_rules(context: Context) -> web.Response:
     """GET /contract/conduct-rules: every rule, why it is one, and what to do instead."""
-    return answers.json(rules_view())
+    return answers.json({"items": [rule.view() for rule in RULES.values()]})
 
 
 def _rules(given: list[str]) -> list[str]:

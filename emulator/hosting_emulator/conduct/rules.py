@@ -1,12 +1,13 @@
-"""What a rule is, and what it finds."""
+"""What a rule is, who judges by it, and what is found."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, TypeVar
 
-from hosting_emulator.conduct.seen import Seen
+from hosting_emulator.conduct.exchange import ExchangeView
+from hosting_emulator.contract.timestamps import format_timestamp
 
 Severity = Literal["error", "warning", "note"]
 #: From the least to the worst.
@@ -18,7 +19,7 @@ _V = TypeVar("_V")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ConductRule:
     """One thing that a client must not do, or had better not.
 
     `because` is a sentence that says so, and `place` where it stands; `matters` says what happens to
@@ -33,6 +34,30 @@ class Rule:
     matters: str
     instead: str
 
+    def finding(
+        self,
+        says: str,
+        *exchanges: ExchangeView,
+        group: Hashable = None,
+        severity: Severity | None = None,
+        quote: tuple[str, str] | None = None,
+    ) -> Finding:
+        """Return a finding about some exchanges; world time is that of the last.
+
+        `quote` is the sentence and its place, where the rule's own do not fit.
+        """
+        numbers = sorted(exchange.n for exchange in exchanges)
+        last = max(exchanges, key=lambda exchange: exchange.n)
+        because, place = quote or (self.because, self.place)
+        how_bad = severity or self.severity
+        return Finding(
+            *(self, how_bad, says, numbers, last.at_ms, because, place, group), last=numbers[-1]
+        )
+
+    def view(self) -> dict[str, str]:
+        """Return the rule as the control API shows it."""
+        return asdict(self)
+
 
 @dataclass(slots=True)
 class Finding:
@@ -43,63 +68,53 @@ class Finding:
     one is milder.
     """
 
-    rule: Rule
-    requests: list[int]
-    says: str
-    at_ms: int
+    rule: ConductRule
     severity: Severity
+    says: str
+    requests: list[int]
+    at_ms: int
+    because: str
+    place: str
     group: Hashable = None
     #: Requests beyond those that are listed, and the number of the last of all.
     more: int = 0
     last: int = 0
     #: What came later shows that it was none.
     withdrawn: bool = False
-    #: The sentence that says so and where it stands, where they are not the rule's.
-    because: str = ""
-    place: str = ""
+
+    def view(self) -> dict[str, Any]:
+        """Return the finding as the control API shows it."""
+        return {
+            "rule": self.rule.id,
+            "severity": self.severity,
+            "title": self.rule.title,
+            "says": self.says,
+            "requests": self.requests,
+            "more_requests": self.more,
+            "at": format_timestamp(self.at_ms),
+            "because": self.because,
+            "place": self.place,
+            "matters": self.rule.matters,
+            "instead": self.rule.instead,
+        }
 
 
 class Judge:
     """Sees every exchange of one world in order, and remembers what its rules need."""
 
-    rules: ClassVar[tuple[Rule, ...]]
+    rules: ClassVar[tuple[ConductRule, ...]]
 
-    def see(self, seen: Seen) -> Iterable[Finding]:
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
         """Look at the next exchange."""
         return ()
 
-    def turned(self) -> Judge:
+    def after_return(self) -> Judge:
         """Return who judges on once the world was put back: one that knows nothing of before."""
         return type(self)()
 
     def end(self) -> Iterable[Finding]:
         """Say what can only be said once the client is done. Changes nothing: it may go on."""
         return ()
-
-
-def found(
-    rule: Rule,
-    requests: Iterable[Seen],
-    says: str,
-    *,
-    group: Hashable = None,
-    severity: Severity | None = None,
-    quote: tuple[str, str] = ("", ""),
-) -> Finding:
-    """Return a finding about some exchanges; world time is that of the last.
-
-    `quote` is the sentence and its place, where the rule's own do not fit.
-    """
-    exchanges = sorted(requests, key=lambda seen: seen.n)
-    numbers = [seen.n for seen in exchanges]
-    at_ms, how_bad = exchanges[-1].at_ms, severity or rule.severity
-    because, place = quote
-    return Finding(
-        *(rule, numbers, says, at_ms, how_bad, group),
-        last=numbers[-1],
-        because=because,
-        place=place,
-    )
 
 
 class Recent(dict[_K, _V]):

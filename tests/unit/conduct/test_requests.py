@@ -2,8 +2,7 @@
 
 import pytest
 
-from hosting_emulator.conduct.judges import RULES
-from hosting_emulator.conduct.viewing import conduct_view
+from hosting_emulator.conduct.watch import RULES
 from tests.unit.conduct.watching import Watched
 
 CURSOR = "made-up-cursor"
@@ -136,7 +135,7 @@ def test_what_is_quoted_is_said_of_what_was_sent(api: Watched):
     api.compute("?environment=dev&verbose=1")
     api.call("GET", f"/v1/projects/{api.project('shop')}/edge-dns?verbose=1")
 
-    findings = conduct_view(api.look(), [])["findings"]
+    findings = api.look().view([])["findings"]
     quoted = [(found["because"], found["place"]) for found in findings]
     assert quoted == [
         (

@@ -19,10 +19,10 @@ _TIMER_MS = 20
 _LONGEST_PATH = 120
 #: What is asked again after so long is a new attempt of somebody, and no retry.
 A_RETRY_MS = 600_000
-ENDED = frozenset({"succeeded", "failed", "cancelled"})
+_ENDED = frozenset({"succeeded", "failed", "cancelled"})
 
 
-class Seen:
+class ExchangeView:
     """One exchange. What needs work is worked out when a rule asks for it."""
 
     def __init__(self, entry: Entry) -> None:
@@ -31,34 +31,21 @@ class Seen:
         self.call = entry.call
         self.at_ms = entry.at_ms
         self.status = entry.status
-
-    @property
-    def world(self) -> World:
-        """The world as the request found it."""
-        return self.entry.world
+        self.world: World = entry.world
+        #: The person who asked; None: nobody known.
+        self.who = entry.principal.person_id if entry.principal else None
 
     @cached_property
     def spec(self) -> CallSpec | None:
         """The call's row of the contract's table; None: no call has this path."""
         return calls_at(self.world.assumptions.operation_path).by_id.get(self.call or "")
 
-    # --- What was sent --------------------------------------------------------------------------
-
     @property
-    def who(self) -> str | None:
-        """The person who asked; None: nobody known."""
-        principal = self.entry.principal
-        return None if principal is None else principal.person_id
+    def name(self) -> str:
+        """The call, or what was asked where there is none, for a sentence."""
+        return self.call or f"{self.entry.method} {self.entry.path[:_LONGEST_PATH]}"
 
-    @cached_property
-    def credentials(self) -> bytes:
-        """The Authorization header: two of one person may be two clients, which know less of it."""
-        return self.headers.get(b"authorization", b"")
-
-    @cached_property
-    def path(self) -> str:
-        """The path asked for, however it was spelled."""
-        return unquote(self.entry.path) if "%" in self.entry.path else self.entry.path
+    # --- what was sent ---------------------------------------------------------------------------
 
     @cached_property
     def headers(self) -> Mapping[bytes, bytes]:
@@ -66,10 +53,26 @@ class Seen:
         return {name.lower(): value for name, value in self.entry.headers}
 
     @cached_property
+    def credentials(self) -> bytes:
+        """The Authorization header: two of one person may be two clients, which know less of it."""
+        return self.headers.get(b"authorization", b"")
+
+    @cached_property
     def key(self) -> str | None:
         """The Idempotency-Key sent."""
         value = self.headers.get(b"idempotency-key")
         return None if value is None else value.decode("utf-8", "backslashreplace")
+
+    @cached_property
+    def mutation_key(self) -> str | None:
+        """The Idempotency-Key of a mutation by somebody known; None: it has none, or is no such."""
+        mutation = self.spec is not None and self.spec.idempotent and self.who is not None
+        return (self.key or None) if mutation else None
+
+    @cached_property
+    def path(self) -> str:
+        """The path asked for, however it was spelled."""
+        return unquote(self.entry.path) if "%" in self.entry.path else self.entry.path
 
     @cached_property
     def query(self) -> Mapping[str, str]:
@@ -84,22 +87,12 @@ class Seen:
     @cached_property
     def request(self) -> tuple[str, str, str, bytes]:
         """What two requests share exactly when they ask for the same."""
-        entry = self.entry
-        return entry.method, self.path, entry.query, self._said
+        entry, body = self.entry, self.entry.body
+        if body and self.spec is not None and self.spec.body and isinstance(self.sent, dict):
+            body = msgspec.json.encode(self.sent, order="deterministic")
+        return entry.method, self.path, entry.query, body
 
-    @cached_property
-    def _said(self) -> bytes:
-        body = self.entry.body
-        if (
-            not body
-            or self.spec is None
-            or self.spec.body is None
-            or not isinstance(self.sent, dict)
-        ):
-            return body
-        return msgspec.json.encode(self.sent, order="deterministic")
-
-    # --- What came back -------------------------------------------------------------------------
+    # --- what came back --------------------------------------------------------------------------
 
     @cached_property
     def answer(self) -> Any:
@@ -140,43 +133,41 @@ class Seen:
         """The machine's time when the answer was on its way."""
         return self.entry.real_ms + self.entry.late_ms
 
+    @property
     def retry_after_s(self) -> int | None:
-        """Return the seconds of its Retry-After header; None: it has none in that form."""
+        """The seconds of its Retry-After header; None: it has none in that form."""
         for name, value in self.entry.answer_headers:
             if name.lower() == "retry-after" and value.isascii() and value.isdigit():
                 return int(value)
         return None
 
+    @cached_property
     def operation(self) -> dict[str, Any] | None:
-        """Return the operation that the answer shows, if the client heard it."""
-        answer = self.answer if self.succeeded and shows_operation(self) else None
+        """The operation that the answer shows, if the client heard it."""
+        shows = self.spec is not None and self.spec.response == "Operation"
+        answer = self.answer if shows and self.succeeded else None
         return answer if isinstance(answer, dict) and isinstance(answer.get("id"), str) else None
 
+    @property
+    def shows_end(self) -> bool:
+        """Whether the client heard that an operation has ended."""
+        return self.operation is not None and self.operation.get("state") in _ENDED
 
-def shows_operation(seen: Seen) -> bool:
-    """Tell whether a success of this call is an operation."""
-    return seen.spec is not None and seen.spec.response == "Operation"
+    # --- how long after another ------------------------------------------------------------------
 
+    def waits_ms(self, before: ExchangeView) -> tuple[int, int]:
+        """Return how long after an answer this was asked: world time, and the machine's."""
+        entry = self.entry
+        return entry.came_ms - before.at_ms, entry.real_ms - before.left_ms
 
-def waited(before: Seen, after: Seen, wanted_ms: int) -> bool:
-    """Tell whether so much time, the world's or the machine's, lies between an answer and a request."""
-    world_ms, real_ms = waits_ms(before, after)
-    return world_ms >= wanted_ms or real_ms + _TIMER_MS >= wanted_ms
+    def waited(self, before: ExchangeView, ms: int) -> bool:
+        """Tell whether so much time, the world's or the machine's, lies behind an answer."""
+        world_ms, real_ms = self.waits_ms(before)
+        return world_ms >= ms or real_ms + _TIMER_MS >= ms
 
-
-def waits_ms(before: Seen, after: Seen) -> tuple[int, int]:
-    """Return how long lies between an answer and a request: world time, and the machine's."""
-    return after.entry.came_ms - before.at_ms, after.entry.real_ms - before.left_ms
-
-
-def shown_wait(before: Seen, after: Seen) -> str:
-    """Say how long lay between an answer and a request, as the client saw it."""
-    return f"{max(0, *waits_ms(before, after)) / 1000:.2f} s"
-
-
-def named(seen: Seen) -> str:
-    """Name an exchange in a sentence: the call, or what was asked where there is none."""
-    return seen.call or f"{seen.entry.method} {seen.entry.path[:_LONGEST_PATH]}"
+    def shown_wait(self, before: ExchangeView) -> str:
+        """Say how long after an answer this was asked, as the client saw it."""
+        return f"{max(0, *self.waits_ms(before)) / 1000:.2f} s"
 
 
 def _json(body: bytes, whole: int) -> Any:

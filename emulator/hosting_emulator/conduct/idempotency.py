@@ -1,0 +1,194 @@
+"""Idempotency-Keys: whether each mutation has one, and the right one when it is tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
+from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge, Recent
+from hosting_emulator.contract.durations import parse_duration_ms
+
+_Request = tuple[str, str, str, bytes]
+_MOST_ACCUSED = 100
+_FLAG = "set_project_powered_by_flag"
+
+MISSING_KEY = ConductRule(
+    id="missing-idempotency-key",
+    severity="error",
+    title="A mutation without an Idempotency-Key",
+    because="Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
+    "header is listed for operations 5 to 8).",
+    place=f"{CONTRACT}, Endpoints",
+    matters="The request is refused; and without a key no lost answer can be asked for again.",
+    instead="Make a key for each thing that is to be done, and send it with every attempt at it.",
+)
+NEW_KEY = ConductRule(
+    id="new-key-after-uncertainty",
+    severity="error",
+    title="Tried again under a new Idempotency-Key, not knowing what became of the first attempt",
+    because="After any uncertainty the same name and Idempotency-Key are reused rather than creating "
+    "another token.",
+    place=f"{CONTRACT}, Endpoints, 3",
+    matters="The first attempt may have been carried out: the second does it again, and leaves two "
+    "keys or two operations where one was wanted.",
+    instead="Keep the key of the first attempt, and send it with each further one until an answer "
+    "says what became of it.",
+)
+KEY_REUSED = ConductRule(
+    id="key-reused-for-another-request",
+    severity="error",
+    title="An Idempotency-Key used again for something else",
+    because="Same key with a changed request: 409 code idempotency_key_reused.",
+    place=f"{CONTRACT}, Endpoints, 1",
+    matters="The second request is refused, or it is taken for a repetition of the first and never "
+    "carried out.",
+    instead="Make a new key for each thing that is to be done; a random one will do.",
+)
+
+
+class MissingKey(Judge):
+    """Calls 1 to 4 without the header they require."""
+
+    rules = (MISSING_KEY,)
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.spec is not None and now.spec.idempotent and not now.key:
+            says = f"{now.name} came without an Idempotency-Key."
+            yield MISSING_KEY.finding(says, now, group=(now.call, now.entry.path))
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """What is known of one thing that was to be done: the last attempt under each key."""
+
+    unsure: dict[str, ExchangeView] = field(default_factory=dict)
+    #: The last of all attempts, whatever became of it.
+    last: ExchangeView | None = None
+    #: What was found of attempts that were not asked for again, by their keys.
+    accused: dict[str, Finding] = field(default_factory=dict)
+
+
+class NewKey(Judge):
+    """The same mutation under another key, while an attempt under the first ended uncertain.
+
+    Two workers may each have a wish of their own: whoever asks again under the first key after all
+    is accused no longer.
+    """
+
+    rules = (NEW_KEY,)
+
+    def __init__(self) -> None:
+        self._of: Recent[tuple[str | None, _Request], _Attempts] = Recent()
+        #: Flags whose switching ended uncertain, by person and address.
+        self._flags: Recent[tuple[str | None, str], dict[_Request, _Attempts]] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        key = now.mutation_key
+        if key is None:
+            return
+        known = self._of.get((now.who, now.request))
+        if known is None:
+            known = _Attempts()
+            self._of.keep((now.who, now.request), known)
+        if key in known.accused:
+            known.accused.pop(key).withdrawn = True
+        for other, before in list(known.unsure.items()):
+            if other != key:
+                if _given_up(before, now):
+                    yield _accuse(before, now, known)
+                del known.unsure[other]  # said once, or over
+        last = known.last
+        came_between = last is not None and now.entry.real_ms < last.entry.real_ms < now.left_ms
+        if now.entry.late_ms and last is not None and came_between and last.key != key:
+            # A delayed request stands in the log after the one that came while it was held up.
+            yield _accuse(now, last, known)
+        self._learn(now, key, known)
+
+    def _learn(self, now: ExchangeView, key: str, known: _Attempts) -> None:
+        known.last = now
+        place = (now.who, now.path)
+        if now.uncertain or now.entry.late_ms:
+            known.unsure[key] = now
+            if now.call == _FLAG:
+                self._flags.keep(place, {**self._flags.get(place, {}), now.request: known})
+        elif now.status not in (401, 408, 429):
+            known.unsure.pop(key, None)  # now it is known what became of it
+        if now.call == _FLAG and now.succeeded:
+            # A flag that was switched since is not the one that was uncertain.
+            for request, attempts in self._flags.pop(place, {}).items():
+                if request != now.request:
+                    attempts.unsure.clear()
+
+
+def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Finding:
+    told = first.says_uncertain and not first.entry.lost
+    how = str(first.status) if told else "no whole answer"
+    finding = NEW_KEY.finding(
+        f"{first.name} got {how} under the key {first.key!r} (#{first.n}), and was sent again "
+        f"under the key {second.key!r} (#{second.n}).",
+        *(first, second),
+    )
+    if len(known.accused) < _MOST_ACCUSED:
+        known.accused[str(first.key)] = finding
+    return finding
+
+
+def _given_up(before: ExchangeView, now: ExchangeView) -> bool:
+    """Tell whether an attempt was still uncertain when the next came."""
+    if _forgotten(before, now) or now.waited(before, A_RETRY_MS):
+        return False
+    return before.uncertain or now.entry.real_ms < before.left_ms
+
+
+def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
+    """Tell whether the key of an earlier attempt was forgotten by the time of another."""
+    retention_ms = parse_duration_ms(now.world.assumptions.idempotency_retention)
+    return now.entry.came_ms - before.at_ms >= retention_ms
+
+
+class _Use(NamedTuple):
+    """The first use of a key. It was `refused`: the key may be free still."""
+
+    first: ExchangeView
+    refused: bool
+
+
+class KeyReused(Judge):
+    """One key for two different requests of one person."""
+
+    rules = (KEY_REUSED,)
+
+    def __init__(self) -> None:
+        self._uses: Recent[tuple[str | None, str, str], _Use] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterator[Finding]:
+        key = now.mutation_key
+        if key is None:
+            return
+        scoped = now.world.assumptions.idempotency_scope == "principal_and_call"
+        place = (now.who, key, str(now.call) if scoped else "")
+        use = self._uses.get(place)
+        refused = 400 <= now.status < 500
+        if use is None or _forgotten(use.first, now):
+            self._uses.keep(place, _Use(now, refused))
+        elif use.first.request != now.request:
+            yield _reused(use, now)
+            if use.refused:
+                self._uses.keep(place, _Use(now, refused))
+        elif use.refused and not refused:
+            self._uses.keep(place, _Use(now, False))
+
+
+def _reused(use: _Use, now: ExchangeView) -> Finding:
+    first = use.first
+    differs = "another body" if first.path == now.path else "something else"
+    free = "; the first was refused, and whether its key is free again the contract does not say"
+    return KEY_REUSED.finding(
+        f"The key {now.key!r} of {first.name} (#{first.n}) was sent with {differs} "
+        f"({now.name}, #{now.n}){free if use.refused else ''}.",
+        *(first, now),
+        group=(now.who, now.key),
+        severity="note" if use.refused else None,
+    )

@@ -1,0 +1,271 @@
+"""Trying and polling again: whether it can help at all, and whether it waits as long as it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
+from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge, Recent
+from hosting_emulator.engine.redeeming import REDEEM_TICKET
+
+#: Another request this soon after a 429 may have been on its way before that was heard.
+_ON_ITS_WAY_MS = 50
+#: A read after so long looks anew.
+_A_READ_AGAIN_MS = 60_000
+#: Who asks again so soon after the end did not see it.
+_AT_ONCE_MS = 1000
+_KEY_LIMIT = 128
+_LIMITED = "rate_limited"
+#: What libraries and browsers ask by themselves.
+_NO_CALL = frozenset({"HEAD", "OPTIONS"})
+#: An operation, as one client sees it.
+_Place = tuple[bytes, str]
+
+NOT_RETRYABLE = ConductRule(
+    id="retried-not-retryable",
+    severity="warning",
+    title="Tried again unchanged what cannot be retried",
+    because="All failures return application/problem+json (RFC 9457 Problem Details extended with "
+    "recovery fields)",
+    place=f"{CONTRACT}, Errors: retryable is one of those fields",
+    matters="The answer stays the same: the retries only cost time, and count towards a rate limit.",
+    instead="Read `retryable`. Where it is false, change the request as `suggested_action` says, or "
+    "give up and tell somebody.",
+)
+RETRY_AFTER = ConductRule(
+    id="retried-before-retry-after",
+    severity="warning",
+    title="Tried again before Retry-After was over",
+    because='Servers send the "Retry-After" header field to indicate how long the user agent ought '
+    "to wait before making a follow-up request.",
+    place="RFC 9110, 10.2.3; for 429 RFC 6585, 4",
+    matters="A service that is short of breath is asked more than it can answer; clients that do so "
+    "are shut out for longer.",
+    instead="Wait as many seconds as Retry-After (or `retry_after_seconds`) says before the next "
+    "attempt.",
+)
+TOO_EARLY = ConductRule(
+    id="polled-too-early",
+    severity="warning",
+    title="Polled before next_poll_after_seconds was over",
+    because="progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)",
+    place=f"{CONTRACT}, Resources, Operation",
+    matters="Nothing new can be learnt so soon; many clients that poll like this are rate limited, "
+    "and then learn later what they could have known.",
+    instead="Wait next_poll_after_seconds of the last answer before asking again.",
+)
+AFTER_END = ConductRule(
+    id="polled-after-end",
+    severity="warning",
+    title="Polled an operation that has ended",
+    because="States: queued, running, succeeded, failed, cancelled.",
+    place=f"{CONTRACT}, States and transitions, Operation.state",
+    matters="What has ended does not change: a loop that does not see the end may never stop.",
+    instead="Stop polling at succeeded, failed or cancelled, whichever comes.",
+)
+
+
+class NotRetryable(Judge):
+    """The same request again, with the same credentials, after it was refused for good.
+
+    A read is taken for a retry only right after it. A mutation is one also after reads in between,
+    until something was done, or an operation heard to end, that may have made it possible.
+    """
+
+    rules = (NOT_RETRYABLE,)
+
+    def __init__(self) -> None:
+        self._last: Recent[bytes, ExchangeView] = Recent()
+        #: The last refusal of each mutation.
+        self._refused: Recent[tuple[bytes, Hashable], ExchangeView] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        place = (now.credentials, now.request)
+        mutation = now.spec is not None and now.spec.method != "GET"
+        before = self._refused.get(place) if mutation else self._last.get(now.credentials)
+        self._last.keep(now.credentials, now)
+        if mutation and now.status >= 400:
+            self._refused.keep(place, now)
+        elif mutation or (now.call == "get_operation" and now.shows_end):
+            self._refused.clear()
+        if before is not None and _in_vain(before, now):
+            code = now.entry.code
+            yield NOT_RETRYABLE.finding(
+                f"{now.name} was refused with {now.status} {code}, retryable false "
+                f"(#{before.n}), was sent again unchanged (#{now.n}), and refused again.",
+                *(before, now),
+                group=(*place, code),
+            )
+
+
+def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
+    code, problem = now.entry.code, before.problem
+    if code is None or before.entry.code != code or not before.heard or now.call == REDEEM_TICKET:
+        return False
+    if problem is None or problem.get("retryable") is not False:
+        return False
+    if now.entry.method in _NO_CALL or before.request != now.request:
+        return False
+    if before.key != now.key and (code == "idempotency_key_reused" or _bad_key(code, before)):
+        return False
+    is_read = now.spec is not None and now.spec.method == "GET"
+    return not now.waited(before, _A_READ_AGAIN_MS if is_read else A_RETRY_MS)
+
+
+def _bad_key(code: str, before: ExchangeView) -> bool:
+    """Tell whether a refusal was about its key, so that another one makes another request."""
+    keys = [value for name, value in before.entry.headers if name.lower() == b"idempotency-key"]
+    right = len(keys) == 1 and 1 <= len(before.key or "") <= _KEY_LIMIT
+    return code == "invalid_request" and not right
+
+
+class RetryAfter(Judge):
+    """429 and 503 say how long to wait, and the client does not.
+
+    `rate_limited` is about whoever asks: any call of the same credentials has to wait.
+    """
+
+    rules = (RETRY_AFTER,)
+
+    def __init__(self) -> None:
+        self._told: Recent[tuple[bytes, ...], tuple[ExchangeView, int]] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        limited_now = now.entry.code == _LIMITED
+        tells = now.status in (429, 503) or limited_now
+        if now.who is None or not (self._told or tells):
+            return
+        # A limit is on who asks, other trouble is with what is asked.
+        asked = f"{now.entry.method} {now.path}?{now.entry.query}"
+        limited = (now.credentials,)
+        unwell = (now.credentials, asked.encode("utf-8", "backslashreplace"))
+        for place in (limited, unwell):
+            told = self._told.pop(place, None)
+            if told is None or now.waited(told[0], told[1] * 1000):
+                continue
+            self._told.keep(place, told)
+            if _heard_before(told[0], now):
+                yield _too_soon(*told, now, place)
+        seconds = now.retry_after_s
+        if tells and now.heard and seconds is not None:
+            self._told.keep(limited if limited_now else unwell, (now, seconds))
+
+
+def _heard_before(told: ExchangeView, now: ExchangeView) -> bool:
+    same = told.entry.method == now.entry.method and told.path == now.path
+    return same or max(now.waits_ms(told)) >= _ON_ITS_WAY_MS
+
+
+def _too_soon(
+    before: ExchangeView, seconds: int, now: ExchangeView, place: tuple[bytes, ...]
+) -> Finding:
+    what = "was asked again"
+    if before.request[:3] != now.request[:3]:
+        what = f"{now.name} was asked"
+    return RETRY_AFTER.finding(
+        f"{before.name} was answered {before.status} with Retry-After: {seconds} "
+        f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
+        *(before, now),
+        group=place,
+    )
+
+
+class TooEarly(Judge):
+    """A poll sooner than the last answer about the operation asked for.
+
+    Not judged in a world whose clock skips: there a poll moves time itself.
+    """
+
+    rules = (TOO_EARLY,)
+
+    def __init__(self) -> None:
+        self._told: Recent[_Place, tuple[ExchangeView, int]] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.who is None:
+            return
+        if now.call == "get_operation" and now.world.clock.mode != "skip":
+            told = self._told.get((now.credentials, str(now.entry.operation)))
+            if told is not None and not now.waited(told[0], told[1] * 1000):
+                yield _too_early(*told, now)
+        if now.operation is None:
+            return
+        place = (now.credentials, now.operation["id"])
+        if now.entry.replayed and place in self._told:  # it says what was said before
+            return
+        progress = now.operation.get("progress")
+        seconds = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+        if isinstance(seconds, int) and not isinstance(seconds, bool):
+            self._told.keep(place, (now, seconds))
+        else:
+            self._told.pop(place, None)
+
+
+def _too_early(before: ExchangeView, seconds: int, now: ExchangeView) -> Finding:
+    return TOO_EARLY.finding(
+        f"Operation {now.entry.operation} was to be polled after {seconds} s (#{before.n}), and "
+        f"was polled after {now.shown_wait(before)} (#{now.n}).",
+        *(before, now),
+        group=(now.credentials, now.entry.operation),
+    )
+
+
+@dataclass(slots=True)
+class _End:
+    """An end that was heard of: first, and last; and how often it was asked for since."""
+
+    first: ExchangeView
+    last: ExchangeView
+    again: int = 0
+    #: An earlier answer came again, as to a client that begins anew: it has to look once more.
+    anew: bool = False
+    begun_anew: bool = False
+
+
+class AfterEnd(Judge):
+    """A poll after the client heard how the operation ended.
+
+    Once, and not at once, it may be another program that looks: a note. More of it is a loop.
+    """
+
+    rules = (AFTER_END,)
+
+    def __init__(self) -> None:
+        self._ended: Recent[_Place, _End] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.who is None:
+            return
+        if now.call == "get_operation":
+            place = (now.credentials, str(now.entry.operation))
+            end = self._ended.get(place)
+            if end is not None and end.anew:
+                end.anew = False
+            elif end is not None:
+                yield _again(end, now, place)
+        self._learn(now)
+
+    def _learn(self, now: ExchangeView) -> None:
+        if now.operation is None:
+            return
+        place = (now.credentials, now.operation["id"])
+        end = self._ended.get(place)
+        if now.shows_end and end is None:
+            self._ended.keep(place, _End(now, now))
+        elif end is not None and now.shows_end:
+            end.last = now
+        elif end is not None:
+            end.anew, end.begun_anew = not end.begun_anew, True
+
+
+def _again(end: _End, now: ExchangeView, place: _Place) -> Finding:
+    end.again += 1
+    loop = end.again > 1 or not now.waited(end.last, _AT_ONCE_MS)
+    return AFTER_END.finding(
+        f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled again "
+        f"(#{now.n}).",
+        *(end.first, now),
+        group=place,
+        severity=None if loop else "note",
+    )
