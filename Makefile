@@ -60,7 +60,7 @@ torture: $(DEV_STAMP) ## the long tests that try to break it: a thousand kills a
 	$(BIN)/pytest -n 0 -m torture -s $(ARGS)
 
 bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; ARGS=--quick for a minute
-	$(BIN)/python -m tests.benchmarks.bench $(ARGS)
+	PYTHONPATH=.ci:. $(BIN)/python -m benchmarks.bench $(ARGS)
 
 pictures: $(DEV_STAMP) ## draw docs/pictures from a running emulator; wants Chromium
 	$(BIN)/python -m tests.pictures
@@ -71,7 +71,7 @@ format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 
 clean: ## remove the environment, caches and build output; never an emulator's data
 	rm -rf "$(VENV)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find emulator scenarios fixtures cli tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find emulator scenarios fixtures cli tests .ci -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment counts as made once it has pip: where Python lacks ensurepip, `venv` leaves a
 # half-made folder behind, and the next try must not take that for a whole one.

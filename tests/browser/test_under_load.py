@@ -1,6 +1,6 @@
 """The page while much happens: it stays small and still, and leaves nothing behind in the server.
 
-How fast it is stands in tests/benchmarks/test_page_load.py: that wants a quiet machine.
+How fast it is stands in .ci/benchmarks/test_page_load.py: that wants a quiet machine.
 """
 
 from __future__ import annotations

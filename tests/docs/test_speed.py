@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks.bench import PARTS
 from hosting_emulator.contract.calls import CALLS
-from tests.benchmarks.bench import PARTS
 from tests.docs.markdown import blocks, links
 
 REPOSITORY = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.benchmarks.report import Figure, render
+from benchmarks.report import Figure, render
 
 
 def judge(capsys: pytest.CaptureFixture[str], figures: Sequence[Figure]) -> None:

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import emulator, emulator_command, variables
+from benchmarks.report import Figure
+from benchmarks.servers import emulator, emulator_command, variables
 
 PART = "start-up"
 BAR = 1.5

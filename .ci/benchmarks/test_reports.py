@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.benchmarks.load import Load, LoadFailed, Request, _script, read_report
-from tests.benchmarks.page import filled
-from tests.benchmarks.plot import draw
-from tests.benchmarks.report import Figure, markdown, render
+from benchmarks.load import Load, LoadFailed, Request, _script, read_report
+from benchmarks.page import filled
+from benchmarks.plot import draw
+from benchmarks.report import Figure, markdown, render
 
 MET = Figure("reads", "10/s", "12/s bare", 0.83, bar=0.6, part="calls")
 MISSED = Figure("writes <new>", "3/s", "10/s bare", 0.3, bar=0.4, part="calls")

@@ -14,10 +14,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.report import Figure
+from benchmarks.servers import cores, emulator, port_of
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.world.tables import OPERATIONS
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import cores, emulator, port_of
 from tests.in_process import InProcess, fresh_world
 
 PART = "time"

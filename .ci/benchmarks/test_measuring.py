@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import growth, slowest
+from benchmarks.asked import requests
+from benchmarks.core import Core, grown
+from benchmarks.load import load
+from benchmarks.servers import emulator, port_of, resident_mb
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.tables import DEPLOYMENTS
-from tests.benchmarks import growth, slowest
-from tests.benchmarks.asked import requests
-from tests.benchmarks.core import Core, grown
-from tests.benchmarks.load import load
-from tests.benchmarks.servers import emulator, port_of, resident_mb
 
 NAMES = {*CALLS, "get_operation"}
 
@@ -58,7 +58,7 @@ def test_every_call_is_asked_of_a_server(
     if wrk and not shutil.which("wrk"):
         pytest.skip("wrk is not installed")
     if not wrk:
-        monkeypatch.setattr("tests.benchmarks.load.shutil.which", lambda _: None)
+        monkeypatch.setattr("benchmarks.load.shutil.which", lambda _: None)
     with emulator(tmp_path, None) as ready:
         asked = dict(requests(ready))
         measured = load(port_of(ready), list(asked.values()), 1, None)

@@ -17,8 +17,8 @@ from statistics import median
 
 import pytest
 
-from tests.benchmarks.judging import judge
-from tests.benchmarks.report import Figure
+from benchmarks.judging import judge
+from benchmarks.report import Figure
 from tests.plugin import many
 
 pytestmark = pytest.mark.benchmark

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from tests.benchmarks.report import Figure, ratio_text
+from benchmarks.report import Figure, ratio_text
 
 WIDTH = 920
 _LEFT, _RIGHT, _TOP, _ROW, _HEAD, _BAR = 330, 200, 16, 24, 52, 13

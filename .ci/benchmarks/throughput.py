@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from benchmarks.asked import FLAG, answer, requests
+from benchmarks.load import Load, Request, load
+from benchmarks.report import Figure
+from benchmarks.servers import bare, cores, emulator, port_of
 from hosting_emulator.sdk import ControlClient
-from tests.benchmarks.asked import FLAG, answer, requests
-from tests.benchmarks.load import Load, Request, load
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import bare, cores, emulator, port_of
 
 PART = "calls"
 #: The bars: a share of what the bare handler reaches.

@@ -6,8 +6,8 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
+from benchmarks.load import KEY_HEADER, Request
 from hosting_emulator.sdk import ControlClient
-from tests.benchmarks.load import KEY_HEADER, Request
 
 FLAG = "set_project_powered_by_flag"
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ParamSpec, TypeVar
 
+from benchmarks.report import Figure
+from benchmarks.servers import cores, emulator, resident_mb
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.world.records import Origin
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import cores, emulator, resident_mb
 
 PART = "worlds"
 MANY = 1000

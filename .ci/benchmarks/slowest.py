@@ -1,4 +1,4 @@
-"""What is slowest in a call: `python -m tests.benchmarks.slowest CALL`, by cProfile.
+"""What is slowest in a call: `python -m benchmarks.slowest CALL`, by cProfile.
 
 Shows the call in the core, without sockets, and then the whole server under load (`--core` leaves
 that out). A profiler makes short functions look dearer than they are: compare, then measure with
@@ -13,10 +13,10 @@ import pstats
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.asked import requests
-from tests.benchmarks.core import Core
-from tests.benchmarks.load import load
-from tests.benchmarks.servers import cores, emulator, port_of
+from benchmarks.asked import requests
+from benchmarks.core import Core
+from benchmarks.load import load
+from benchmarks.servers import cores, emulator, port_of
 
 _BLOCKS = 50
 _CALLS = [call for call, _ in Core(100).cases()]

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from benchmarks.asked import FLAG, requests
+from benchmarks.load import load
+from benchmarks.report import Figure
+from benchmarks.servers import cores, emulator, port_of
 from hosting_emulator.sdk import ControlClient
-from tests.benchmarks.asked import FLAG, requests
-from tests.benchmarks.load import load
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import cores, emulator, port_of
 
 PART = "durability"
 BAR = 5.0

@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.asked import FLAG, requests
+from benchmarks.load import Request, load
+from benchmarks.report import Figure
+from benchmarks.servers import cores, emulator, port_of, resident_mb
 from hosting_emulator.sdk import ControlClient
-from tests.benchmarks.asked import FLAG, requests
-from tests.benchmarks.load import Request, load
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import cores, emulator, port_of, resident_mb
 
 PART = "memory"
 COUNT = 1_000_000

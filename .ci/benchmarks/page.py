@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.benchmarks import growth, throughput
-from tests.benchmarks.plot import draw
-from tests.benchmarks.report import Figure, markdown
+from benchmarks import growth, throughput
+from benchmarks.plot import draw
+from benchmarks.report import Figure, markdown
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "speed.md"

@@ -8,8 +8,8 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.load import tool
 from hosting_emulator import __version__
-from tests.benchmarks.load import tool
 
 
 def machine() -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import gc
 import os
 
-from tests.benchmarks.core import Case, Core
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import resident_mb
+from benchmarks.core import Case, Core
+from benchmarks.report import Figure
+from benchmarks.servers import resident_mb
 
 PART = "growth"
 BAR = 1.2

@@ -1,4 +1,4 @@
-"""The benchmark a user can run: `make bench`, or `python -m tests.benchmarks.bench --quick`.
+"""The benchmark a user can run: `make bench`, or `make bench ARGS=--quick`.
 
 Prints one table to stdout; the full form (about ten minutes) also writes it into docs/speed.md, with
 a picture, and its short lines into the README. The exit code is 1 when a bar is missed. It wants a
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from tests.benchmarks import (
+from benchmarks import (
     durability,
     growth,
     history,
@@ -22,8 +22,8 @@ from tests.benchmarks import (
     throughput,
     worlds,
 )
-from tests.benchmarks.machine import busy, machine
-from tests.benchmarks.report import Figure, render
+from benchmarks.machine import busy, machine
+from benchmarks.report import Figure, render
 
 #: The parts of the table: the full form and the quick one.
 PARTS: dict[str, tuple[Callable[[], list[Figure]], Callable[[], list[Figure]]]] = {

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.benchmarks.judging import judge
-from tests.benchmarks.report import Figure
-from tests.benchmarks.servers import emulator, used_cpu_s
+from benchmarks.judging import judge
+from benchmarks.report import Figure
+from benchmarks.servers import emulator, used_cpu_s
 from tests.browser.chromium import Chromium, program
 from tests.browser.page import Page
 
