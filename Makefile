@@ -32,7 +32,8 @@ run: $(RUN_STAMP) ## start the emulator; the first time, install it
 
 install: $(DEV_STAMP) ## install the emulator with all that its tests need
 
-test: style types floors pytest ## everything that CI checks
+test: $(DEV_STAMP) ## everything that CI checks, at the same time
+	@$(BIN)/python .ci/side_by_side.py "$(MAKE)" style types floors pytest
 
 style: $(DEV_STAMP) ## ruff: rules and format
 	$(BIN)/ruff check .
