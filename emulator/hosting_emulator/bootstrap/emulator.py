@@ -131,7 +131,7 @@ class Emulator:
         """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
         settings = self._settings
         app = App(self.worlds, self._site, self._guard(), self._facts(), self._library)
-        self._http = Server(app.handle, app.answer_promptly)
+        self._http = Server(app.handle)
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]

@@ -10,7 +10,6 @@ from hosting_emulator.server import origin, origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
 from hosting_emulator.server.guard import Guard
-from hosting_emulator.server.prompt import Whole
 from hosting_emulator.server.sites import Site
 from hosting_emulator.world.zones import DEFAULT_WORLD
 
@@ -29,10 +28,7 @@ class App:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
-        target = request.raw_path
-        if not target.startswith("/"):  # absolute form, or `*`
-            target = request.rel_url.raw_path_qs if "://" in target else "/"
-        path, _, query = target.partition("?")
+        path, _, query = request.raw_path.partition("?")
         if path.startswith("/v1/"):
             return await self._public(request, DEFAULT_WORLD, path, query)
         if path == routes.PREFIX or path.startswith(routes.PREFIX + "/"):
@@ -45,22 +41,6 @@ class App:
         if found is not None:
             return await origin.answer(request, *found, path, query, self.site)
         return await self._public(request, DEFAULT_WORLD, path, query)
-
-    def answer_promptly(self, whole: Whole) -> bytes | None:
-        """Answer a request of the public API that has nothing to wait for; None: it has, or is not one."""
-        if self._facts.durability == "disk":
-            return None
-        name, (path, _, query) = DEFAULT_WORLD, whole.message.path.partition("?")
-        if path.startswith("/worlds/"):
-            name, _, rest = path[len("/worlds/") :].partition("/")
-            path = "/" + rest
-        engine = self.worlds.get(name)
-        if engine is None or engine.world.has_faults or not path.startswith("/v1/"):
-            return None
-        headers = whole.message.headers
-        if "Origin" in headers or not self._guard.hosts.harmless(headers.get("Host", "")):
-            return None
-        return public.answer_promptly(whole, engine, path, query, self.site)
 
     async def _public(
         self, request: web.BaseRequest, name: str, path: str, query: str

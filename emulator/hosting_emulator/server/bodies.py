@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
+
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import too_large
+
+_BROKEN = "The request body does not have the length, chunks or encoding that its headers announce."
 
 
 async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refused | None]:
@@ -28,20 +31,38 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     try:
         if content.is_eof():  # all of it is here already, as with most requests
             body += content.read_nowait()
-        while chunk := await content.readany():
+        while len(body) <= limit and (chunk := await content.readany()):
             body += chunk
-            if len(body) > limit:
-                break
-    except (HttpProcessingError, web.RequestPayloadError, ValueError) as error:
-        reason = type(error).__name__
-        return b"", Refused(
-            "invalid_request",
-            "The request body does not have the length, chunks or encoding that its headers announce.",
-            why=reason,
-        )
-    if len(body) > limit:
+        unpacked = _unpack(bytes(body), request.headers.get("Content-Encoding", ""), limit)
+    except (web.RequestPayloadError, ValueError, zlib.error) as error:
+        return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
+    if len(body) > limit or len(unpacked) > limit:
         return b"", too_large(limit)
-    return bytes(body), None
+    return unpacked, None
+
+
+def _unpack(body: bytes, coding: str, limit: int) -> bytes:
+    """Undo a Content-Encoding, but for what goes beyond the limit. Raises ValueError, zlib.error.
+
+    aiohttp would do this as the bytes come, and let a request wait for the rest of a broken body.
+    """
+    coding = coding.lower()
+    if coding in ("br", "zstd"):
+        raise ValueError(coding)
+    if coding not in ("gzip", "deflate"):
+        return body
+    unpacked = b""
+    while body and len(unpacked) <= limit:
+        if coding == "gzip":
+            window = 16 + zlib.MAX_WBITS
+        else:  # some clients leave the two bytes before the stream out
+            window = zlib.MAX_WBITS if body[0] & 0x0F == 8 else -zlib.MAX_WBITS
+        reader = zlib.decompressobj(window)
+        unpacked += reader.decompress(body, limit + 1 - len(unpacked))
+        if not reader.eof and len(unpacked) <= limit:
+            raise ValueError("cut off")
+        body = reader.unused_data
+    return unpacked
 
 
 async def _invite(request: web.BaseRequest) -> None:

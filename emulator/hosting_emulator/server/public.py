@@ -10,11 +10,10 @@ from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
+from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
-from hosting_emulator.server.prompt import Whole
-from hosting_emulator.server.ready_response import ReadyResponse, ready_head
+from hosting_emulator.server.ready_response import ReadyResponse
 from hosting_emulator.server.sites import Site
 
 _log = logging.getLogger("hosting_emulator.public")
@@ -69,31 +68,6 @@ async def answer(
         return _response(outgoing) if outgoing.breakage is None else FaultyResponse(outgoing)
     finally:
         engine.release(outgoing)
-
-
-def answer_promptly(whole: Whole, engine: Engine, path: str, query: str, site: Site) -> bytes:
-    """Answer a whole request of a world that nothing disturbs: none of its answers has to wait."""
-    message = whole.message
-    body, refused = whole.body(), None
-    if len(body) > engine.world.assumptions.body_limit_bytes:
-        body, refused = b"", too_large(engine.world.assumptions.body_limit_bytes)
-    values = message.headers.getall
-    outgoing = engine.exchange(
-        Incoming(
-            method=message.method,
-            path=path,
-            query=query,
-            docs_url=lambda: site.docs_url(whole.request()),
-            headers=lambda name: values(name, ()),
-            body=body,
-            dev_port=site.tls_port,
-            refused=refused,
-            raw_headers=message.raw_headers,
-        )
-    )
-    engine.release(outgoing)
-    head = ready_head(outgoing.status, outgoing.content_type, outgoing.headers, len(outgoing.body))
-    return head + outgoing.body
 
 
 def _response(outgoing: Outgoing) -> ReadyResponse:

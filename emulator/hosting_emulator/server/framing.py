@@ -1,0 +1,199 @@
+"""Where one request ends and the next begins, in the bytes that a client sends.
+
+aiohttp parses requests; this only cuts, so that it gets whole heads and well-formed bodies, each
+request apart from those beside it. What cannot be cut without a doubt is refused here: two readers
+of a doubtful length could see two different requests (RFC 9112, 11.2). It knows no socket.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, NoReturn
+
+#: What aiohttp bears of a line; of all lines of a head together, and how many there may be.
+LONGEST_LINE: Final = 8190
+_LONGEST_HEAD: Final = 256 * 1024
+_MOST_HEADERS: Final = 128
+_LONGEST_CHUNK_LINE: Final = 1024
+
+_END: Final = b"\r\n\r\n"
+_VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
+_TARGET: Final = re.compile(rb"[^ ]+ /|OPTIONS \* ")
+#: A target as proxies send it: what is before its path says nothing here (RFC 9112, 3.2.2).
+_ABSOLUTE: Final = re.compile(
+    rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
+    re.IGNORECASE,
+)
+#: What the part of a head that is here already has to begin with.
+_BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
+_BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n", re.IGNORECASE)
+_CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
+_CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
+_CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?")
+_TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?")
+_NOTHING: Final = re.compile(rb"")
+
+INVALID: Final = "The request is not valid HTTP/1.1."
+TOO_LONG: Final = f"A line or header of the request is longer than {LONGEST_LINE} bytes."
+BROKEN_BODY: Final = (
+    "The request body does not have the length or the chunks that its headers announce."
+)
+
+
+class Malformed(Exception):
+    """Bytes that are no request, or no body; the text says what is wrong with them."""
+
+
+class RequestFraming:
+    """Cuts the bytes of one connection. `count` requests have begun, the last may be here in part."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.in_body = False
+        self._held = bytearray()
+        self._searched = 0
+        self._missing = 0
+        #: What comes next; it is given data and where to go on, and returns a piece and its end.
+        self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
+
+    @property
+    def partial(self) -> bool:
+        """Whether a part of a request is still to come."""
+        return self.in_body or bool(self._held)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield a head as soon as it is whole, and a body as it comes.
+
+        Raises Malformed; the request it belongs to is then the last that `count` counts.
+        """
+        at = 0
+        while at < len(data):
+            piece, at = self._cut(data, at)
+            if piece:
+                yield piece
+
+    # --- heads ----------------------------------------------------------------------------------
+
+    def _head(self, data: bytes, at: int) -> tuple[bytes, int]:
+        if not self._held:
+            while data[at : at + 1] in (b"\r", b"\n"):  # some clients send them between requests
+                at += 1
+            end = data.find(_END, at) + len(_END)
+            if end >= len(_END):  # most heads come in one piece
+                return self._take_head(data[at:end]), end
+        held = len(self._held)
+        self._held += data[at : at + _LONGEST_HEAD]
+        end = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
+        if end < len(_END):
+            self._check_part(self._held)
+            self._searched = len(self._held)
+            return b"", len(data)
+        head = bytes(self._held[:end])
+        self._forget()
+        return self._take_head(head), at + end - held
+
+    def _check_part(self, part: bytearray) -> None:
+        """Refuse a part of a head that can no longer become a whole one."""
+        if not part:
+            return
+        if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
+            self._refuse(TOO_LONG)
+        if not _BEGINNING.match(part) or _BARE_LINE_END.search(part, max(0, self._searched - 1)):
+            self._refuse(INVALID)
+
+    def _refuse(self, message: str) -> NoReturn:
+        self.count += 1
+        self._forget()
+        raise Malformed(message)
+
+    def _forget(self) -> None:
+        self._held.clear()
+        self._searched = 0
+
+    def _take_head(self, head: bytes) -> bytes:
+        """Check a whole head, learn from it where the request ends, and return it."""
+        line = head[: head.index(b"\r\n")]
+        if not line.endswith(_VERSIONS):
+            self._refuse(TOO_LONG if len(line) > LONGEST_LINE else INVALID)
+        if line.startswith(b"CONNECT "):
+            self._refuse("The method CONNECT is not supported: this is no proxy.")
+        if not _TARGET.match(line):
+            head, absolute = _ABSOLUTE.subn(rb"\1/", head, count=1)
+            if not (absolute and _TARGET.match(head)):
+                self._refuse(INVALID)
+        if head.count(b"\r\n") > _MOST_HEADERS + 2:
+            self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
+        self.count += 1
+        if _CODING.search(head):
+            self.in_body, self._cut = True, self._chunk_size
+        elif (length := _LENGTH.search(head)) and int(length[1]):
+            self.in_body, self._cut, self._missing = True, self._body, int(length[1])
+        # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
+        return _CONNECTION.sub(_without_upgrade, head) if b"pgrade" in head else head
+
+    # --- bodies ---------------------------------------------------------------------------------
+
+    def _body(self, data: bytes, at: int) -> tuple[bytes, int]:
+        piece = self._take(data, at)
+        if not self._missing:
+            self._end_of_request()
+        return piece, at + len(piece)
+
+    def _take(self, data: bytes, at: int) -> bytes:
+        piece = data[at : at + self._missing]
+        self._missing -= len(piece)
+        return piece
+
+    def _end_of_request(self) -> None:
+        self.in_body, self._cut = False, self._head
+
+    def _chunk_size(self, data: bytes, at: int) -> tuple[bytes, int]:
+        line, at = self._line(data, at, _CHUNK)
+        if line is None:
+            return b"", at
+        self._missing = int(line[1], 16)
+        self._cut = self._chunk if self._missing else self._trailer
+        return b"%x\r\n" % self._missing, at  # without its extensions: nobody here knows any
+
+    def _chunk(self, data: bytes, at: int) -> tuple[bytes, int]:
+        piece = self._take(data, at)
+        if not self._missing:
+            self._cut = self._chunk_end
+        return piece, at + len(piece)
+
+    def _chunk_end(self, data: bytes, at: int) -> tuple[bytes, int]:
+        line, at = self._line(data, at, _NOTHING)
+        if line is None:
+            return b"", at
+        self._cut = self._chunk_size
+        return b"\r\n", at
+
+    def _trailer(self, data: bytes, at: int) -> tuple[bytes, int]:
+        line, at = self._line(data, at, _TRAILER)
+        if line is None or line[0]:
+            return b"", at  # it is passed over
+        self._end_of_request()
+        return b"\r\n", at
+
+    def _line(
+        self, data: bytes, at: int, pattern: re.Pattern[bytes]
+    ) -> tuple[re.Match[bytes] | None, int]:
+        """Return a line of a chunked body if it is here whole, and where it ends in the data."""
+        end = data.find(b"\n", at, at + _LONGEST_CHUNK_LINE) + 1
+        self._held += data[at : end or at + _LONGEST_CHUNK_LINE]
+        if not end:
+            if len(self._held) >= _LONGEST_CHUNK_LINE:
+                raise Malformed(BROKEN_BODY)
+            return None, len(data)
+        line = pattern.fullmatch(self._held, 0, max(0, len(self._held) - 2))
+        if line is None or not self._held.endswith(b"\r\n"):
+            raise Malformed(BROKEN_BODY)
+        self._held = bytearray()  # a new one: the match looks at the old
+        return line, end
+
+
+def _without_upgrade(options: re.Match[bytes]) -> bytes:
+    named = (option.strip() for option in options[0].split(b","))
+    return b" " + b", ".join(option for option in named if option.lower() != b"upgrade")
