@@ -36,6 +36,7 @@ _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1
 _NOTHING: Final = re.compile(rb"")
 
 INVALID: Final = "The request is not valid HTTP/1.1."
+NO_METHOD: Final = "The request line has no HTTP method."
 TOO_LONG: Final = f"A line or header of the request is longer than {LONGEST_LINE} bytes."
 BROKEN_BODY: Final = (
     "The request body does not have the length or the chunks that its headers announce."
@@ -100,7 +101,9 @@ class RequestFraming:
             return
         if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
             self._refuse(TOO_LONG)
-        if not _BEGINNING.match(part) or _BARE_LINE_END.search(part, max(0, self._searched - 1)):
+        if not _BEGINNING.match(part):
+            self._refuse(NO_METHOD)
+        if _BARE_LINE_END.search(part, max(0, self._searched - 1)):
             self._refuse(INVALID)
 
     def _refuse(self, message: str) -> NoReturn:
@@ -115,6 +118,8 @@ class RequestFraming:
     def _take_head(self, head: bytes) -> bytes:
         """Check a whole head, learn from it where the request ends, and return it."""
         line = head[: head.index(b"\r\n")]
+        if not _BEGINNING.match(line):
+            self._refuse(NO_METHOD)
         if not line.endswith(_VERSIONS):
             self._refuse(TOO_LONG if len(line) > LONGEST_LINE else INVALID)
         if line.startswith(b"CONNECT "):

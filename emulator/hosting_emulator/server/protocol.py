@@ -14,12 +14,18 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
+from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooLong
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.problem_documents import CONTENT_TYPE, problem_document
-from hosting_emulator.server.framing import INVALID, TOO_LONG, Malformed, RequestFraming
+from hosting_emulator.server.framing import (
+    INVALID,
+    NO_METHOD,
+    TOO_LONG,
+    Malformed,
+    RequestFraming,
+)
 
 _log = logging.getLogger("hosting_emulator.http")
 _broken_requests = itertools.count(1)
@@ -174,8 +180,7 @@ class Protocol(web.RequestHandler):
             _log.error("an answer could not be made", exc_info=exc)
             refused = Refused("service_unavailable", "The emulator failed; its log says why.")
         else:
-            reason = TOO_LONG if isinstance(exc, LineTooLong) else self.refusal or INVALID
-            refused = Refused("invalid_request", reason)
+            refused = Refused("invalid_request", self.refusal or _what_was_wrong(exc))
         request_id = f"req_unparsed_{next(_broken_requests)}"
         response = web.Response(
             status=refused.status,
@@ -184,6 +189,13 @@ class Protocol(web.RequestHandler):
         )
         response.force_close()
         return response
+
+
+def _what_was_wrong(error: BaseException | None) -> str:
+    if isinstance(error, LineTooLong):
+        return TOO_LONG
+    # Target and version were looked at before: of the line, only the method is left.
+    return NO_METHOD if isinstance(error, BadStatusLine) else INVALID
 
 
 class Server(web.Server):
