@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.exploring.kinds import KINDS
-from hosting_emulator.exploring.page import page
-from hosting_emulator.exploring.planning import plan
-from hosting_emulator.exploring.points import CALLS
+from hosting_emulator.explore.kinds import KINDS
+from hosting_emulator.explore.page import page
+from hosting_emulator.explore.planning import plan
+from hosting_emulator.explore.points import CALLS
 from tests.browser.chromium import Chromium
-from tests.unit.exploring.samples import exploration, requests, result
+from tests.unit.explore.samples import exploration, requests, result
 
 
 @pytest.mark.parametrize("width", [1280, 420, 320])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.exploring.judging import MEANINGS
-from hosting_emulator.exploring.kinds import KINDS
-from hosting_emulator.exploring.matrix import MARKS
+from hosting_emulator.explore.judging import MEANINGS
+from hosting_emulator.explore.kinds import KINDS
+from hosting_emulator.explore.matrix import MARKS
 from hosting_emulator_cli.commands.explore import explore
 from tests.docs.markdown import links
 from tests.docs.terminal import Terminals

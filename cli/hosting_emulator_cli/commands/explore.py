@@ -18,8 +18,8 @@ from hosting_emulator_cli.start_options import check_seed, world_options
 from hosting_emulator_cli.values import duration_ms, read_with
 
 if TYPE_CHECKING:
-    from hosting_emulator.exploring.judging import Conduct
-    from hosting_emulator.exploring.points import Point
+    from hosting_emulator.explore.judging import Conduct
+    from hosting_emulator.explore.points import Point
 
 _MAX_RUNS = 300
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
@@ -57,19 +57,19 @@ def _words(
 
 
 def _fault(word: str) -> str:
-    from hosting_emulator.exploring.kinds import check_fault
+    from hosting_emulator.explore.kinds import check_fault
 
     return check_fault(word)
 
 
 def _call(word: str) -> str:
-    from hosting_emulator.exploring.points import check_call
+    from hosting_emulator.explore.points import check_call
 
     return check_call(word)
 
 
 def _point(text: str) -> Point:
-    from hosting_emulator.exploring.points import Point
+    from hosting_emulator.explore.points import Point
 
     return Point.read(text)
 
@@ -214,7 +214,7 @@ def explore(
     for path in reports:
         if path is not None and not path.absolute().parent.is_dir():
             raise Failure(f"cannot write {path}: no such directory")
-    from hosting_emulator.exploring.kinds import KINDS
+    from hosting_emulator.explore.kinds import KINDS
     from hosting_emulator.settings import Settings
     from hosting_emulator_cli.exploring.exploration import explore as run
     from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs

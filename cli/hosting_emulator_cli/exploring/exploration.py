@@ -8,10 +8,10 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from hosting_emulator.exploring.judging import Clean
-from hosting_emulator.exploring.planning import Plan, plan
-from hosting_emulator.exploring.report import Exploration
-from hosting_emulator.exploring.telling import plain, plan_text, result_text
+from hosting_emulator.explore.judging import Clean
+from hosting_emulator.explore.planning import Plan, plan
+from hosting_emulator.explore.report import Exploration
+from hosting_emulator.explore.telling import plain, plan_text, result_text
 from hosting_emulator.sdk import ControlClient, ControlError
 from hosting_emulator.supervisor import (
     become_subreaper,
@@ -30,7 +30,7 @@ from hosting_emulator_cli.looks.terminal import printable
 from hosting_emulator_cli.output import say
 
 if TYPE_CHECKING:
-    from hosting_emulator.exploring.points import Point
+    from hosting_emulator.explore.points import Point
     from hosting_emulator.settings import Ready
     from hosting_emulator_cli.exploring.wanted import Wanted
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hosting_emulator import __version__
-from hosting_emulator.exploring.report import read_result, result_document
+from hosting_emulator.explore.report import read_result, result_document
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json
 
 if TYPE_CHECKING:
-    from hosting_emulator.exploring.judging import Clean, Result
-    from hosting_emulator.exploring.planning import Plan
-    from hosting_emulator.exploring.points import Point
+    from hosting_emulator.explore.judging import Clean, Result
+    from hosting_emulator.explore.planning import Plan
+    from hosting_emulator.explore.points import Point
     from hosting_emulator_cli.exploring.wanted import Wanted
 
 _FORMAT = "hosting-emulator exploration 1"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hosting_emulator.exploring.judging import (
+from hosting_emulator.explore.judging import (
     Clean,
     Ended,
     Result,
@@ -18,10 +18,10 @@ from hosting_emulator.exploring.judging import (
     settled,
     wants_another_look,
 )
-from hosting_emulator.exploring.kinds import LATE_MS
-from hosting_emulator.exploring.points import Point
-from hosting_emulator.exploring.seeing import Seen, TooManyRequests, see
-from hosting_emulator.exploring.states import State, summary
+from hosting_emulator.explore.kinds import LATE_MS
+from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.seeing import Seen, TooManyRequests, see
+from hosting_emulator.explore.states import State, summary
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.supervisor import ChildCommand, TimedRun
 from hosting_emulator_cli.environments import with_variables

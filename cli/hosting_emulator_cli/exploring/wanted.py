@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hosting_emulator.exploring.judging import Conduct
-    from hosting_emulator.exploring.points import Point
+    from hosting_emulator.explore.judging import Conduct
+    from hosting_emulator.explore.points import Point
     from hosting_emulator.settings import Settings
 
 

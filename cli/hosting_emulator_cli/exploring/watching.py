@@ -6,14 +6,14 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from hosting_emulator.exploring.telling import painted, plain, result_text
+from hosting_emulator.explore.telling import painted, plain, result_text
 from hosting_emulator_cli.looks.terminal import console, is_terminal, printable
 from hosting_emulator_cli.output import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from hosting_emulator.exploring.judging import Result
+    from hosting_emulator.explore.judging import Result
 
 
 class Watched:

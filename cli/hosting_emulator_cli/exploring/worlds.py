@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.variables import first_project, organization_of, world_variables
 
 if TYPE_CHECKING:
-    from hosting_emulator.exploring.points import Point
-    from hosting_emulator.exploring.requests import SeenRequest
+    from hosting_emulator.explore.points import Point
+    from hosting_emulator.explore.requests import SeenRequest
     from hosting_emulator.sdk import ControlClient
     from hosting_emulator.settings import Ready
 
@@ -64,7 +64,7 @@ def open_point(
     requests: Sequence[SeenRequest],
 ) -> RunWorld:
     """Do the same, and arm what the point wants. Raises ControlError, ValueError."""
-    from hosting_emulator.exploring.seeing import arm
+    from hosting_emulator.explore.seeing import arm
 
     world = open_world(client, ready, name, principal, exports)
     return RunWorld(name, world.variables, arm(client, name, point, requests))

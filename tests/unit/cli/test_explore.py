@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.exploring.kinds import KINDS
-from hosting_emulator.exploring.points import Point
+from hosting_emulator.explore.kinds import KINDS
+from hosting_emulator.explore.points import Point
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.exploring import exploration
 from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs

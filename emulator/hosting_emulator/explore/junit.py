@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as Xml
 
-from hosting_emulator.exploring.judging import MEANINGS, Result
-from hosting_emulator.exploring.points import Point
-from hosting_emulator.exploring.report import Exploration
+from hosting_emulator.explore.judging import MEANINGS, Result
+from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.report import Exploration
 
 #: What XML cannot hold, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -9,10 +9,10 @@ from typing import Any
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.exploring.judging import Clean, Conduct, Result, Verdict, counts
-from hosting_emulator.exploring.kinds import KINDS, kind_of
-from hosting_emulator.exploring.planning import Plan
-from hosting_emulator.exploring.points import Point
+from hosting_emulator.explore.judging import Clean, Conduct, Result, Verdict, counts
+from hosting_emulator.explore.kinds import KINDS, kind_of
+from hosting_emulator.explore.planning import Plan
+from hosting_emulator.explore.points import Point
 from hosting_emulator.sdk import JsonObject
 
 

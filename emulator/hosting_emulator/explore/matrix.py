@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hosting_emulator.exploring.judging import Verdict
-from hosting_emulator.exploring.kinds import KINDS, kind_of
-from hosting_emulator.exploring.points import PHASES, Phase, Point
-from hosting_emulator.exploring.report import Exploration
+from hosting_emulator.explore.judging import Verdict
+from hosting_emulator.explore.kinds import KINDS, kind_of
+from hosting_emulator.explore.points import PHASES, Phase, Point
+from hosting_emulator.explore.report import Exploration
 
 MARKS: dict[Verdict, str] = {
     "survived": "+",

@@ -11,22 +11,22 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator.exploring.junit import junit
-from hosting_emulator.exploring.kinds import KINDS
-from hosting_emulator.exploring.matrix import matrix
-from hosting_emulator.exploring.page import page
-from hosting_emulator.exploring.planning import plan
-from hosting_emulator.exploring.points import CALLS
-from hosting_emulator.exploring.report import (
+from hosting_emulator.explore.junit import junit
+from hosting_emulator.explore.kinds import KINDS
+from hosting_emulator.explore.matrix import matrix
+from hosting_emulator.explore.page import page
+from hosting_emulator.explore.planning import plan
+from hosting_emulator.explore.points import CALLS
+from hosting_emulator.explore.report import (
     Exploration,
     coverage,
     document,
     read_result,
     result_document,
 )
-from hosting_emulator.exploring.seeing import Seen
-from hosting_emulator.exploring.telling import plan_text, report_text
-from tests.unit.exploring.samples import clean, exploration, requests, result, state
+from hosting_emulator.explore.seeing import Seen
+from hosting_emulator.explore.telling import plan_text, report_text
+from tests.unit.explore.samples import clean, exploration, requests, result, state
 
 KEY = "create_user_api_key#1"
 SAYS = "2 API keys where the clean run makes 1: 'ci' of owner in acme"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from hosting_emulator.exploring.judging import Clean, Ended, Result
-from hosting_emulator.exploring.planning import plan
-from hosting_emulator.exploring.points import CALLS, Point
-from hosting_emulator.exploring.report import Exploration
-from hosting_emulator.exploring.requests import SeenRequest, number
-from hosting_emulator.exploring.seeing import Seen
-from hosting_emulator.exploring.states import State, summary
+from hosting_emulator.explore.judging import Clean, Ended, Result
+from hosting_emulator.explore.planning import plan
+from hosting_emulator.explore.points import CALLS, Point
+from hosting_emulator.explore.report import Exploration
+from hosting_emulator.explore.requests import SeenRequest, number
+from hosting_emulator.explore.seeing import Seen
+from hosting_emulator.explore.states import State, summary
 from hosting_emulator.sdk import Exchange
 
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"

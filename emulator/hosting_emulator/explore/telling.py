@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from hosting_emulator.exploring.judging import MEANINGS, Result, Verdict, counts
-from hosting_emulator.exploring.matrix import Cell, Matrix, legend, matrix, short
-from hosting_emulator.exploring.planning import Plan
-from hosting_emulator.exploring.report import Exploration, coverage
+from hosting_emulator.explore.judging import MEANINGS, Result, Verdict, counts
+from hosting_emulator.explore.matrix import Cell, Matrix, legend, matrix, short
+from hosting_emulator.explore.planning import Plan
+from hosting_emulator.explore.report import Exploration, coverage
 
 Paint = Callable[[str, str], str]
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}

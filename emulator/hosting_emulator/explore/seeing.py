@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hosting_emulator.exploring.planning import document_of
-from hosting_emulator.exploring.points import Point
-from hosting_emulator.exploring.requests import SeenRequest, number
-from hosting_emulator.exploring.states import summary
+from hosting_emulator.explore.planning import document_of
+from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.requests import SeenRequest, number
+from hosting_emulator.explore.states import summary
 from hosting_emulator.sdk import ControlClient, ControlRefused, Exchange, world_path
 
 #: How many exchanges a world's log keeps, and so how many requests a run may have.

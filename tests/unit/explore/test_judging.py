@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.exploring.judging import Conduct, Ended, judge, settled, wants_another_look
-from hosting_emulator.exploring.points import Point
-from hosting_emulator.exploring.seeing import Seen
-from tests.unit.exploring.samples import clean, key, operation, state
+from hosting_emulator.explore.judging import Conduct, Ended, judge, settled, wants_another_look
+from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.seeing import Seen
+from tests.unit.explore.samples import clean, key, operation, state
 
 POINT = Point.read("create_user_api_key#1/timeout/after_commit")
 ONE = {"1": key("ci")}

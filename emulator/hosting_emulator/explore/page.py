@@ -6,11 +6,11 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from hosting_emulator.exploring.judging import MEANINGS, Result, counts
-from hosting_emulator.exploring.matrix import MERGED, NOT_RUN, Cell, Matrix, legend, matrix, short
-from hosting_emulator.exploring.points import PHASES
-from hosting_emulator.exploring.report import Exploration, coverage
-from hosting_emulator.exploring.telling import conduct, notes, stories
+from hosting_emulator.explore.judging import MEANINGS, Result, counts
+from hosting_emulator.explore.matrix import MERGED, NOT_RUN, Cell, Matrix, legend, matrix, short
+from hosting_emulator.explore.points import PHASES
+from hosting_emulator.explore.report import Exploration, coverage
+from hosting_emulator.explore.telling import conduct, notes, stories
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _WORDS = {MERGED: "alike to another, and merged", NOT_RUN: "not run"}

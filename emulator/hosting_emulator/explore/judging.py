@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from hosting_emulator.exploring.points import Point
-from hosting_emulator.exploring.seeing import Seen
-from hosting_emulator.exploring.states import State, differences, vague_kinds
+from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.seeing import Seen
+from hosting_emulator.explore.states import State, differences, vague_kinds
 
 Verdict = Literal["survived", "not reached", "failed", "hung", "doubled", "differs", "misbehaved"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

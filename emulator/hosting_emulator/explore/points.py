@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.exploring.kinds import check_fault
+from hosting_emulator.explore.kinds import check_fault
 
 Phase = Literal["before_commit", "after_commit"]
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")

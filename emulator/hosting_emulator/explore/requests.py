@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hosting_emulator.exploring.points import CALLS
+from hosting_emulator.explore.points import CALLS
 from hosting_emulator.sdk import Exchange
 
 #: What the log says of a fault that acted. A latency lets other faults act too.

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from hosting_emulator.exploring.kinds import effect_of, faults_for, kind_of
-from hosting_emulator.exploring.points import PHASES, Point
-from hosting_emulator.exploring.requests import SeenRequest
+from hosting_emulator.explore.kinds import effect_of, faults_for, kind_of
+from hosting_emulator.explore.points import PHASES, Point
+from hosting_emulator.explore.requests import SeenRequest
 from hosting_emulator.sdk import JsonObject
 
 READ = "a read changes nothing, so that both phases look alike"

@@ -7,16 +7,16 @@ from collections import Counter
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.exploring.kinds import KINDS, effect_of, faults_for
-from hosting_emulator.exploring.planning import LIMIT, READ, REPEATED, SAME_LIMIT, document_of, plan
-from hosting_emulator.exploring.points import CALLS, Point
-from hosting_emulator.exploring.requests import number
+from hosting_emulator.explore.kinds import KINDS, effect_of, faults_for
+from hosting_emulator.explore.planning import LIMIT, READ, REPEATED, SAME_LIMIT, document_of, plan
+from hosting_emulator.explore.points import CALLS, Point
+from hosting_emulator.explore.requests import number
 from hosting_emulator.faults.reading import read_fault
 from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.fault_records import KINDS as ALL_KINDS
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import Change
-from tests.unit.exploring.samples import exchange, requests
+from tests.unit.explore.samples import exchange, requests
 
 MUTATION, READING = "create_user_api_key", "list_deployments"
 
