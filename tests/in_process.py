@@ -12,7 +12,7 @@ from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.world.default_world import default_world
+from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
-from hosting_emulator.world.default_world import default_world
+from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World, rebuild

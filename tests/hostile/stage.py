@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.faults.reading import arm
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
-from hosting_emulator.world.zones import DEFAULT_WORLD
 from tests.held_connections import held_connections
 
 AT_A_TIME = 50

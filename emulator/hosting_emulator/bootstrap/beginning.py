@@ -16,10 +16,10 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.overlay import laid_over
+from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 if TYPE_CHECKING:
     from hosting_emulator.scenario.reading import Scenario
@@ -54,7 +54,7 @@ def build_scenario(scenario: Scenario, seed: str, settings: Settings) -> World:
     world = build_world(scenario, DEFAULT_WORLD, machine_ms(), seed)
     mode, rate = clock_of(settings)
     try:
-        return laid_over(
+        return with_overrides(
             world, machine_ms(), mode=mode, rate=rate, assumptions=settings.assumptions
         )
     except (ClockRefused, AssumptionRefused) as error:

@@ -43,6 +43,7 @@ from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import (
     ONLY,
     ORGANIZATIONS,
@@ -52,7 +53,6 @@ from hosting_emulator.world.tables import (
     Table,
 )
 from hosting_emulator.world.value import World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 _log = logging.getLogger("hosting_emulator")
 #: How long open connections may finish when the emulator stops, in seconds of real time; one that

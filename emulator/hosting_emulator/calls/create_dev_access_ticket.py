@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
+from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.records import Project, Ticket
 from hosting_emulator.world.streams import digest, new_id, new_secret
 from hosting_emulator.world.tables import TICKETS
 from hosting_emulator.world.value import Change
-from hosting_emulator.world.zones import hostnames
 
 #: A ticket is valid ten minutes (contract, Limits).
 LIFETIME_MS = 600_000

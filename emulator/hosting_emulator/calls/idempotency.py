@@ -11,7 +11,6 @@ from hashlib import blake2b
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.indexes import oldest_remembered
 from hosting_emulator.world.records import Remembered
 from hosting_emulator.world.tables import REMEMBERED
 from hosting_emulator.world.value import Change
@@ -69,7 +68,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
 
 def _forget_expired(change: Change) -> None:
     # One for each one added keeps the table from growing without ever making a request slow.
-    key = oldest_remembered(change.world.indexes)
+    key = change.world.oldest_remembered
     oldest = change.get(REMEMBERED, key) if key else None
     if key and oldest and oldest.expires_ms <= change.now_ms:
         change.delete(REMEMBERED, key)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.world.naming import zone_of
 from hosting_emulator.world.records import Project, Ticket
 from hosting_emulator.world.streams import digest, new_secret
 from hosting_emulator.world.tables import PROJECTS, TICKETS
 from hosting_emulator.world.value import Change
-from hosting_emulator.world.zones import zone_of
 
 #: A dev session lasts as long as a working day; the contract does not speak of it.
 SESSION_MS = 12 * 3_600_000

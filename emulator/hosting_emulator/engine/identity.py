@@ -16,11 +16,11 @@ from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.sign_in import SignIn, SignIns
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.records import ApiKey, Person
 from hosting_emulator.world.streams import derive, digest
 from hosting_emulator.world.tables import API_KEYS, MEMBERSHIPS, ORGANIZATIONS
 from hosting_emulator.world.value import Change, World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

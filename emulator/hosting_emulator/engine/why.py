@@ -11,11 +11,11 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.fault_answers import fault_kind
 from hosting_emulator.engine.live_world import LiveWorld
 from hosting_emulator.faults.viewing import faults_in_order, spent
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.operations import HELD, finished, plan_of, profile_of
 from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
 @dataclass(slots=True)

@@ -16,12 +16,11 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.setting import clear_variation, set_variation, varied_world
-from hosting_emulator.world.default_world import default_world
+from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
+from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin, Variation
-from hosting_emulator.world.renaming import renamed
 from hosting_emulator.world.tables import ONLY, ORIGIN
 from hosting_emulator.world.value import Change, World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 #: How many worlds as they were built are remembered; the one longest unused goes first.
 MOST_PROTOTYPES = 64

@@ -21,8 +21,15 @@ from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.setting import read_variation, varied_world
 from hosting_emulator.world import clock as clocks
-from hosting_emulator.world.default_world import PEOPLE, SITES, WORKSPACES
-from hosting_emulator.world.populating import Human, Site, Workspace, populate
+from hosting_emulator.world.population import (
+    PEOPLE,
+    SITES,
+    WORKSPACES,
+    Human,
+    Site,
+    Workspace,
+    populate,
+)
 from hosting_emulator.world.records import Event, Origin, Planned, Variation
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import SCHEDULE, TIMELINE

@@ -11,7 +11,7 @@ from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
 from hosting_emulator.server.guard import Guard
 from hosting_emulator.server.sites import Site
-from hosting_emulator.world.zones import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
 class App:

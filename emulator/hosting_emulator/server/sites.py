@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from hosting_emulator.server.hosts import host_name
-from hosting_emulator.world.zones import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _DOCS = "/_emulator/docs"
 

@@ -15,7 +15,6 @@ from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.engine.commits import Commit
 from hosting_emulator.storage.format import FORMAT, StateRefused, check_format
 from hosting_emulator.storage.integrity import check_integrity
-from hosting_emulator.world.indexes import remembered_in_order
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     CLOCK,
@@ -39,7 +38,7 @@ def rows_of(world: World) -> Iterator[Row]:
     """
     for name in TABLES:
         table = world.tables[name]
-        keys = remembered_in_order(world.indexes) if name == REMEMBERED.name else sorted(table)
+        keys = world.remembered_in_order() if name == REMEMBERED.name else sorted(table)
         for key in keys:
             yield name, key, msgspec.to_builtins(table[key])
 

@@ -1,17 +1,44 @@
-"""Naming: organizations, people and projects as people call them, by alias or by id."""
+"""Names: what organizations, people and projects are called, and the hosts a project is found at."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.world.records import Organization, Person, Project
-from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, PROJECTS, Table
-from hosting_emulator.world.value import World
+from hosting_emulator.world.tables import DEPLOYMENTS, ORGANIZATIONS, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.value import World, apply
 
 N = TypeVar("N", Organization, Person, Project)
 
 _KINDS = {ORGANIZATIONS.name: "organization", PEOPLE.name: "person", PROJECTS.name: "project"}
+#: The world whose hosts stand directly in the zones; other worlds put their name before them.
+DEFAULT_WORLD = "default"
+
+
+class Hostnames(NamedTuple):
+    """The exact hostnames of one project."""
+
+    development: str
+    production: str
+    mail: str
+
+
+def zone_of(world_name: str, zone: str) -> str:
+    """Return a zone as one world sees it, so that no two worlds share a host."""
+    return zone if world_name == DEFAULT_WORLD else f"{world_name}.{zone}"
+
+
+def hostnames(world_name: str, assumptions: Assumptions, project: Project) -> Hostnames:
+    """Derive a project's hostnames."""
+    return Hostnames(
+        development=f"{project.dev_label}.{zone_of(world_name, assumptions.dev_zone)}",
+        production=f"{project.handle}.{zone_of(world_name, assumptions.production_zone)}",
+        mail=f"{project.handle}.{zone_of(world_name, assumptions.mail_zone)}",
+    )
 
 
 def kind_of(table: Table[N]) -> str:
@@ -29,3 +56,24 @@ def not_found(world: World, table: Table[N], name: str) -> str:
     aliases = sorted(record.alias for _, record in world.rows(table))
     hint = nearest(name, aliases) or f"; there are {', '.join(aliases)}"
     return f"no {kind_of(table)} is {name[:80]!r} (by alias or id){hint}"
+
+
+def renamed(world: World, name: str) -> World:
+    """Return a world under another name, as if it had been built so; its commits count as before.
+
+    Hosts carry the world's name, so the addresses of past deployments follow it.
+    """
+    if name == world.name:
+        return world
+
+    def url_in(name: str, project: Project) -> str:
+        return f"https://{hostnames(name, world.assumptions, project).production}"
+
+    urls = {url_in(world.name, each): url_in(name, each) for _, each in world.rows(PROJECTS)}
+    moved = {
+        key: replace(deployment, url=urls[deployment.url])
+        for key, deployment in world.rows(DEPLOYMENTS)
+        if deployment.url in urls
+    }
+    writes = {DEPLOYMENTS.name: moved}
+    return replace(apply(world, writes, commit=world.commit, at_ms=world.at_ms), name=name)

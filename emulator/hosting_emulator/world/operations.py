@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import parse_profile
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import lifecycles
+from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.records import Deployment, Event, Failure, Operation, Project
 from hosting_emulator.world.streams import draw, new_id, next_number
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
-from hosting_emulator.world.zones import hostnames
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"

@@ -28,7 +28,7 @@ def run_due(
         return None
     change = Change(world, world.at_ms)
     count = 0
-    while (key := change.pop_due(now_ms)) is not None:
+    while (key := change.next_due(now_ms)) is not None:
         event = change.row(SCHEDULE, key)
         change.delete(SCHEDULE, key)
         change.now_ms = max(change.now_ms, event.due_ms)

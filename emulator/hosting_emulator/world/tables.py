@@ -44,30 +44,9 @@ FAULTS = Table("faults", Fault)
 TIMELINE = Table("timeline", r.Planned)
 VARIATION = Table("variation", r.Variation)
 
+#: All of them by name, in the order above, which is that of stored files.
 TABLES: dict[str, Table[Any]] = {
-    table.name: table
-    for table in (
-        ORGANIZATIONS,
-        PEOPLE,
-        MEMBERSHIPS,
-        PROJECTS,
-        GRANTS,
-        DNS,
-        DATABASES,
-        OPERATIONS,
-        DEPLOYMENTS,
-        TICKETS,
-        API_KEYS,
-        REMEMBERED,
-        SCHEDULE,
-        STREAMS,
-        CLOCK,
-        ASSUMPTIONS,
-        ORIGIN,
-        FAULTS,
-        TIMELINE,
-        VARIATION,
-    )
+    found.name: found for found in list(globals().values()) if isinstance(found, Table)
 }
 #: The key of the single row in CLOCK, ASSUMPTIONS, ORIGIN and VARIATION.
 ONLY = "world"

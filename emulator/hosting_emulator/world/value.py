@@ -7,16 +7,23 @@ failing call cannot alter anything, and why fork, snapshot and reset are a refer
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from rpds import HashTrieMap
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.world import heap as heaps
 from hosting_emulator.world.indexes import NO_INDEXES, Indexes, indexer_of
-from hosting_emulator.world.records import ClockState, Operation, Origin, Variation
+from hosting_emulator.world.records import (
+    ClockState,
+    Event,
+    Operation,
+    Origin,
+    Remembered,
+    Variation,
+)
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     CLOCK,
@@ -24,6 +31,7 @@ from hosting_emulator.world.tables import (
     ONLY,
     OPERATIONS,
     ORIGIN,
+    REMEMBERED,
     SCHEDULE,
     TABLES,
     TIMELINE,
@@ -34,7 +42,22 @@ from hosting_emulator.world.tables import (
 R = TypeVar("R")
 #: What a change did, by table and key; None says the row was deleted.
 Writes = Mapping[str, Mapping[str, Any]]
+#: What is due, in order: (due_ms, sequence, key). A tuple is quick enough: one that waits more costs
+#: 0.2 µs where ten wait, 12 µs where a thousand do; each project makes at most two wait.
+Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 _NO_ROWS: HashTrieMap[str, Any] = HashTrieMap()
+
+
+class Memory(NamedTuple):
+    """Answers in the order they were remembered: (key, record) by number, `first` up to `last`.
+
+    One whose key was deleted or remembered anew stays until it comes to the front: the front is
+    always one that is there.
+    """
+
+    first: int = 0
+    last: int = 0
+    entries: HashTrieMap[int, tuple[str, Remembered]] = HashTrieMap()
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
@@ -52,7 +75,8 @@ class World(msgspec.Struct, frozen=True, gc=False):
     at_ms: int
     tables: Mapping[str, HashTrieMap[str, Any]]
     indexes: Indexes
-    schedule: heaps.Heap | None
+    schedule: Schedule
+    remembered: Memory
     assumptions: Assumptions
     clock: ClockState
     has_faults: bool = False
@@ -73,7 +97,22 @@ class World(msgspec.Struct, frozen=True, gc=False):
     @property
     def next_due_ms(self) -> int | None:
         """When the next scheduled event is due; None when nothing is scheduled."""
-        return None if self.schedule is None else self.schedule.item[0]
+        return self.schedule[0][0] if self.schedule else None
+
+    @property
+    def oldest_remembered(self) -> str | None:
+        """The storage key of the answer remembered longest; None when there is none."""
+        front = self.remembered.entries.get(self.remembered.first)
+        return None if front is None else front[0]
+
+    def remembered_in_order(self) -> Iterator[str]:
+        """Walk the storage keys of all remembered answers, the one remembered longest first."""
+        first, last, entries = self.remembered
+        rows = self.tables[REMEMBERED.name]
+        for number in range(first, last):
+            key, record = entries[number]
+            if rows.get(key) is record:
+                yield key
 
 
 def empty_world(name: str, seed: str, clock: ClockState, origin: Origin) -> World:
@@ -90,25 +129,27 @@ def bare_world(name: str, seed: str) -> World:
     """Return a world without any row: what reading one from disk begins with."""
     tables = dict.fromkeys(TABLES, _NO_ROWS)
     clock = ClockState(mode="frozen", world_ms=0, machine_ms=0)
-    return World(name, seed, 0, 0, tables, NO_INDEXES, None, Assumptions(), clock)
+    return World(name, seed, 0, 0, tables, NO_INDEXES, (), Memory(), Assumptions(), clock)
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     """Return the world after some writes. The only place where tables, indexes and schedule move."""
     tables = dict(world.tables)
-    indexes = world.indexes
-    schedule = world.schedule
+    indexes, schedule, remembered = world.indexes, world.schedule, world.remembered
     for name, rows in writes.items():
-        table = tables[name]
+        before = table = tables[name]
         indexer = indexer_of(name)
         for key, new in rows.items():
             if indexer is not None:
-                indexes = indexer(indexes, key, table.get(key), new)
+                indexes = indexer(indexes, key, before.get(key), new)
             table = table.discard(key) if new is None else table.insert(key, new)
         tables[name] = table
         if name == SCHEDULE.name:
-            schedule = _reschedule(schedule, table, rows)
-    return _world(world, commit, at_ms, tables, indexes, schedule)
+            for key, event in rows.items():
+                schedule = _rescheduled(schedule, key, before.get(key), event)
+        elif name == REMEMBERED.name:
+            remembered = _remembered(remembered, rows, table)
+    return _world(world, commit, at_ms, tables, indexes, schedule, remembered)
 
 
 def _world(
@@ -117,17 +158,13 @@ def _world(
     at_ms: int,
     tables: Mapping[str, HashTrieMap[str, Any]],
     indexes: Indexes,
-    schedule: heaps.Heap | None,
+    schedule: Schedule,
+    remembered: Memory,
 ) -> World:
-    assumptions: Assumptions = before.assumptions
-    clock: ClockState = before.clock
-    if tables[ASSUMPTIONS.name] is not before.tables[ASSUMPTIONS.name]:
-        assumptions = tables[ASSUMPTIONS.name][ONLY]
-    if tables[CLOCK.name] is not before.tables[CLOCK.name]:
-        clock = tables[CLOCK.name][ONLY]
-    variation = before.variation
-    if tables[VARIATION.name] is not before.tables[VARIATION.name]:
-        variation = tables[VARIATION.name].get(ONLY)
+    def only(table: Table[R], known: R | None) -> Any:
+        rows = tables[table.name]
+        return known if rows is before.tables[table.name] else rows.get(ONLY)
+
     return World(
         before.name,
         before.seed,
@@ -136,23 +173,37 @@ def _world(
         tables,
         indexes,
         schedule,
-        assumptions,
-        clock,
+        remembered,
+        only(ASSUMPTIONS, before.assumptions),
+        only(CLOCK, before.clock),
         len(tables[FAULTS.name]) > 0 or len(tables[TIMELINE.name]) > 0,
-        variation,
+        only(VARIATION, before.variation),
     )
 
 
-def _reschedule(
-    schedule: heaps.Heap | None, table: HashTrieMap[str, Any], rows: Mapping[str, Any]
-) -> heaps.Heap | None:
-    for key, event in rows.items():
-        if event is not None:
-            schedule = heaps.push(schedule, (event.due_ms, event.sequence, key))
-    # A deleted event stays in the heap until it comes to the top: the top is always a live one.
-    while schedule is not None and schedule.item[2] not in table:
-        schedule = heaps.pop(schedule)
+def _rescheduled(schedule: Schedule, key: str, old: Event | None, new: Event | None) -> Schedule:
+    if old is not None:
+        place = bisect_left(schedule, (old.due_ms, old.sequence, key))
+        schedule = schedule[:place] + schedule[place + 1 :]
+    if new is not None:
+        item = (new.due_ms, new.sequence, key)
+        place = bisect_left(schedule, item)
+        schedule = (*schedule[:place], item, *schedule[place:])
     return schedule
+
+
+def _remembered(
+    remembered: Memory, rows: Mapping[str, Remembered | None], table: HashTrieMap[str, Any]
+) -> Memory:
+    first, last, entries = remembered
+    for key, record in rows.items():
+        if record is not None:
+            entries = entries.insert(last, (key, record))
+            last += 1
+    while first < last and table.get(entries[first][0]) is not entries[first][1]:
+        entries = entries.discard(first)
+        first += 1
+    return Memory(first, last, entries)
 
 
 class Entered(NamedTuple):
@@ -198,10 +249,12 @@ class Change:
         """Write a row."""
         if table is OPERATIONS:
             self._note_standing(key, record)
-        self.writes.setdefault(table.name, {})[key] = record
         if table is SCHEDULE:
-            event: Any = record
-            self._schedule = heaps.push(self._schedule, (event.due_ms, event.sequence, key))
+            self._reschedule(key, record)
+        self.writes.setdefault(table.name, {})[key] = record
+
+    def _reschedule(self, key: str, event: Any) -> None:
+        self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), event)
 
     def _note_standing(self, key: str, operation: Any) -> None:
         old = self.get(OPERATIONS, key)
@@ -210,6 +263,8 @@ class Change:
 
     def delete(self, table: Table[Any], key: str) -> None:
         """Delete a row; a row that is not there is no error."""
+        if table is SCHEDULE:
+            self._reschedule(key, None)
         rows = self.writes.setdefault(table.name, {})
         if self.world.get(table, key) is None:
             rows.pop(key, None)
@@ -229,17 +284,10 @@ class Change:
         self.writes, self._schedule = other.writes, other._schedule
         self.entered = other.entered
 
-    def pop_due(self, until_ms: int) -> str | None:
-        """Take the key of the next event due by `until_ms` off this change's schedule."""
-        while self._schedule is not None:
-            due_ms, _, key = self._schedule.item
-            if self.get(SCHEDULE, key) is None:
-                self._schedule = heaps.pop(self._schedule)
-                continue
-            if due_ms > until_ms:
-                return None
-            self._schedule = heaps.pop(self._schedule)
-            return key
+    def next_due(self, until_ms: int) -> str | None:
+        """Return the key of the next event due by `until_ms`, as the schedule stands in this change."""
+        if self._schedule and self._schedule[0][0] <= until_ms:
+            return self._schedule[0][2]
         return None
 
     @property
@@ -272,7 +320,10 @@ def rebuild(
         if indexer is not None:
             indexes = indexer(indexes, key, None, record)
         fresh.setdefault(name, {})[key] = record
-    for name, found in fresh.items():
-        tables[name] = tables[name].update(found)
-    schedule = _reschedule(None, tables[SCHEDULE.name], dict(tables[SCHEDULE.name].items()))
-    return _world(world, commit, at_ms, tables, indexes, schedule)
+    for name, added in fresh.items():
+        tables[name] = tables[name].update(added)
+    events = tables[SCHEDULE.name].items()
+    schedule = tuple(sorted((event.due_ms, event.sequence, key) for key, event in events))
+    added = fresh.get(REMEMBERED.name, {})
+    remembered = _remembered(world.remembered, added, tables[REMEMBERED.name])
+    return _world(world, commit, at_ms, tables, indexes, schedule, remembered)

@@ -7,7 +7,7 @@ import pytest
 from hosting_emulator.engine import worlds
 from hosting_emulator.engine.worlds import Prototypes
 from hosting_emulator.storage.documents import export_state
-from hosting_emulator.world.renaming import renamed
+from hosting_emulator.world.naming import renamed
 from tests.in_process import InProcess, fresh_world
 
 

@@ -12,8 +12,8 @@ from hosting_emulator.explore.planning import LIMIT, READ, REPEATED, SAME_LIMIT,
 from hosting_emulator.explore.points import CALLS, Point
 from hosting_emulator.explore.requests import number
 from hosting_emulator.faults.reading import read_fault
-from hosting_emulator.world.default_world import default_world
 from hosting_emulator.world.fault_records import KINDS as ALL_KINDS
+from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import Change
 from tests.unit.explore.samples import exchange, requests

@@ -11,7 +11,6 @@ from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.journal import FIRST_LINE
 from hosting_emulator.storage.recovery import sweep
 from hosting_emulator.storage.snapshot import write_snapshot
-from hosting_emulator.world.indexes import remembered_in_order
 from tests.in_process import InProcess, fresh_world
 from tests.unit.storage.worlds_on_disk import Folder, busy, content, folder, read_world
 
@@ -323,13 +322,13 @@ def test_which_answer_is_forgotten_first_is_the_same_after_a_restart(tmp_path):
             kept.api.set_flag(True, key=key)
         kept.api.engine.move_by(86_400_000 * 2)
         kept.api.set_flag(True, key="m")  # remembered anew: now the last
-        order = list(remembered_in_order(kept.api.world.indexes))
+        order = list(kept.api.world.remembered_in_order())
         from_journal = kept.read()
         kept.keeper.close()
         from_snapshot = kept.read()
 
     for world in (from_journal, from_snapshot):
-        assert list(remembered_in_order(world.indexes)) == order
+        assert list(world.remembered_in_order()) == order
     assert sorted(order) == sorted(kept.api.world.tables["remembered_answers"])
     journals = []
     for number, world in enumerate((kept.api.world, from_journal, from_snapshot)):

@@ -1,8 +1,6 @@
 """Indexes: lists and look-ups that follow the tables, checked against plain Python containers."""
 
-from collections import deque
-
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.world.indexes import (
@@ -12,10 +10,9 @@ from hosting_emulator.world.indexes import (
     deployment_runs,
     in_runs,
     indexer_of,
-    oldest_remembered,
 )
-from hosting_emulator.world.records import Deployment, Project, Remembered, Ticket
-from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, REMEMBERED, TICKETS
+from hosting_emulator.world.records import Deployment, Project, Ticket
+from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, TICKETS
 
 
 def index(indexes, table, key, old, new):
@@ -44,6 +41,7 @@ ARRIVALS = st.lists(
 
 
 @given(arrivals=ARRIVALS, data=st.data())
+@settings(deadline=None)
 def test_deployments_are_listed_as_they_came(arrivals, data):
     indexes = NO_INDEXES
     lists: dict[str, list[Deployment]] = {"A": [], "B": []}
@@ -83,79 +81,6 @@ def test_a_change_replaces_one_run_only():
 
     after = deployment_runs(indexes, "A", 0, 3 * RUN)
     assert [old is new for old, new in zip(before, after, strict=True)] == [True, False, True]
-
-
-def remembered(expires_ms: int = 0) -> Remembered:
-    return Remembered(fingerprint="f", call_id="c", status=200, body="", expires_ms=expires_ms)
-
-
-class QueueModel:
-    """What the queue of remembered answers should be: the rows, in the order last remembered."""
-
-    def __init__(self) -> None:
-        self.queue: deque[str] = deque()
-        self.rows: dict[str, Remembered] = {}
-        self.indexes = NO_INDEXES
-
-    def remember(self, key: str, expires_ms: int = 0) -> None:
-        old, new = self.rows.get(key), remembered(expires_ms)
-        self.indexes = index(self.indexes, REMEMBERED.name, key, old, new)
-        if old is not None:
-            self.queue.remove(key)
-        self.queue.append(key)
-        self.rows[key] = new
-
-    def forget_oldest(self) -> None:
-        if self.queue:
-            key = self.queue.popleft()
-            self.indexes = index(self.indexes, REMEMBERED.name, key, self.rows.pop(key), None)
-
-    def check(self) -> None:
-        assert oldest_remembered(self.indexes) == (self.queue[0] if self.queue else None)
-
-
-#: An answer is remembered under one of many keys (some come again), or the oldest is forgotten.
-MEMORIES = st.lists(st.one_of(st.integers(0, 60), st.none()), max_size=6 * RUN)
-
-
-@given(steps=MEMORIES)
-def test_remembered_answers_are_forgotten_in_the_order_they_were_remembered(steps):
-    model = QueueModel()
-
-    for step in steps:
-        if step is None:
-            model.forget_oldest()
-        else:
-            model.remember(f"key {step}")
-        model.check()
-    for _ in range(len(model.queue)):
-        model.forget_oldest()
-        model.check()
-
-    assert [key for key, _ in model.indexes.items() if key.startswith("remembered:")] == []
-
-
-def test_a_key_used_again_after_its_time_does_not_block_the_queue():
-    model = QueueModel()
-    for number in range(3):
-        model.remember(f"key {number}")
-
-    model.remember("key 0", expires_ms=1_000)
-
-    assert oldest_remembered(model.indexes) == "key 1"
-
-
-def test_full_runs_of_the_queue_are_put_away_and_thrown_away():
-    model = QueueModel()
-    for number in range(10 * RUN):
-        model.remember(f"key {number}")
-    assert len(model.indexes) > 5
-
-    for _ in range(10 * RUN):
-        model.forget_oldest()
-
-    assert oldest_remembered(model.indexes) is None
-    assert len(model.indexes) <= 2
 
 
 def test_the_last_ticket_of_a_principal_is_found_and_any_by_its_digest():

@@ -1,10 +1,12 @@
 """The world as a value: a change reads through to it, and applying one makes the next."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hosting_emulator.storage.documents import rows_of
-from hosting_emulator.world.records import Event
-from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, SCHEDULE, STREAMS
+from hosting_emulator.world.records import Event, Remembered
+from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, REMEMBERED, SCHEDULE, STREAMS
 from hosting_emulator.world.value import Change, apply, bare_world, rebuild
 from tests.in_process import fresh_world
 
@@ -72,7 +74,61 @@ def test_a_change_sees_its_own_events_in_order(world):
     change.put(SCHEDULE, "gone", Event(at_ms + 5, 100, "operation_step", "x"))
     change.delete(SCHEDULE, "gone")
 
-    assert [change.pop_due(at_ms + 20) for _ in range(3)] == ["sooner", "later", None]
+    for key in ("sooner", "later"):
+        assert change.next_due(at_ms + 20) == key
+        change.delete(SCHEDULE, key)
+    assert change.next_due(at_ms + 20) is None
+
+
+#: An event is put at a moment, or the one under a key is deleted.
+EVENTS = st.lists(
+    st.tuples(st.integers(0, 20), st.one_of(st.integers(0, 9), st.none())), max_size=60
+)
+
+
+@given(steps=EVENTS)
+@settings(deadline=None)
+def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
+    world = fresh_world()
+    for key in [key for key, _ in world.rows(SCHEDULE)]:
+        change = Change(world, world.at_ms)
+        change.delete(SCHEDULE, key)
+        world = change.applied()
+    model: dict[str, tuple[int, int]] = {}
+
+    for number, (key, due_ms) in enumerate(steps):
+        change = Change(world, world.at_ms)
+        if due_ms is None:
+            change.delete(SCHEDULE, str(key))
+            model.pop(str(key), None)
+        else:
+            change.put(SCHEDULE, str(key), Event(due_ms, number, "operation_step", "x"))
+            model[str(key)] = (due_ms, number)
+        world = change.applied()
+
+        expected = min(model.items(), key=lambda item: item[1], default=(None, (None,)))
+        assert world.next_due_ms == expected[1][0]
+        assert Change(world, 0).next_due(20) == expected[0]
+
+
+#: An answer is remembered under one of some keys, or the oldest is forgotten.
+@given(steps=st.lists(st.one_of(st.integers(0, 9), st.none()), max_size=60))
+@settings(deadline=None)
+def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
+    world, queue = fresh_world(), []
+
+    for step in steps:
+        change = Change(world, world.at_ms)
+        if step is not None:
+            key = f"key {step}"
+            queue = [*(other for other in queue if other != key), key]
+            change.put(REMEMBERED, key, Remembered("f", "c", 200, "", 0))
+        elif queue:
+            change.delete(REMEMBERED, queue.pop(0))
+        world = change.applied()
+
+        assert world.oldest_remembered == (queue[0] if queue else None)
+        assert list(world.remembered_in_order()) == queue
 
 
 def test_deleted_events_are_never_next(world):

@@ -55,9 +55,7 @@ def _keys(world: World, before: World | None) -> Iterator[str]:
 
 def next_event(world: World) -> str | None:
     """Say what is the next to come due, and of what; None when nothing is scheduled."""
-    if world.schedule is None:
-        return None
-    event = world.get(SCHEDULE, world.schedule.item[2])
+    event = world.get(SCHEDULE, world.schedule[0][2]) if world.schedule else None
     if event is None:
         return None
     if event.kind == "timeline":

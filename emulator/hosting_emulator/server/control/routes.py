@@ -22,7 +22,7 @@ from hosting_emulator.server.control import (
     worlds,
 )
 from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.world.zones import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
 ControlHandler = Callable[..., Awaitable[web.StreamResponse]]

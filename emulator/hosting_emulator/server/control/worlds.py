@@ -29,11 +29,11 @@ from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.setting import varied_world
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.overlay import laid_over
+from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
 from hosting_emulator.world.value import Change, World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 
 class NewClock(msgspec.Struct, forbid_unknown_fields=True):
@@ -93,7 +93,7 @@ async def create_world(context: Context) -> web.Response:
             origin = read_origin(asked.clock or NewClock(), asked.assumptions)
             world = context.worlds.default(name, seed, origin)
         if asked.scenario is not None:
-            world = _laid_over(world, asked)
+            world = _with_overrides(world, asked)
     except ClockRefused as error:
         raise ControlRefused(400, "Bad clock", str(error)) from None
     world = varied_world(world, variation, asked.assumptions)
@@ -113,7 +113,7 @@ def _of_state(asked: NewWorld, name: str) -> World:
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
-def _laid_over(world: World, asked: NewWorld) -> World:
+def _with_overrides(world: World, asked: NewWorld) -> World:
     """Lay what was asked for beside a scenario over its world."""
     clock = asked.clock
     if clock is not None and clock.at is not None:
@@ -122,7 +122,9 @@ def _laid_over(world: World, asked: NewWorld) -> World:
         )
     mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
     try:
-        return laid_over(world, machine_ms(), mode=mode, rate=rate, assumptions=asked.assumptions)
+        return with_overrides(
+            world, machine_ms(), mode=mode, rate=rate, assumptions=asked.assumptions
+        )
     except AssumptionRefused as error:
         raise ControlRefused(400, "Assumption refused", str(error)) from None
 

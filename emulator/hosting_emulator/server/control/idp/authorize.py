@@ -33,10 +33,10 @@ from hosting_emulator.server.control.idp.people import (
 )
 from hosting_emulator.server.control.people import find
 from hosting_emulator.server.pages import sign_in_page as pages
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 _CHOICE = "choice"
 _NOBODY = "nobody"

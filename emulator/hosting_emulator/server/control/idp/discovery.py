@@ -12,7 +12,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.control.idp.asking import RESPONSE_MODES, SCOPES
 from hosting_emulator.server.control.idp.tokens import GRANTS
-from hosting_emulator.world.zones import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
 def issuer(context: Context, world: str) -> str:

@@ -10,7 +10,7 @@ from hosting_emulator.server.control.idp import session
 from hosting_emulator.server.control.idp.asking import PageRefused, destination, read_fields
 from hosting_emulator.server.control.idp.discovery import issuer
 from hosting_emulator.server.pages import sign_in_page as pages
-from hosting_emulator.world.zones import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
 async def end_session(context: Context, world: str = DEFAULT_WORLD) -> web.Response:

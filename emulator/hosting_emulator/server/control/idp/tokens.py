@@ -20,9 +20,9 @@ from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.idp.asking import PageRefused, read_fields
 from hosting_emulator.server.control.idp.people import claims_of, organization_of
 from hosting_emulator.server.control.people import find, token_document
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import MEMBERSHIPS, PEOPLE
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 #: Grants that prove that a person has chosen to sign in; a web app of another origin has no others.
 _PROVEN: Final = ("authorization_code", "refresh_token")

@@ -9,9 +9,9 @@ from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.control.idp.people import claims_of
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import Change
-from hosting_emulator.world.zones import DEFAULT_WORLD
 
 #: What a token that was not made by a browser's sign-in may read: it was asked for no scope.
 _WITHOUT_SCOPE = "openid profile email"

@@ -1,4 +1,4 @@
-"""Populating a world: organizations, people and projects, with a history before its first moment.
+"""What a world begins with: organizations, people and projects with a history; by default a few.
 
 Ids depend on the seed and the alias alone, so documentation, scenarios and tests can name them.
 """
@@ -6,17 +6,17 @@ Ids depend on the seed and the alias alone, so documentation, scenarios and test
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.operations import put_past_deployment
 from hosting_emulator.world.schedule import schedule_dns_expiry
 from hosting_emulator.world.streams import derive, seeded_id
-from hosting_emulator.world.value import Change
-from hosting_emulator.world.words import dev_label
+from hosting_emulator.world.value import Change, World, apply, empty_world
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
@@ -56,6 +56,63 @@ class Site(NamedTuple):
     prod_database: str | None
     custom_domain: str | None = None
     source_generation: int | None = None
+
+
+#: The default world is worth looking at: its people and projects are few and speak for themselves,
+#: and every state that a call can show is there.
+WORKSPACES = (
+    Workspace("acme", "Acme Studio", "paid", 5_000),
+    Workspace("hobby", "Hobby Garden", "free", 0),
+)
+PEOPLE = (
+    Human("owner", "Olive Owner", {"acme": "owner"}, {}),
+    Human("member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}),
+    Human(
+        "reader",
+        "Rita Reader",
+        {"acme": "member"},
+        {"shop": "reader", "blog": "reader", "docs": "reader"},
+    ),
+    Human("outsider", "Oscar Outsider", {"hobby": "owner"}, {}),
+    Human("no-organization", "Nora Nowhere", {}, {}),
+)
+SITES = (
+    Site("shop", "acme", 45, True, "authorized", "separate", "ready", "ready", "shop.acme.example"),
+    Site("blog", "acme", 12, False, "pending", "shared", "suspended", "suspended"),
+    Site("docs", "acme", 21, False, "expired", "separate", "init", None),
+    Site("labs", "acme", 0, False, "not_authorized", "separate", None, None),
+    Site("garden", "hobby", 7, True, "revoked", "separate", "ready", "resizing", "garden.example"),
+    Site("notes", "hobby", 3, False, "not_authorized", "shared", "ready", "ready"),
+)
+
+
+def default_world(name: str, seed: str, origin: r.Origin, machine_ms: int) -> World:
+    """Return a fresh default world that begins as `origin` says. Raises ClockRefused."""
+    clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
+    change = Change(empty_world(name, seed, clock, origin), clock.world_ms)
+    populate(change, WORKSPACES, PEOPLE, SITES)
+    return change.applied()
+
+
+def with_overrides(
+    world: World,
+    machine_ms: int,
+    *,
+    mode: str | None = None,
+    rate: float | None = None,
+    assumptions: Mapping[str, Any],
+) -> World:
+    """Return a world that is only beginning with another clock and some assumptions changed.
+
+    The clock starts where its own begins; without a mode it stays. What the world's origin says
+    stays too, so a reset returns to the world's own. Raises ClockRefused, AssumptionRefused.
+    """
+    writes: dict[str, dict[str, Any]] = {}
+    if mode is not None:
+        writes[t.CLOCK.name] = {t.ONLY: clocks.start(mode, rate, world.clock.world_ms, machine_ms)}
+    if assumptions:
+        writes[t.ASSUMPTIONS.name] = {t.ONLY: world.assumptions.changed(assumptions)}
+    return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
 
 
 def populate(
@@ -121,7 +178,7 @@ def _add_site(change: Change, site: Site) -> None:
         alias=site.alias,
         organization_id=_id(change, "organization", site.organization),
         handle=site.alias,
-        dev_label=dev_label(derive(seed, "words", site.alias, size=3)),
+        dev_label=_dev_label(derive(seed, "words", site.alias, size=3)),
         dev_environment_id=_id(change, "environment", site.alias),
         flag_enabled=site.flag,
         flag_enabled_at=format_timestamp(now_ms - 20 * DAY_MS) if site.flag else None,
@@ -181,3 +238,25 @@ def _add_deployment(change: Change, project: r.Project, number: int, total: int)
         ),
         (format_timestamp(began_ms), format_timestamp(began_ms + 10_000)),
     )
+
+
+#: Words of dev hosts: short, friendly, lowercase, easy to tell apart.
+_COLOURS = (
+    "amber azure bronze cobalt coral crimson emerald golden indigo ivory jade lilac maroon olive "
+    "pearl plum ruby saffron sienna silver teal topaz umber violet"
+).split()
+_ANIMALS = (
+    "badger beaver crane curlew dolphin falcon finch gecko heron ibis jackal lemur lynx marten "
+    "newt otter plover puffin raven seal stork tapir weasel wren"
+).split()
+_PLACES = (
+    "bay brook canyon cape cliff cove dale delta fen fjord forest glade grove harbor island lagoon "
+    "marsh meadow mesa moor oasis prairie ridge valley"
+).split()
+
+
+def _dev_label(randomness: bytes) -> str:
+    """Return `dev-<word>-<word>-<word>` from at least three bytes of randomness."""
+    lists = (_COLOURS, _ANIMALS, _PLACES)
+    words = [words[byte % len(words)] for words, byte in zip(lists, randomness, strict=False)]
+    return "-".join(("dev", *words))
