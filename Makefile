@@ -18,8 +18,20 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
+# The lowest versions of the dependencies that pyproject.toml allows, and what is tested with them.
+# Python 3.14 is newer than some of these: they have no wheels for it.
+FLOOR := .venv-floor
+FLOOR_STAMP := $(FLOOR)/.installed
+OLD_ENOUGH := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+FLOOR_PYTHON ?= $(shell for python in $(BIN)/python python3 python3.13 python3.12 python3.11; do \
+	"$$python" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$python"; break; }; done)
+FLOOR_TESTS := tests/hostile/test_framing.py tests/plugin/test_isolation.py $(addprefix tests/contract/test_, \
+	malformed_http.py fault_effects.py sign_in.py metrics.py events.py set_project_powered_by_flag.py \
+	initialize_managed_source.py create_user_api_key.py apply_project_domains.py polling.py tickets.py \
+	get_dns_authorization.py list_deployments.py create_dev_access_ticket.py read_database_compute.py)
+
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors pytest record schemathesis torture audit bench pictures format clean
+.PHONY: help run install test style types floors floor pytest record schemathesis torture audit bench pictures format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +45,7 @@ run: $(RUN_STAMP) ## start the emulator; the first time, install it
 install: $(DEV_STAMP) ## install the emulator with all that its tests need
 
 test: $(DEV_STAMP) ## everything that CI checks, at the same time
-	@$(BIN)/python .ci/side_by_side.py "$(MAKE)" style types floors pytest
+	@$(BIN)/python .ci/side_by_side.py "$(MAKE)" style types floors floor pytest
 
 style: $(DEV_STAMP) ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -44,6 +56,14 @@ types: $(DEV_STAMP) ## mypy, strict
 
 floors: $(DEV_STAMP) ## import-linter: imports go down the floors only
 	$(BIN)/lint-imports --no-cache
+
+floor: $(DEV_STAMP) ## some of the tests, with the lowest version of each dependency
+ifeq ($(FLOOR_PYTHON),)
+	@echo "skipped: no Python 3.11 to 3.13, for which the lowest versions are built"
+else
+	@$(MAKE) --no-print-directory $(FLOOR_STAMP)
+	$(FLOOR)/bin/python -m pytest -q -p no:cacheprovider $(FLOOR_TESTS)
+endif
 
 pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
@@ -71,7 +91,7 @@ format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove the environment, caches and build output; never an emulator's data
-	rm -rf "$(VENV)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf "$(VENV)" "$(FLOOR)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find emulator scenarios fixtures cli tests .ci -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment counts as made once it has pip: where Python lacks ensurepip, `venv` leaves a
@@ -98,3 +118,11 @@ $(DEV_STAMP): $(BIN)/pip pyproject.toml
 	@echo "Installing hosting-emulator and its tests' tools into $(VENV)"
 	@$(PIP) install --quiet --editable '.[dev,pytest]'
 	@touch $@ $(RUN_STAMP)
+
+$(FLOOR_STAMP): pyproject.toml .ci/lowest_versions.py
+	@rm -rf $(FLOOR)
+	@$(FLOOR_PYTHON) -m venv $(FLOOR)
+	@$(FLOOR)/bin/python .ci/lowest_versions.py > $(FLOOR)/constraints.txt
+	@$(FLOOR)/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --constraint $(FLOOR)/constraints.txt --editable '.[pytest]' pytest-asyncio 'pydantic>=2.11'
+	@touch $@
