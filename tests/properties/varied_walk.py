@@ -20,16 +20,15 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.variation.setting import (
+from hosting_emulator.variation.answers import objects_in
+from hosting_emulator.variation.worlds import (
     read_variation,
     shown_absent,
     shown_assumptions,
     varied_world,
 )
-from hosting_emulator.variation.shapes import objects_in
 from hosting_emulator.world.value import Change, World
 from tests.in_process import Answer, InProcess, fresh_world
 from tests.models import model
@@ -67,8 +66,8 @@ def check_model(name: str, document: Any) -> None:
     """Hold an answer against its model: but for members of which it is open if they must be there."""
     whole = json.loads(json.dumps(document))
     for found in objects_in(name, whole):
-        fields = model(found.shape).model_fields
-        for member in RESOURCES[found.shape].may_lack:
+        fields = model(found.resource.name).model_fields
+        for member in found.resource.may_lack:
             if member not in found.members and fields[member].is_required():
                 found.members[member] = _any_value(member)
     model(name).model_validate(whole, strict=True)

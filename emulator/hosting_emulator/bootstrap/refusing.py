@@ -17,7 +17,7 @@ from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory, NoDirectory
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
-from hosting_emulator.variation.setting import read_variation
+from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.records import Origin, Variation
 
 _log = logging.getLogger("hosting_emulator")

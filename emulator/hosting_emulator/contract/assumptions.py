@@ -372,34 +372,40 @@ def parse_rate_limit(text: str) -> tuple[int, int] | None:
 
 def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     """Return every assumption as a row: name, value, default, alternatives, about, sentence."""
+    return [
+        {
+            "name": name,
+            "value": _plain(getattr(assumptions, name)),
+            "default": _plain(getattr(DEFAULTS, name)),
+            "alternatives": alternatives(name) or "any",
+            "about": meta.extra["about"],
+            "sentence": meta.extra["sentence"],
+        }
+        for name, (_, meta) in _declarations().items()
+    ]
+
+
+@lru_cache(maxsize=1)
+def _declarations() -> dict[str, tuple[Any, Meta]]:
     hints = get_type_hints(Assumptions, include_extras=True)
-    rows = []
-    for name in Assumptions.__struct_fields__:
-        kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
-        rows.append(
-            {
-                "name": name,
-                "value": _plain(getattr(assumptions, name)),
-                "default": _plain(getattr(DEFAULTS, name)),
-                "alternatives": _alternatives(kind, getattr(DEFAULTS, name)),
-                "about": meta.extra["about"],
-                "sentence": meta.extra["sentence"],
-            }
-        )
-    return rows
+    return {
+        name: (hints[name].__origin__, hints[name].__metadata__[0])
+        for name in Assumptions.__struct_fields__
+    }
+
+
+def alternatives(name: str) -> list[Any]:
+    """Return the other values that an assumption may have; none: it may be anything of its kind."""
+    kind, default = _declarations()[name][0], getattr(DEFAULTS, name)
+    if kind is bool:
+        return [not default]
+    if isinstance(default, tuple | dict):
+        return []
+    return [choice for choice in getattr(kind, "__args__", ()) if choice != default]
 
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _alternatives(kind: Any, default: Any) -> list[Any] | str:
-    choices = getattr(kind, "__args__", ())
-    if kind is bool:
-        return [not default]
-    if choices and not isinstance(default, tuple | dict):
-        return [choice for choice in choices if choice != default]
-    return "any"
 
 
 def _read_value(value: Any, current: Any) -> Any:
@@ -426,13 +432,10 @@ def _convert(values: dict[str, Any], name: str) -> Assumptions:
         return msgspec.convert(values, Assumptions)
     except msgspec.ValidationError as error:
         reason = re.sub(r" - at `\$(\.[a-z_]+)?.*`$", "", str(error))
-        allowed = next(
-            (r["alternatives"] for r in describe(Assumptions()) if r["name"] == name), "any"
-        )
         hint = ""
-        if isinstance(allowed, list):
-            default = getattr(Assumptions(), name)
-            hint = f" (one of {', '.join(str(v) for v in [default, *allowed])})"
+        if name and (allowed := alternatives(name)):
+            known = [getattr(DEFAULTS, name), *allowed]
+            hint = f" (one of {', '.join(str(value) for value in known)})"
         raise AssumptionRefused(
             f"assumption {name} cannot be {values.get(name)!r}: {reason}{hint}"
         ) from None

@@ -14,12 +14,13 @@ why `idempotency_key_reused` is not retryable although its action says retry: th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from hosting_emulator.contract.prose import read_sections
 
 RETRY_AFTER_MIN: Final = 1
 """Least `retry_after_seconds` (contract: Limits)."""
@@ -71,12 +72,10 @@ class Problem:
 
 
 def _read_table() -> Iterator[Problem]:
-    """Read `problems.md`: a section a code, an item an attribute."""
-    text = Path(__file__).with_name("problems.md").read_text(encoding="utf-8")
-    for section in text.replace("\n  ", " ").split("\n## ")[1:]:
-        row = dict(re.findall(r"^- (\w+): (.*)", section, re.MULTILINE))
+    for code, items in read_sections(Path(__file__).with_name("problems.md")):
+        row = dict(items)
         yield Problem(
-            code=section.partition("\n")[0],
+            code=code,
             status=int(row["status"]),
             retryable=row["retryable"] == "yes",
             title=row["title"],

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.calls import Subject
-from hosting_emulator.variation.members import Paging
+from hosting_emulator.variation.answers import Paging
 from hosting_emulator.world.fault_records import Effect, Fault
 from hosting_emulator.world.value import Entered, World, Writes
 

@@ -14,8 +14,8 @@ from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.exchange import Outgoing
 from hosting_emulator.engine.trail import Trail
-from hosting_emulator.variation.answering import vary_body, vary_dress, vary_paging
-from hosting_emulator.variation.assuming import Answered, assumed_points, listed_statuses
+from hosting_emulator.variation.answers import vary_body, vary_dress, vary_paging
+from hosting_emulator.variation.worlds import Answered, assumed_points, listed_statuses
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 

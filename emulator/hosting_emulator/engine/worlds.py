@@ -15,7 +15,7 @@ from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator.variation.setting import clear_variation, set_variation, varied_world
+from hosting_emulator.variation.worlds import clear_variation, set_variation, varied_world
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
 from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin, Variation

@@ -19,7 +19,7 @@ from hosting_emulator.scenario.foreseeing import (
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.variation.points import POINTS, VariationRefused
-from hosting_emulator.variation.setting import read_variation, varied_world
+from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.population import (
     PEOPLE,

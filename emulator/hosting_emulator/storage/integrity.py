@@ -21,7 +21,7 @@ from hosting_emulator.contract.assumptions import (
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
-from hosting_emulator.variation.setting import read_variation
+from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import records as r

@@ -11,7 +11,7 @@ from hosting_emulator.engine.exchange import Incoming
 from hosting_emulator.engine.history import Snapshot
 from hosting_emulator.engine.redeeming import redeem_at
 from hosting_emulator.faults.reading import arm
-from hosting_emulator.variation.setting import read_variation, set_variation
+from hosting_emulator.variation.worlds import read_variation, set_variation
 from hosting_emulator.world.tables import PROJECTS
 from hosting_emulator.world.value import Change
 from tests.in_process import Answer, InProcess, Machine, fresh_world

@@ -8,8 +8,8 @@ from hosting_emulator.contract.assumptions import DEFAULTS, describe
 from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.variation.assuming import STATUSES, draw_assumptions
 from hosting_emulator.variation.points import ASSUMED, POINTS, VariationRefused, read_points
+from hosting_emulator.variation.worlds import STATUSES, draw_assumptions
 from hosting_emulator.world.records import Variation
 
 CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}

@@ -18,7 +18,7 @@ from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
-from hosting_emulator.variation.setting import (
+from hosting_emulator.variation.worlds import (
     read_variation,
     shown_absent,
     shown_assumptions,

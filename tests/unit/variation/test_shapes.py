@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.variation.shapes import objects_in
+from hosting_emulator.variation.answers import objects_in
 
 
 def test_only_members_may_be_absent_of_which_the_contract_leaves_it_open():
@@ -23,6 +23,6 @@ def test_only_members_may_be_absent_of_which_the_contract_leaves_it_open():
 def test_objects_are_found_with_their_places():
     page = {"items": [{"id": "a"}, {"id": "b"}], "next_cursor": None}
 
-    found = [(each.shape, each.place) for each in objects_in("DeploymentPage", page)]
+    found = [(each.resource.name, each.place) for each in objects_in("DeploymentPage", page)]
 
     assert found == [("DeploymentPage", ""), ("Deployment", "/items/0"), ("Deployment", "/items/1")]

@@ -16,7 +16,7 @@ from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.server.dashboard import shell
 from hosting_emulator.server.pages import api_docs, layout, problem_pages, start_page
 from hosting_emulator.server.sites import world_prefix
-from hosting_emulator.variation.setting import shown_absent, shown_assumptions
+from hosting_emulator.variation.worlds import shown_absent, shown_assumptions
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}

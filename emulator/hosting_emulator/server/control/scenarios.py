@@ -18,7 +18,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Chosen, Context, ControlRefused
 from hosting_emulator.server.control.variation import asked_or_usual
 from hosting_emulator.server.control.views import world_summary
-from hosting_emulator.variation.setting import varied_world
+from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 

@@ -11,7 +11,7 @@ from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.variation.points import POINTS, VariationRefused
-from hosting_emulator.variation.setting import read_variation
+from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.records import Variation
 
 

@@ -27,7 +27,7 @@ from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.variation.setting import varied_world
+from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.population import with_overrides

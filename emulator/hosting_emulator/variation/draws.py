@@ -41,6 +41,11 @@ class Draws:
         """Choose one of some."""
         return choices[drawn(self._seed, point, "which", *(thing or (self.what,))) % len(choices)]
 
+    def another(self, point: str, now: T, choices: Sequence[T], *thing: str) -> T:
+        """Choose another one than there is now, and note that the point changed the answer."""
+        self.varied.add(point)
+        return self.pick(point, [choice for choice in choices if choice != now], *thing)
+
     def note(self, point: str) -> None:
         """Say that a point did change the answer."""
         self.varied.add(point)

@@ -1,0 +1,406 @@
+"""Varying one answer: its document, its headers and its media type, each as the seed draws."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES, Resource
+from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
+from hosting_emulator.variation.draws import Draws
+from hosting_emulator.world.records import Variation
+
+
+class Paging(NamedTuple):
+    """How a page is made: its size, by how many characters its cursor is longer, if it is smaller."""
+
+    size: int
+    longer: int
+    smaller: bool
+
+
+class Dress(NamedTuple):
+    """What goes with an answer's body: its media type and headers, and the points they vary at."""
+
+    content_type: str
+    headers: list[tuple[str, str]]
+    varied: tuple[str, ...]
+
+
+class Member(NamedTuple):
+    """An object in an answer: its resource, its place in the answer (`/items/3`), and itself."""
+
+    resource: Resource
+    place: str
+    members: dict[str, Any]
+
+    def about(self, whole: dict[str, Any]) -> tuple[str, ...]:
+        """Return what it is about: its own id, or that of what it is part of."""
+        if "id" in self.members:
+            return (str(self.members["id"]),)
+        if whole.get("data_mode") == "shared":  # both environments show the same database
+            return (str(whole["project_id"]),)
+        return (str(whole.get("id") or whole.get("project_id")), str(whole.get("environment")))
+
+
+def objects_in(resource: str, document: dict[str, Any], place: str = "") -> Iterator[Member]:
+    """Walk an answer's objects, each before those in it."""
+    yield Member(RESOURCES[resource], place, document)
+    for name, inner in RESOURCES[resource].parts.items():
+        value = document.get(name)
+        if isinstance(value, dict):
+            yield from objects_in(inner, value, f"{place}/{name}")
+        elif isinstance(value, list):
+            for number, item in enumerate(value):
+                yield from objects_in(inner, item, f"{place}/{name}/{number}")
+
+
+def vary_paging(variation: Variation, what: str, size: int, longer: Sequence[int]) -> Paging:
+    """Return a page's size, 1 to `size`, and which of `longer` lengths its cursor has; 0: none."""
+    draws = Draws(variation, what)
+    most = size
+    if size > 1 and draws.wants("page-size"):
+        size = draws.pick("page-size", sorted({1, 2, -(-size // 3), size - 1} - {size, 0}))
+    extra = draws.pick("cursor-form", longer) if draws.wants("cursor-form") else 0
+    return Paging(size, extra, size < most)
+
+
+def vary_body(
+    variation: Variation, what: str, resource: str, body: bytes, paging: Paging | None = None
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return a body of a resource as varied, and the points at which it is; none: as it was.
+
+    `what` names the answer: the same one is varied in the same way again.
+    """
+    draws = Draws(variation, what)
+    document: dict[str, Any] = msgspec.json.decode(body)
+    if resource == "Operation":
+        _vary_operation(draws, document)
+    elif resource == "DeploymentPage":
+        _vary_page(draws, document, paging)
+    elif resource == "ProblemDetails":
+        _vary_problem(draws, document)
+    elif resource == "DnsAuthorization":
+        _vary_scopes(draws, document["scopes"])
+    whole = dict(document)  # what is left out still says what the answer is about
+    left = {each.place: _vary_absent(draws, each, whole) for each in objects_in(resource, document)}
+    members = list(objects_in(resource, document))
+    _vary_times(draws, members)
+    for each in members:
+        _vary_words(draws, each, whole)
+        _vary_empty(draws, each, left[each.place])
+        _vary_extra(draws, each)
+    written = _spell(draws, document)
+    return (written if draws.varied else body), tuple(sorted(draws.varied))
+
+
+_HEADERS = (
+    ("X-Edge-Region", "eu-central-1b"),
+    ("Server-Timing", "edge;dur=1.7, origin;dur=12"),
+    ("X-Revision", "2026-11-21.4"),
+    ("Vary", "Accept-Encoding"),
+)
+_CHARSETS = ("; charset=utf-8", ";charset=UTF-8")
+
+
+def vary_dress(
+    variation: Variation,
+    what: str,
+    content_type: str,
+    headers: Sequence[tuple[str, str]],
+    request_id: str,
+) -> Dress:
+    """Return the media type and headers of an answer as varied. A header that is there stays."""
+    draws = Draws(variation, what)
+    more = list(headers)
+    if ";" not in content_type and draws.wants("content-type-parameter"):
+        content_type += draws.pick("content-type-parameter", _CHARSETS)
+        draws.note("content-type-parameter")
+    if all(name != "X-Request-Id" for name, _ in more) and draws.wants("request-id-on-success"):
+        more.append(("X-Request-Id", request_id))
+        draws.note("request-id-on-success")
+    if draws.wants("extra-headers"):
+        more.append(draws.pick("extra-headers", _HEADERS))
+        draws.note("extra-headers")
+    return Dress(content_type, more, tuple(sorted(draws.varied)))
+
+
+# --- Single resources ----------------------------------------------------------------------------
+
+_NEXT_POLL = (1, 2, 3, 5, 10, 20)
+_RESULTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"outcome": "done", "warnings": []},
+    {"steps": [{"name": "finish", "took_ms": 12}], "summary": None},
+)
+
+
+def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
+    """Vary what an operation reports: its progress, when to poll again, and its result."""
+    progress, result = operation.get("progress"), operation.get("result")
+    if isinstance(progress, dict):
+        told = progress.get("next_poll_after_seconds")
+        if draws.wants("progress-absent", one_in=4):
+            del operation["progress"]
+            draws.note("progress-absent")
+        elif isinstance(told, int) and draws.wants("next-poll"):
+            progress["next_poll_after_seconds"] = draws.another("next-poll", told, _NEXT_POLL)
+    # What has ended does not change any more: its result is drawn once.
+    once = str(operation["id"])
+    if isinstance(result, dict) and draws.wants("result-content", once):
+        operation["result"] = draws.another("result-content", result, _RESULTS, once)
+
+
+def _vary_page(draws: Draws, page: dict[str, Any], paging: Paging | None) -> None:
+    """Vary a page's last cursor, and note what was made of its size and of any other cursor."""
+    if page.get("next_cursor") is None:
+        if draws.wants("last-page-cursor"):
+            _turn_empty(page, "next_cursor")
+            draws.note("last-page-cursor")
+        return
+    if paging is not None and paging.smaller:  # there is more, and it would have had a place here
+        draws.note("page-size")
+    if paging is not None and paging.longer:
+        draws.note("cursor-form")
+
+
+def _vary_scopes(draws: Draws, scopes: list[str]) -> None:
+    """Write scopes the other way round: no order of theirs is spoken of."""
+    if len(scopes) > 1 and draws.wants("scope-order"):
+        scopes.reverse()
+        draws.note("scope-order")
+
+
+_TITLES = ("Request not completed", "The request was not carried out", "Problem")
+_DETAILS = (
+    None,
+    "",
+    "See the documentation of this code.",
+    "Die Anfrage schlug fehl: größer als 0.",
+)
+_ACTIONS = ("Follow the documentation of this code.", "See `type`.")
+
+
+def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
+    """Put a problem in other words: what they mean, its code and what the contract fixes stay."""
+    if draws.wants("problem-wording"):
+        document["title"] = draws.pick("problem-wording", _TITLES, draws.what, "title")
+        document["detail"] = draws.pick("problem-wording", _DETAILS, draws.what, "detail")
+        if document["detail"] is None:
+            del document["detail"]
+        if "suggested_action" not in PROBLEMS[document["code"]].specified:
+            action = draws.pick("problem-wording", _ACTIONS, draws.what, "action")
+            document["suggested_action"] = action
+        draws.note("problem-wording")
+    if draws.wants("problem-extras", draws.what, "instance", one_in=3):
+        document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
+        draws.note("problem-extras")
+
+
+# --- Any object: what is there, and what is null -------------------------------------------------
+
+#: Members of which no client knows anything.
+_EXTRA: tuple[tuple[str, Any], ...] = (
+    ("revision", 7),
+    ("labels", {"tier": "standard", "größe": "groß"}),
+    ("annotations", {}),
+    ("links", [{"rel": "self", "href": "/v1"}]),
+    ("owned_by", None),
+    ("tags", []),
+    ("weight", 0.25),
+    ("is_preview", False),
+    ("Schema-Version", "2026-11-21"),
+)
+
+
+def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> list[str]:
+    """Leave members out that have a value, and return which.
+
+    A thing lacks the same ones whoever asks and however often; what is observed of it may not.
+    """
+    resource, members = found.resource, found.members
+    lasting = "id" in members or resource.name == "DatabasePlacement"
+    thing = found.about(whole) if lasting else (draws.what, found.place)
+    if not draws.wants("absent-fields", *thing, resource.name):
+        return []
+    left = [
+        name
+        for name in resource.may_lack
+        if members.get(name) is not None
+        and draws.wants("absent-fields", *thing, resource.name, name, one_in=4)
+    ]
+    for name in left:
+        del members[name]
+        draws.note("absent-fields")
+    return left
+
+
+def _vary_empty(draws: Draws, found: Member, left: Collection[str]) -> None:
+    """Write members without a value the other way: null for absent, absent for null.
+
+    Those in `left` have a value, and are not there for that alone.
+    """
+    for name in found.resource.may_be_empty:
+        if found.members.get(name) is not None or name in left:
+            continue
+        if draws.wants("empty-fields", draws.what, found.place, name):
+            _turn_empty(found.members, name)
+            draws.note("empty-fields")
+
+
+def _turn_empty(members: dict[str, Any], name: str) -> None:
+    if name in members:
+        del members[name]
+    else:
+        members[name] = None
+
+
+def _vary_extra(draws: Draws, found: Member) -> None:
+    """Add a member that nobody knows, first or last, where the contract does not close the object."""
+    if found.resource.closed:
+        return
+    point = "problem-extras" if found.resource.name == "ProblemDetails" else "extra-fields"
+    thing = (draws.what, found.place)
+    if not draws.wants(point, *thing, one_in=3):
+        return
+    name, value = draws.pick(point, _EXTRA, *thing)
+    if draws.pick(point, (True, False), *thing, "place"):
+        found.members[name] = value
+    else:
+        members = dict(found.members)
+        found.members.clear()
+        found.members.update({name: value, **members})
+    draws.note(point)
+
+
+# --- Words of open sets --------------------------------------------------------------------------
+
+_DATABASE_STATES = ("migrating", "read_only", "state_5", "Draining")
+#: By resource and field: the point, other words than ours, and the contract's own, which is left
+#: alone where it means something.
+_WORDS: dict[tuple[str, str], tuple[str, tuple[str, ...], str]] = {
+    ("Progress", "phase"): (
+        "unknown-phase",
+        ("awaiting_capacity", "attesting", "phase_17", "warming caches", "Propagating"),
+        "queued",
+    ),
+    ("Reconciliation", "state"): (
+        "unknown-reconciliation-state",
+        ("comparing", "suspended_by_operator", "state_9", "Deferred"),
+        "required",
+    ),
+    ("OperationError", "code"): (
+        "unknown-error-code",
+        ("upstream_quota_exhausted", "E4107", "dependency-timeout", "artifact_rejected"),
+        "",
+    ),
+    ("Deployment", "status"): (
+        "unknown-deployment-status",
+        ("superseded", "canary", "rolled_back", "status_12", "Archived"),
+        "queued",
+    ),
+    ("DatabasePlacement", "state"): ("unknown-database-state", _DATABASE_STATES, "init"),
+    ("DatabasePlacement", "pending_state"): ("unknown-database-state", _DATABASE_STATES, "init"),
+    ("DatabaseCompute", "data_mode"): (
+        "unknown-data-mode",
+        ("branched", "mode_3", "Isolated"),
+        "shared",
+    ),
+}
+
+
+def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
+    """Write words of open sets that are not ours, for states that the contract gives no name.
+
+    A thing keeps its word for as long as it stays in a state, whoever asks and however often.
+    """
+    for (resource, name), (point, words, named) in _WORDS.items():
+        word = found.members.get(name) if resource == found.resource.name else None
+        if isinstance(word, str) and word != named:
+            thing = (*found.about(whole), name, word)
+            if draws.wants(point, *thing):
+                found.members[name] = draws.another(point, word, words, *thing)
+
+
+# --- Spelling: timestamps, order of members, white space, escapes --------------------------------
+
+#: Suffix, minutes east of UTC, digits of the fraction. None: as few as say it all.
+_FORMS: tuple[tuple[str, int, int | None], ...] = (
+    ("Z", 0, None),
+    ("Z", 0, 6),
+    ("+00:00", 0, 3),
+    ("+00:00", 0, 6),
+    ("+00:00", 0, None),
+    ("+02:00", 120, 3),
+    ("-05:30", -330, 6),
+    ("+02:00", 120, None),
+)
+_DAY_MS = 86_400_000
+
+
+def _vary_times(draws: Draws, found: list[Member]) -> None:
+    """Spell all timestamps of an answer in one other form of the same moments."""
+    if not draws.wants("timestamp-form"):
+        return
+    form = draws.pick("timestamp-form", _FORMS)
+    for resource, _, members in found:
+        for name in resource.times:
+            text = members.get(name)
+            if isinstance(text, str) and (spelled := _spelled(text, *form)) != text:
+                members[name] = spelled
+                draws.note("timestamp-form")
+
+
+def _spelled(text: str, suffix: str, minutes: int, digits: int | None) -> str:
+    at_ms = parse_timestamp(text)
+    if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
+        return text
+    written = format_timestamp(at_ms + minutes * 60_000)[:-1]
+    if digits is None and at_ms % 1000 == 0:
+        return written[:-4] + suffix
+    return written + "000" * (digits == 6) + suffix
+
+
+_ORDERS: tuple[Callable[[list[str]], list[str]], ...] = (
+    lambda names: names[::-1],
+    sorted,
+    lambda names: names[1:] + names[:1],
+)
+_LAYOUTS: tuple[Callable[[Any], bytes], ...] = (
+    lambda document: msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n",
+    lambda document: json.dumps(document, ensure_ascii=False, separators=(" , ", " : ")).encode(),
+    lambda document: b"\r\n\t" + msgspec.json.encode(document) + b" \r\n",
+)
+
+
+def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
+    """Write a document as JSON: as usual, or in another order and with other signs."""
+    body = msgspec.json.encode(document)
+    if draws.wants("key-order"):
+        document = _ordered(document, draws.pick("key-order", _ORDERS))
+        if (turned := msgspec.json.encode(document)) != body:
+            body = turned
+            draws.note("key-order")
+    if draws.wants("json-whitespace"):
+        body = draws.pick("json-whitespace", _LAYOUTS)(document)
+        draws.note("json-whitespace")
+    if draws.wants("json-escapes") and (escaped := _escaped(body)) != body:
+        body = escaped
+        draws.note("json-escapes")
+    return body
+
+
+def _ordered(found: Any, order: Callable[[list[str]], list[str]]) -> Any:
+    if isinstance(found, dict):
+        return {name: _ordered(found[name], order) for name in order(list(found))}
+    return [_ordered(item, order) for item in found] if isinstance(found, list) else found
+
+
+def _escaped(body: bytes) -> bytes:
+    # Both stand in strings only, as a body of JSON goes.
+    text = body.decode().replace("/", "\\/")
+    return "".join(sign if sign < "\x80" else json.dumps(sign)[1:-1] for sign in text).encode()

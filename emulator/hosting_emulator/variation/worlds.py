@@ -1,0 +1,276 @@
+"""Varying a world as a whole: setting a variation and taking it away, with what it assumes.
+
+Where an answer of the contract is fixed for a world, a seed draws assumptions: only those that nobody
+has chosen by hand, and always another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.assumptions import (
+    DEFAULTS,
+    PERMISSIONS,
+    Assumptions,
+    alternatives,
+)
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.variation.draws import drawn
+from hosting_emulator.variation.points import ASSUMED, Point, VariationRefused, read_points
+from hosting_emulator.world.records import Origin, Variation
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, ORIGIN, VARIATION
+from hosting_emulator.world.value import Change, World, apply
+
+LONGEST_SEED = 200
+
+# --- Setting and clearing ------------------------------------------------------------------------
+
+
+def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
+    """Return a variation that is asked for; no `only` means every point. Raises VariationRefused."""
+    if not 1 <= len(seed) <= LONGEST_SEED or not seed.isprintable():
+        raise VariationRefused(
+            f"a variation's seed is a text of 1 to {LONGEST_SEED} printable characters"
+        )
+    points = None if only is None else read_points(only)
+    if points == ():
+        raise VariationRefused("only: name at least one point, or leave it out for all")
+    return Variation(seed, points)
+
+
+def set_variation(change: Change, asked: Variation, kept: Collection[str] = ()) -> Variation:
+    """Vary a world from now on, also after a reset, instead of any variation before.
+
+    Assumptions named in `kept`, and those that differ from their defaults, stay. The same variation
+    in the same world comes out the same.
+    """
+    before = change.get(VARIATION, ONLY)
+    assumptions = _without(change.assumptions, before)
+    origin = change.get(ORIGIN, ONLY) or Origin()
+    kept = tuple(sorted({*kept, *origin.chosen, *(before.kept if before else asked.kept)}))
+    drawn = draw_assumptions(asked, assumptions, kept)
+    varied = replace(asked, kept=kept, assumed=drawn)
+    _put(change, assumptions.changed(drawn), varied)
+    return varied
+
+
+def clear_variation(change: Change) -> bool:
+    """Answer as usual again, and assume what was assumed before; tell whether anything varied."""
+    before = change.get(VARIATION, ONLY)
+    if before is None:
+        return False
+    _put(change, _without(change.assumptions, before), None)
+    return True
+
+
+def varied_world(world: World, asked: Variation | None, kept: Collection[str] = ()) -> World:
+    """Return a world that is only beginning, varied; with None, the world itself."""
+    if asked is None:
+        return world
+    change = Change(world, world.at_ms)
+    set_variation(change, asked, kept)
+    return apply(world, change.writes, commit=world.commit, at_ms=world.at_ms)
+
+
+def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
+    """Return assumptions as they are without a variation; those changed since by hand stay so."""
+    if before is None:
+        return assumptions
+    drawn = DEFAULTS.changed(before.assumed)
+    back = {
+        name: getattr(DEFAULTS, name)
+        for name in before.assumed
+        if getattr(assumptions, name) == getattr(drawn, name)
+    }
+    return assumptions.changed(back) if back else assumptions
+
+
+def _put(change: Change, assumptions: Assumptions, variation: Variation | None) -> None:
+    if assumptions != change.assumptions:
+        change.put(ASSUMPTIONS, ONLY, assumptions)
+    origin = change.get(ORIGIN, ONLY) or Origin()
+    if variation is None:
+        change.delete(VARIATION, ONLY)
+    else:
+        change.put(VARIATION, ONLY, variation)
+        # What it assumes is drawn anew after a reset: the world may then begin with others.
+        variation = replace(variation, assumed={})
+    change.put(ORIGIN, ONLY, replace(origin, variation=variation))
+
+
+# --- What a document of a world that varies says -------------------------------------------------
+
+
+def shown_assumptions(assumptions: Assumptions, variation: Variation | None) -> Assumptions:
+    """Return the assumptions that a document is to be written by: it must allow all that can come."""
+    looser = {
+        name: "null"
+        for point, name in (
+            ("empty-fields", "empty_fields"),
+            ("last-page-cursor", "last_page_cursor"),
+        )
+        if variation is not None and (variation.only is None or point in variation.only)
+    }
+    return assumptions.changed(looser) if looser else assumptions
+
+
+def shown_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
+    """Return the members by shape that a document may not require: answers may lack them."""
+    if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
+        return {}
+    return {name: found.may_lack for name, found in RESOURCES.items() if found.may_lack}
+
+
+# --- What a seed assumes -------------------------------------------------------------------------
+
+_PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
+#: What is drawn for assumptions that may be anything; for the others it is what else there is.
+_OTHERS: dict[str, tuple[Any, ...]] = {
+    "source_profile": _PROFILES,
+    "domains_profile": _PROFILES,
+    "key_permissions": (
+        "read:projects write:projects write:domains read:deploys read:db read:dns dev".split(),
+        [f"hosting/{name.replace('.', ':')}/v2" for name in PERMISSIONS],
+        [name.replace(".", "_").upper() for name in PERMISSIONS],
+    ),
+}
+#: Other statuses by code.
+STATUSES: dict[str, tuple[int, ...]] = {
+    "organization_required": (400,),
+    "powered_by_flag_required": (403,),
+    "etag_mismatch": (412,),
+    "interactive_login_required": (401,),
+    "api_key_permissions_unavailable": (403, 409),
+    "api_key_creation_uncertain": (500, 504),
+    "compute_performance_unavailable": (502, 504),
+    "insufficient_organization_credits": (403, 409),
+    "paid_plan_required": (403,),
+    "project_budget_exceeded": (403, 409),
+    "compute_performance_paid_required": (403,),
+    "database_write_pending": (423, 503),
+    "compute_change_pending": (423, 503),
+    "confirmation_expired": (410, 412),
+    "confirmation_invalid": (409, 422),
+    "deployment_plan_expired": (410, 412),
+    "promotion_invalid_target": (422,),
+    "project_handle_invalid": (422,),
+    "project_handle_taken": (422,),
+    "migration_filename_noncanonical": (422,),
+    "mail_domain_conflict": (422,),
+    "project_export_not_ready": (404, 425),
+}
+
+
+def draw_assumptions(
+    variation: Variation, assumptions: Assumptions, kept: Collection[str]
+) -> dict[str, Any]:
+    """Return the assumptions that a variation draws, by name; those in `kept` are left alone.
+
+    So are those that differ from their defaults: somebody has chosen them.
+    """
+    found: dict[str, Any] = {}
+    for point in ASSUMED:
+        if variation.only is not None and point.id not in variation.only:
+            continue
+        if drawn(variation.seed, point.id, "whether") % 3 == 0:
+            continue
+        for name in point.assumptions:
+            if name not in kept and getattr(assumptions, name) == getattr(DEFAULTS, name):
+                found[name] = _drawn(variation.seed, point.id, name)
+    return found
+
+
+def _drawn(seed: str, point: str, name: str) -> Any:
+    if name == "problem_statuses":
+        which = {code: drawn(seed, point, "which", code) for code in STATUSES}
+        return {
+            code: statuses[which[code] // 3 % len(statuses)]
+            for code, statuses in STATUSES.items()
+            if which[code] % 3
+        }
+    choices = _OTHERS.get(name) or alternatives(name)
+    return choices[drawn(seed, point, "which", name) % len(choices)]
+
+
+# --- What of that an answer shows ----------------------------------------------------------------
+
+#: Points whose assumption shows only where it decided the answer, which the core has noted.
+_NOTED = {
+    *("flag_reenabled", "unknown_body_fields", "unexpected_body", "unknown_query_parameters"),
+    "malformed_project_id",
+}
+
+
+class Answered(NamedTuple):
+    """What is known of an answer, beside its body. `call` None: no call has the path.
+
+    `assumption` is one that the core has noted to have decided it.
+    """
+
+    call: str | None
+    status: int
+    code: str | None
+    replayed: bool
+    assumption: str | None = None
+
+
+def listed_statuses(
+    call: str | None, variation: Variation, statuses: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the statuses of problems that an answer to a call may have.
+
+    None that was drawn takes a call that lists its statuses to another one. One that somebody chose
+    since stays chosen.
+    """
+    spec = ALL_CALLS.get(call or "")
+    if spec is None or not spec.listed_statuses:
+        return dict(statuses)
+    drawn = variation.assumed.get("problem_statuses", {})
+    return {
+        code: status
+        for code, status in statuses.items()
+        if status in spec.listed_statuses or drawn.get(code) != status
+    }
+
+
+def assumed_points(variation: Variation, assumptions: Assumptions, answered: Answered) -> list[str]:
+    """Return the points at which an answer differs for what the variation has assumed.
+
+    What was assumed otherwise since, by hand, does not count.
+    """
+    return [
+        point.id
+        for point in ASSUMED
+        if not point.calls or answered.call in point.calls
+        for name in _still_assumed(point, variation, assumptions)[:1]
+        if (
+            answered.assumption == name
+            if name in _NOTED
+            else _shows(point.id, getattr(assumptions, name), answered)
+        )
+    ]
+
+
+def _still_assumed(point: Point, variation: Variation, assumptions: Assumptions) -> list[str]:
+    return [
+        name
+        for name in point.assumptions
+        if name in variation.assumed and getattr(assumptions, name) != getattr(DEFAULTS, name)
+    ]
+
+
+def _shows(point: str, assumed: Any, answered: Answered) -> bool:
+    if point == "problem-status":
+        code = answered.code
+        return code is not None and answered.status == assumed.get(code) != PROBLEMS[code].status
+    if not 200 <= answered.status < 300:
+        return False
+    if point.endswith("-status"):  # an answer that was remembered has the status of then
+        again = answered.call == "create_user_api_key" and answered.replayed
+        return answered.status == assumed and again == (point == "key-replayed-status")
+    return answered.replayed or point != "operation-replay"
