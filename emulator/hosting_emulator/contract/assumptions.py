@@ -378,18 +378,18 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
             "value": _plain(getattr(assumptions, name)),
             "default": _plain(getattr(DEFAULTS, name)),
             "alternatives": alternatives(name) or "any",
-            "about": meta.extra["about"],
-            "sentence": meta.extra["sentence"],
+            "about": extra["about"],
+            "sentence": extra["sentence"],
         }
-        for name, (_, meta) in _declarations().items()
+        for name, (_, extra) in _declarations().items()
     ]
 
 
 @lru_cache(maxsize=1)
-def _declarations() -> dict[str, tuple[Any, Meta]]:
+def _declarations() -> dict[str, tuple[Any, dict[str, str]]]:
     hints = get_type_hints(Assumptions, include_extras=True)
     return {
-        name: (hints[name].__origin__, hints[name].__metadata__[0])
+        name: (hints[name].__origin__, hints[name].__metadata__[0].extra)
         for name in Assumptions.__struct_fields__
     }
 
