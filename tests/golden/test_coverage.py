@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.fault_records import KINDS
 from hosting_emulator_scenarios import FOLDER

@@ -10,8 +10,8 @@ from typing import Any
 from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing
-from hosting_emulator.scenario.building import build_world
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import Story
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import Change, World

@@ -6,9 +6,10 @@ not waited for, a broken connection is seen as what the client would see.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
@@ -19,19 +20,27 @@ from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
 from hosting_emulator.engine.identity import home_of, issuer_path
+from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.problem_documents import problem_document, status_of
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.faults.viewing import faults_in_order
 from hosting_emulator.interventions import InterventionRefused, read_intervention
-from hosting_emulator.scenario.comparing import Difference, compare
-from hosting_emulator.scenario.document import ACTIONS, REQUESTS, ExpectPart, StepPart
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import (
+    ACTIONS,
+    REQUESTS,
+    ExpectPart,
+    Scenario,
+    StepPart,
+    read_scenario,
+)
 from hosting_emulator.scenario.located import Path
-from hosting_emulator.scenario.reading import Scenario
-from hosting_emulator.scenario.variables import INDEXES, fill
+from hosting_emulator.scenario.validation import INDEXES, fill, pattern_of
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.fault_records import SlowResponse
 from hosting_emulator.world.operations import finished
@@ -47,6 +56,16 @@ from hosting_emulator.world.value import Change
 _DOCS = "http://127.0.0.1:4620/_emulator/docs"
 _ISSUER = "http://127.0.0.1:4620"
 _MOST_STEPS = 10_000
+
+
+def check_text(text: str, file: str) -> dict[str, Any]:
+    """Run the story of a scenario in a world of its own; returns the report.
+
+    `file` is the name shown in errors. Raises ScenarioError when the scenario itself is wrong.
+    """
+    scenario = read_scenario(text, file)
+    world = build_world(scenario, "default", machine_ms())
+    return Story(scenario, Engine(world, Memory())).run()
 
 
 class StepFailed(Exception):
@@ -384,3 +403,60 @@ def _title(action: str, step: StepPart) -> str:
 _DO: dict[str, Callable[[Story, StepPart], str]] = {
     name: getattr(Story, f"_{name}") for name in (*ACTIONS, "note")
 }
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+ABSENT = "(absent)"
+
+
+class Difference(NamedTuple):
+    """Where an answer differs: a path in it, what was expected and what was found."""
+
+    at: str
+    expected: Any
+    found: Any
+
+
+def compare(expected: Any, found: Any, at: str) -> list[Difference]:
+    """Compare the fields that `expected` names; `*` is any value but null, `/…/` a pattern.
+
+    A mapping whose keys are numbers names places of a list, from 0.
+    """
+    if isinstance(expected, dict):
+        if isinstance(found, list) and all(name.isdecimal() for name in expected):
+            found = {name: found[int(name)] for name in expected if int(name) < len(found)}
+        if not isinstance(found, dict):
+            return [Difference(at, expected, found)]
+        differences = []
+        for name, value in expected.items():
+            inner = f"{at}.{name}" if at else str(name)
+            if name in found:
+                differences += compare(value, found[name], inner)
+            else:
+                differences.append(Difference(inner, value, ABSENT))
+        return differences
+    if isinstance(expected, list):
+        if not isinstance(found, list) or len(found) != len(expected):
+            return [Difference(at, expected, found)]
+        return [
+            difference
+            for number, (one, other) in enumerate(zip(expected, found, strict=True))
+            for difference in compare(one, other, f"{at}[{number}]")
+        ]
+    return [] if _same(expected, found) else [Difference(at, expected, found)]
+
+
+def _same(expected: Any, found: Any) -> bool:
+    if expected == "*":
+        return found is not None
+    pattern = pattern_of(expected)
+    if pattern is not None:
+        return isinstance(found, str) and re.search(pattern, found) is not None
+    if _number(expected) and _number(found):  # JSON has one kind of number
+        return bool(expected == found)
+    return type(expected) is type(found) and bool(expected == found)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Foreseeing: what can be told to be wrong with faults, interventions and a story before they run.
+"""Validation: what can be told to be wrong with faults, interventions and a story before they run.
 
 It does nothing in the world it is given; whether a step succeeds is found out by running it.
 """
@@ -6,7 +6,7 @@ It does nothing in the world it is given; whether a step succeeds is found out b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
@@ -17,13 +17,13 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.reading import FaultRefused, read_fault
 from hosting_emulator.interventions import InterventionRefused, read_intervention
-from hosting_emulator.scenario.comparing import pattern_of
-from hosting_emulator.scenario.document import ExpectPart, StepPart
+from hosting_emulator.scenario.document import ExpectPart, Scenario, StepPart
 from hosting_emulator.scenario.located import Path
-from hosting_emulator.scenario.reading import Scenario
-from hosting_emulator.scenario.variables import INDEXES, names_in
 from hosting_emulator.world.value import Change
 
+#: What an id can be asked for by alias, in a variable of a story: `${project.shop}`.
+INDEXES = ("project", "organization", "person")
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _DEFAULTS = {"person": "owner", "project": "shop", "organization": "acme"}
 
 
@@ -167,3 +167,39 @@ def _texts(found: Any) -> Iterator[tuple[Path, str]]:
         pairs = enumerate(found)
     for name, value in pairs:
         yield from (((name, *path), text) for path, text in _texts(value))
+
+
+def pattern_of(expected: Any) -> str | None:
+    """Return the regular expression in `/…/`; None: it is none."""
+    if isinstance(expected, str) and len(expected) > 2 and expected[0] == expected[-1] == "/":
+        return expected[1:-1]
+    return None
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+
+def names_in(found: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Walk all variables in a value: the path to the text each stands in, and its name."""
+    if isinstance(found, dict):
+        for name, value in found.items():
+            yield from (((name, *path), variable) for path, variable in names_in(value))
+    elif isinstance(found, list):
+        for number, value in enumerate(found):
+            yield from (((number, *path), variable) for path, variable in names_in(value))
+    elif isinstance(found, str):
+        yield from (((), name) for name in _VARIABLE.findall(found))
+
+
+def fill(found: Any, look_up: Callable[[str], Any]) -> Any:
+    """Put values in the place of variables. A text that is one variable takes the value's type."""
+    if isinstance(found, dict):
+        return {name: fill(value, look_up) for name, value in found.items()}
+    if isinstance(found, list):
+        return [fill(item, look_up) for item in found]
+    if not isinstance(found, str) or "${" not in found:
+        return found
+    whole = _VARIABLE.fullmatch(found)
+    if whole:
+        return look_up(whole.group(1))
+    return _VARIABLE.sub(lambda match: str(look_up(match.group(1))), found)

@@ -1,4 +1,4 @@
-"""Building: from a scenario's parts to a world that is ready, with faults armed and timeline set."""
+"""From a scenario's parts to a world that is ready, with faults armed and timeline set."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.faults.reading import FaultRefused, arm
 from hosting_emulator.scenario import document as d
-from hosting_emulator.scenario.foreseeing import (
+from hosting_emulator.scenario.document import Scenario
+from hosting_emulator.scenario.located import Path
+from hosting_emulator.scenario.validation import (
     check_no_variables,
     check_story,
     check_turn,
     fault_place,
     known_word,
 )
-from hosting_emulator.scenario.located import Path
-from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world import clock as clocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.comparing import ABSENT, Difference, compare
+from hosting_emulator.scenario.story import ABSENT, Difference, compare
 
 
 @pytest.mark.parametrize(
