@@ -47,9 +47,9 @@ const below = (prefix) => ({
   get: (path) => ask("GET", prefix() + path),
   /** @param {string} path @param {any} [body] */
   post: (path, body = {}) => ask("POST", prefix() + path, body),
-  /** @param {string} path @param {any} body */
+  /** @param {string} path */
   put: (path, body) => ask("PUT", prefix() + path, body),
-  /** @param {string} path @param {any} body */
+  /** @param {string} path */
   patch: (path, body) => ask("PATCH", prefix() + path, body),
   /** @param {string} path */
   delete: (path) => ask("DELETE", prefix() + path),

@@ -54,7 +54,6 @@ function gather() {
   });
 }
 
-/** @param {any} item */
 function take(item) {
   if (item.n <= (requests.value[0]?.n ?? 0) && !coming.length) {
     if (item.n === 1) reloadRequests(); // the log was cleared and counts anew

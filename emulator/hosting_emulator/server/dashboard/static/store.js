@@ -42,7 +42,6 @@ export const nowMs = computed(() => {
   return Date.parse(found.now) + passed * rate;
 });
 
-/** @param {any} found */
 function setClock(found) {
   clockCameAt = performance.now();
   clock.value = found;
@@ -106,7 +105,7 @@ export function calmly(work) {
 
 const refreshSoon = calmly(refresh);
 
-/** A fault was armed, counted a request, or was removed. @param {any} event */
+/** A fault was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
   const others = faults.value.filter((fault) => fault.id !== counts.id);
   if (removed) faults.value = others;

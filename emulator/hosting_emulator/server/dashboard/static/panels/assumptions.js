@@ -17,17 +17,16 @@ export default function Assumptions() {
   const resetAll = async () => {
     const text = `Put ${changed.length === 1 ? "the one that was" : `all ${changed.length} that were`} changed back to the default?`;
     if (!await ask({ title: "Reset assumptions", text, yes: "Reset" })) return;
-    await set(Object.fromEntries(changed.map((/** @type {any} */ item) => [item.name, item.default])), "Every assumption is at its default.");
+    await set(Object.fromEntries(changed.map((item) => [item.name, item.default])), "Every assumption is at its default.");
     toTitle();
   };
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
   return html`<${Panel} title="Assumptions" actions=${actions}
     lead="Our answer where the contract is silent. A client should work with any of them.">
-    <${Shown} of=${all}>${(/** @type {any} */ found) => html`<${List} items=${found.items} set=${set} />`}<//>
+    <${Shown} of=${all}>${(found) => html`<${List} items=${found.items} set=${set} />`}<//>
   <//>`;
 }
 
-/** @param {any} item */
 const isChanged = (item) => textOf(item.value) !== textOf(item.default);
 
 /** A value as people write it; the emulator reads it back from that. @param {any} value @returns {string} */
@@ -67,7 +66,6 @@ function Row({ item, set }) {
   }
   const changed = isChanged(item);
   const id = `assumption-${item.name}`;
-  /** @param {any} to */
   const change = (to) => set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`);
   const reset = async () => {
     await change(item.default);
@@ -77,9 +75,9 @@ function Row({ item, set }) {
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
       ${Array.isArray(item.alternatives)
-        ? html`<select ref=${field} id=${id} value=${value} onChange=${(/** @type {any} */ event) => change(event.currentTarget.value)}>
+        ? html`<select ref=${field} id=${id} value=${value} onChange=${(event) => change(event.currentTarget.value)}>
             ${[item.default, ...item.alternatives].map((one) => html`<option key=${textOf(one)} value=${textOf(one)}>${textOf(one)}</option>`)}</select>`
-        : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(/** @type {any} */ event) => setDraft(event.currentTarget.value)} />
+        : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => setDraft(event.currentTarget.value)} />
             <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
       ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}
     </form>

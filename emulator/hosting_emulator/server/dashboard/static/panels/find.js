@@ -9,7 +9,7 @@ export function Find({ value, set, label = "Find" }) {
   return html`<div class="field find">
     <label for=${id}>${label}</label>
     <input type="search" id=${id} name="find" value=${value} autocomplete="off" spellcheck="false"
-      onInput=${(/** @type {any} */ event) => set(event.currentTarget.value)} />
+      onInput=${(event) => set(event.currentTarget.value)} />
   </div>`;
 }
 
@@ -21,7 +21,7 @@ export function Pick({ label, name, value, set, choices }) {
   const id = useId();
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <select id=${id} name=${name} value=${value} onChange=${(/** @type {any} */ event) => set(event.currentTarget.value)}>
+    <select id=${id} name=${name} value=${value} onChange=${(event) => set(event.currentTarget.value)}>
       ${choices.map((one) => html`<option key=${one.value} value=${one.value}>${one.label}</option>`)}
     </select>
   </div>`;

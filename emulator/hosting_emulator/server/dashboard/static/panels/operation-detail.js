@@ -21,7 +21,7 @@ export function OperationDetail({ id }) {
       <h2 id="operation-title" tabindex="-1" ref=${heading}>Operation <code>${id}</code></h2>
       <a class="button small quiet" href=${link("operations")}>Close</a>
     </header>
-    <${Shown} of=${found}>${(/** @type {any} */ why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
+    <${Shown} of=${found}>${(why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
   </section>`;
 }
 

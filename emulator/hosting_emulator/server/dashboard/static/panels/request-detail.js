@@ -22,11 +22,10 @@ export function RequestDetail({ n, close }) {
       <h2 id="detail-title" tabindex="-1" ref=${heading}>Request ${n}</h2>
       <${Button} small kind="quiet" onClick=${close}>Close<//>
     </header>
-    <${Shown} of=${found}>${(/** @type {any} */ item) => html`<${Whole} item=${item} />`}<//>
+    <${Shown} of=${found}>${(item) => html`<${Whole} item=${item} />`}<//>
   </section>`;
 }
 
-/** @param {{item: any}} props */
 function Whole({ item }) {
   const { request, answer } = item;
   return html`<div class="stack">
@@ -61,7 +60,6 @@ function Trail({ item }) {
 /** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} says */
 const idle = (step, says) => step === "fault" && / did not act: |not match the request\.$|^Commit /.test(says);
 
-/** @param {{item: any}} props */
 function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => async () => {
     const done = await act(
@@ -98,7 +96,6 @@ function command(item, token) {
 /** @param {any} headers @returns {[string, string][]} */
 const pairs = (headers) => (Array.isArray(headers) ? headers : Object.entries(headers));
 
-/** @param {any} body */
 const text = (body) => (body == null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body));
 
 /** @param {{name: string, of: any}} props */

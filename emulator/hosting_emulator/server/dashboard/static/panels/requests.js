@@ -48,9 +48,9 @@ function matches(item, query) {
 
 /** @param {{query: Record<string, string>}} props */
 function Filter({ query }) {
-  const set = (/** @type {string} */ name) => (/** @type {any} */ event) =>
+  const set = (/** @type {string} */ name) => (event) =>
     go("requests", route.value.arg, { ...query, [name]: event.target.value }, { replace: true });
-  const people = [...(summary.value?.people ?? []).map((/** @type {any} */ row) => row.alias), "nobody"];
+  const people = [...(summary.value?.people ?? []).map((row) => row.alias), "nobody"];
   return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${set("text")} />
     <${Choose} name="Call" value=${query.call} on=${set("call")} of=${CALLS.map(({ id }) => [id, callName(id)])} />

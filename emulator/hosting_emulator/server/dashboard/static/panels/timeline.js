@@ -94,11 +94,11 @@ function Scale({ from, to, height, form: { width, left, places } }) {
 /** @param {{row: any, y: number, x: (at: string | null) => number, form: typeof WIDE, current: boolean}} props */
 function Row({ row, y, x, form, current }) {
   const name = `${spoken(row.kind)} of ${row.project}`;
-  const states = row.spans.map((/** @type {any} */ part) => says(part)).join("; ");
+  const states = row.spans.map((part) => says(part)).join("; ");
   return html`<a href=${link("operations", row.id)} class=${current ? "current" : ""} aria-label=${`${name}: ${states}`}>
     <rect class="hit" x="0" y=${y} width=${form.width} height=${form.row} />
     <text class="label" x="4" y=${y + form.text}>${name.length > 36 ? `${name.slice(0, 35)}…` : name}</text>
-    ${row.spans.map((/** @type {any} */ part, /** @type {number} */ place) => {
+    ${row.spans.map((part, /** @type {number} */ place) => {
       const left = x(part.from);
       const ended = part.to !== null && part.to === part.from;
       const width = ended ? 8 : Math.max(3, x(part.to) - left);
@@ -107,7 +107,6 @@ function Row({ row, y, x, form, current }) {
   </a>`;
 }
 
-/** @param {any} part */
 function says(part) {
   const state = part.state === "running" ? `running (${spoken(part.phase)})` : part.state;
   const until = part.to === null ? `since ${moment(part.from)}` : part.to === part.from ? `at ${moment(part.to)}` : `for ${span(Date.parse(part.to) - Date.parse(part.from))}`;

@@ -15,13 +15,13 @@ export default function Try({ query }) {
   const found = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
   const fields = found && fieldsOf(call, found, named, name);
-  const onSubmit = async (/** @type {any} */ values) => setAnswer(await tryIt(call, values));
+  const onSubmit = async (values) => setAnswer(await tryIt(call, values));
   return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
     <div class="grid">
       <${Section} title="Request">
         <div class="field">
           <label for="try-call">Call</label>
-          <select id="try-call" onChange=${(/** @type {any} */ event) => {
+          <select id="try-call" onChange=${(event) => {
             setCall(/** @type {any} */ (CALLS.find(({ id }) => id === event.target.value)));
             setAnswer(null);
           }}>
@@ -51,11 +51,11 @@ const filled = (path, fields, named) =>
 function fieldsOf(call, found, named, name) {
   /** @type {import("../parts/form.js").Field[]} */
   const fields = [
-    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((/** @type {any} */ row) => row.alias), value: "owner" },
+    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((row) => row.alias), value: "owner" },
   ];
-  const choice = (/** @type {any} */ row) => ({ value: row.id, label: row.alias });
-  const shop = found.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? found.projects[0];
-  const project = found.projects.find((/** @type {any} */ row) => row.id === named.project_id) ?? shop;
+  const choice = (row) => ({ value: row.id, label: row.alias });
+  const shop = found.projects.find((row) => row.alias === "shop") ?? found.projects[0];
+  const project = found.projects.find((row) => row.id === named.project_id) ?? shop;
   if (call.path.includes("{project_id}")) {
     fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(choice), value: shop?.id, on: name("project_id") });
   }
@@ -72,11 +72,11 @@ function fieldsOf(call, found, named, name) {
   return fields;
 }
 
-/** A body that is accepted as things stand. @param {import("../calls.js").Call} call @param {any} project */
+/** A body that is accepted as things stand. @param {import("../calls.js").Call} call */
 const bodyOf = (call, project) =>
   "expected_source_generation" in call.body ? { expected_source_generation: project?.source_generation ?? 0 } : call.body;
 
-/** @param {import("../calls.js").Call} call @param {any} values */
+/** @param {import("../calls.js").Call} call */
 async function tryIt(call, values) {
   const path = call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
   const key = call.key ? (values.key ?? newKey()) : undefined;
@@ -91,7 +91,6 @@ async function tryIt(call, values) {
   return { ...answer, key, n: items[0]?.n };
 }
 
-/** @param {{of: any}} props */
 function Answer({ of }) {
   /** @type {{current: HTMLElement | null}} */
   const heading = useRef(null);

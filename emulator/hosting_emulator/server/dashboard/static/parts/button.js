@@ -13,7 +13,7 @@ export function Button({ onClick, kind, small, label, disabled, type, pressed, t
   const here = useRef(true);
   useEffect(() => () => void (here.current = false), []);
   const waits = working || busy;
-  const press = async (/** @type {any} */ event) => {
+  const press = async (event) => {
     if (waits || !onClick) return;
     setWorking(true);
     try {
@@ -79,7 +79,7 @@ export function MenuButton({ label, small, kind, children }) {
   };
   useEffect(() => {
     if (!open) return;
-    const outside = (/** @type {any} */ event) => {
+    const outside = (event) => {
       if (!root.current?.contains(event.target)) setOpen(false);
     };
     addEventListener("pointerdown", outside);

@@ -106,7 +106,7 @@ function Control({ field, id, start, error }) {
 function Input({ field, shared, start }) {
   const { kind = "text", choices = [], placeholder, required, min, max, on } = field;
   const text = start == null ? "" : kind === "json" && typeof start !== "string" ? JSON.stringify(start, null, 2) : String(start);
-  const onInput = on && ((/** @type {any} */ event) => on(event.currentTarget.value));
+  const onInput = on && ((event) => on(event.currentTarget.value));
   /** @type {{current: any}} */
   const control = useRef(null);
   const before = useRef(text);

@@ -2,7 +2,6 @@
 
 import { html, useId } from "../lib.js";
 
-/** @param {{title: any, lead?: any, actions?: any, children?: any}} props */
 export function Panel({ title, lead, actions, children }) {
   return html`<div class="panel">
     <header class="panel-head">
