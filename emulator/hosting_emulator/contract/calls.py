@@ -460,6 +460,7 @@ def _described(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
                 "required": parameter.required(assumptions),
                 "description": parameter.description,
                 "pattern": parameter.pattern,
+                "schema": dict(parameter.schema),
             }
             for parameter in spec.query
         ],

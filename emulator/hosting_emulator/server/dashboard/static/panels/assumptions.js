@@ -3,8 +3,7 @@ import { html, useRef, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
 import { act, ask, Badge, Button, Panel, Section, Shown } from "../parts.js";
-import { Find, has, prose } from "./find.js";
-import { toTitle } from "./focus.js";
+import { Find, has, prose, toTitle } from "./find.js";
 
 export default function Assumptions() {
   const all = useResource(() => inWorld.get("/assumptions"), { on: ["commit", "world"] });

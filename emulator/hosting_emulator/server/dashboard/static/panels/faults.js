@@ -5,8 +5,7 @@ import { useResource } from "../resource.js";
 import { faults, refresh, summary } from "../store.js";
 import { act, ask, Badge, Button, Empty, Form, Loading, Panel, Section, Shown, Table, toast } from "../parts.js";
 import { choice, documentOf, fieldsOf } from "./fields.js";
-import { Pick } from "./find.js";
-import { removingRow, toTitle } from "./focus.js";
+import { Pick, removingRow, toTitle } from "./find.js";
 
 const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at"]);
 /** What most faults need; the rest unfolds. */

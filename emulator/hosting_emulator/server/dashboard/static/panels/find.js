@@ -1,4 +1,4 @@
-// What lists of words are searched with: a field to type in, and lists to choose from.
+// What lists are searched with: a field to type in, lists to choose from; and where focus goes when a row goes.
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { link } from "../store.js";
@@ -56,3 +56,20 @@ export function has(text, words) {
 /** Text with `code` in it. @param {string} text */
 export const prose = (text) =>
   text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));
+
+/** To the panel's heading. */
+export const toTitle = () => document.getElementById("panel-title")?.focus();
+
+/**
+ * Remove a row by a button in it; focus goes to the next row's buttons, or to the panel's heading.
+ * @param {any} event @param {() => Promise<any>} work
+ */
+export async function removingRow(event, work) {
+  const row = event.currentTarget.closest("tr");
+  const next = row?.nextElementSibling ?? row?.previousElementSibling;
+  await work();
+  if (row?.isConnected) return;
+  const button = next?.isConnected ? next.querySelector("button") : null;
+  if (button) button.focus();
+  else toTitle();
+}

@@ -7,7 +7,7 @@ import { useStill } from "../still.js";
 import { world } from "../store.js";
 import { spoken } from "../words.js";
 import { act, ask, Button, Moment, Panel, Section, Shown, Table } from "../parts.js";
-import { removingRow } from "./focus.js";
+import { removingRow } from "./find.js";
 
 const PAGE = 100;
 /** @type {any[]} */

@@ -1,7 +1,7 @@
 // The overview: where the emulator is, a token for anybody, what is under way and what is armed.
 
 import { inWorld, tokenOf } from "../api.js";
-import { CALLS, curl } from "../calls.js";
+import { calls, curl } from "../calls.js";
 import { html, useState } from "../lib.js";
 import { Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
 import { clock, info, link, live, summary, total, unfinished } from "../store.js";
@@ -110,7 +110,7 @@ function People({ of }) {
 
 /** @param {any} of @param {string} [token] */
 function command(of, token) {
-  const call = CALLS.find(({ id }) => id === "list_deployments");
+  const call = calls.value.find(({ id }) => id === "list_deployments");
   const project = of.projects.find((row) => row.alias === "shop") ?? of.projects[0];
   if (!call || !project) return "";
   const path = call.path.replace("{project_id}", project.id);

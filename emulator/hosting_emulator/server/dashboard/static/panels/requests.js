@@ -1,6 +1,6 @@
 // Live requests: what comes is shown as it comes, and nothing moves under the pointer.
 
-import { CALLS, callName } from "../calls.js";
+import { callName, calls } from "../calls.js";
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
 import { Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel } from "../parts.js";
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
@@ -53,7 +53,7 @@ function Filter({ query }) {
   const people = [...(summary.value?.people ?? []).map((row) => row.alias), "nobody"];
   return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${set("text")} />
-    <${Choose} name="Call" value=${query.call} on=${set("call")} of=${CALLS.map(({ id }) => [id, callName(id)])} />
+    <${Choose} name="Call" value=${query.call} on=${set("call")} of=${calls.value.map(({ id, says }) => [id, says])} />
     <${Choose} name="Status" value=${query.status} on=${set("status")} of=${["2xx", "4xx", "5xx"].map((word) => [word, word])} />
     <${Choose} name="Person" value=${query.who} on=${set("who")} of=${people.map((alias) => [alias, alias])} />
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}

@@ -1,19 +1,21 @@
 // Try a call: any call of the contract, as anybody, with its answer and the way to its explanation.
 
 import { newKey, inWorld, send } from "../api.js";
-import { CALLS, callName } from "../calls.js";
+import { calls } from "../calls.js";
 import { html, useEffect, useRef, useState } from "../lib.js";
-import { Badge, Empty, Form, Json, Panel, Section } from "../parts.js";
+import { Badge, Empty, Form, Json, Loading, Panel, Section } from "../parts.js";
 import { link, summary, unfinished } from "../store.js";
 import { toneOfStatus } from "../words.js";
 
 /** @param {{query: Record<string, string>}} props */
 export default function Try({ query }) {
-  const [call, setCall] = useState(CALLS.find(({ id }) => id === query.call) ?? CALLS[0]);
+  const [chosen, setChosen] = useState(query.call);
+  const call = calls.value.find(({ id }) => id === chosen) ?? calls.value.find(({ response }) => response === "Operation");
   const [answer, setAnswer] = useState(/** @type {any} */ (null));
   const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
   const found = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
+  if (!call) return html`<${Panel} title="Try a call"><${Loading} /><//>`;
   const fields = found && fieldsOf(call, found, named, name);
   const onSubmit = async (values) => setAnswer(await tryIt(call, values));
   return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
@@ -22,10 +24,10 @@ export default function Try({ query }) {
         <div class="field">
           <label for="try-call">Call</label>
           <select id="try-call" onChange=${(event) => {
-            setCall(/** @type {any} */ (CALLS.find(({ id }) => id === event.target.value)));
+            setChosen(event.target.value);
             setAnswer(null);
           }}>
-            ${CALLS.map(({ id }) => html`<option key=${id} value=${id} selected=${id === call.id}>${callName(id)}</option>`)}
+            ${calls.value.map(({ id, says }) => html`<option key=${id} value=${id} selected=${id === call.id}>${says}</option>`)}
           </select>
         </div>
         <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
