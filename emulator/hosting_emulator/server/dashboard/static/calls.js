@@ -36,7 +36,6 @@ const MORE = { redeem_ticket: "Redeem a ticket" };
 /** What a call is called. @param {string | null} id */
 export const callName = (id) => calls.value.find((call) => call.id === id)?.says ?? MORE[id ?? ""] ?? id ?? "No call";
 
-/** @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**

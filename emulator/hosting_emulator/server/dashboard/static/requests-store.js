@@ -10,7 +10,6 @@ export const MOST = 500;
 export const FIRST = 200;
 const GATHER_MS = 250;
 
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const requests = signal([]);
 /** How many requests there have been. */
 export const total = signal(0);

@@ -9,21 +9,15 @@ export { connection, listen } from "./events.js";
 export { go, link, route, world } from "./here.js";
 export { requests, total } from "./requests-store.js";
 
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const worlds = signal([]);
-/** @type {import("./vendor/signals.js").Signal<any>} */
 export const summary = signal(null);
-/** @type {import("./vendor/signals.js").Signal<any>} */
 export const clock = signal(null);
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const faults = signal([]);
 /** Those of them that may still act. */
 export const live = computed(() => faults.value.filter((fault) => !fault.spent));
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const unfinished = signal([]);
-/** @type {import("./vendor/signals.js").Signal<any>} */
 export const info = signal(null);
-/** Why this world cannot be shown, if it cannot. @type {import("./vendor/signals.js").Signal<any>} */
+/** Why this world cannot be shown, if it cannot. */
 export const trouble = signal(null);
 
 /** What is read out politely, and shown nowhere: for what the eye sees by itself. */

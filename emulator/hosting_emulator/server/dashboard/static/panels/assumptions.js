@@ -39,7 +39,7 @@ function textOf(value) {
 function List({ items, set }) {
   const [text, setText] = useState("");
   // Those that were changed come first as the panel opens; after that no row moves.
-  const order = useRef(/** @type {string[]|null} */ (null));
+  const order = useRef(null);
   order.current ??= [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name);
   const places = order.current;
   const found = [...items]
@@ -57,7 +57,7 @@ function Row({ item, set }) {
   const value = textOf(item.value);
   const [draft, setDraft] = useState(value);
   const [shown, setShown] = useState(value);
-  const field = useRef(/** @type {HTMLElement|null} */ (null));
+  const field = useRef(null);
   if (shown !== value) {
     // It was changed, here or elsewhere: show what holds now.
     setShown(value);

@@ -37,7 +37,6 @@ function Findings({ of }) {
   </div>`;
 }
 
-/** @param {{findings: any[], count: number}} props */
 function Rule({ findings, count }) {
   const [first] = findings;
   const left = Math.max(count, findings.length) - Math.min(findings.length, MOST);

@@ -43,7 +43,6 @@ async function described() {
 }
 
 function Armed() {
-  /** @param {any} event @param {string} id */
   const remove = (event, id) => removingRow(event, () => act(async () => {
     await inWorld.delete(`/faults/${id}`);
     await refresh();
@@ -75,7 +74,6 @@ function ruleText(fault) {
   return text.join(", ") || html`<span class="quiet">any request, always</span>`;
 }
 
-/** @param {{about: any, first?: string}} props */
 function Arm({ about, first }) {
   const kinds = about.effects.map((one) => one.kind);
   const [kind, setKind] = useState(kinds.includes(first) ? first : kinds[0]);

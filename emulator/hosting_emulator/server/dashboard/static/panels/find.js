@@ -33,7 +33,6 @@ export function Pick({ label, name, value, set, choices }) {
  */
 export function Picks({ panel, items, chosen }) {
   const [text, setText] = useState("");
-  /** @type {{current: HTMLElement | null}} */
   const list = useRef(null);
   useLayoutEffect(() => {
     const at = /** @type {HTMLElement|null|undefined} */ (list.current?.querySelector("[aria-current]"));

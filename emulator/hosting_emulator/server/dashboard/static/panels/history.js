@@ -57,7 +57,6 @@ function Ways({ item, last, reload }) {
   </span>`;
 }
 
-/** @param {number} commit */
 const fork = (commit) => act(
   () => inWorld.post("/fork", { commit }),
   (made) => `World ${made.name} begins at commit ${commit}; choose it above.`,

@@ -43,10 +43,9 @@ async function things() {
   };
 }
 
-/** @param {{one?: any, all: any}} props */
 function Chosen({ one, all }) {
   const [result, setResult] = useState("");
-  const place = useRef(/** @type {HTMLElement|null} */ (null));
+  const place = useRef(null);
   const holders = useResource(things, { on: ["commit", "world"] });
   useEffect(() => {
     if (one) place.current?.focus();
@@ -77,5 +76,4 @@ function toShow(field, permissions) {
   return { ...field, help: [field.help, `there is no ${field.label} now`].filter(Boolean).join("; ") };
 }
 
-/** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -38,7 +38,6 @@ function Counts({ of }) {
   </ul>`;
 }
 
-/** @param {{text: string, what: string}} props */
 const Address = ({ text }) => html`<span class="spread tight"><code>${text}</code><${CopyButton} text=${text} /></span>`;
 
 function Where({ of }) {
@@ -82,7 +81,6 @@ function Now() {
   <//>`;
 }
 
-/** @param {{none: string, rows: {id: string, to: string, text: string, badge: any}[], more: string}} props */
 function Names({ none, rows, more }) {
   if (!rows.length) return none;
   return html`<ul class="names">
@@ -108,7 +106,6 @@ function People({ of }) {
   <//>`;
 }
 
-/** @param {any} of @param {string} [token] */
 function command(of, token) {
   const call = calls.value.find(({ id }) => id === "list_deployments");
   const project = of.projects.find((row) => row.alias === "shop") ?? of.projects[0];
@@ -119,7 +116,7 @@ function command(of, token) {
 
 function FirstRequest({ of }) {
   const text = command(of);
-  const [key, setKey] = useState(/** @type {any} */ (null));
+  const [key, setKey] = useState(null);
   if (!text) return null;
   const who = of.people.find((row) => row.alias === "owner") ?? of.people[0];
   const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));

@@ -20,9 +20,8 @@ export function focusField() {
 }
 
 export function OwnScenario() {
-  const [error, setError] = useState(/** @type {any} */ (null));
-  const [told, setTold] = useState(/** @type {any} */ (null));
-  /** @type {{current: HTMLTextAreaElement | null}} */
+  const [error, setError] = useState(null);
+  const [told, setTold] = useState(null);
   const area = useRef(null);
   const id = useId();
   useEffect(() => {

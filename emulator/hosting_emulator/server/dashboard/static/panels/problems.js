@@ -16,7 +16,6 @@ export default function Problems({ query }) {
   <//>`;
 }
 
-/** @param {{items: any[], first: string}} props */
 function Catalogue({ items, first }) {
   const [text, setText] = useState(first);
   const [status, setStatus] = useState("");

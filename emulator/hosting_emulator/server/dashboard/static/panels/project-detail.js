@@ -107,7 +107,6 @@ const DEPLOYMENT_COLUMNS = [
   { name: "Updated", cell: (row) => html`<${Moment} at=${row.updated_at} />` },
 ];
 
-/** @param {{of: any, name: string}} props */
 function Database({ of, name }) {
   const { data_mode, provider_failing, compute } = of.databases[name];
   const fixed = { project: of.alias, environment: name };

@@ -31,7 +31,6 @@ export default function Projects({ arg }) {
   <//>`;
 }
 
-/** @param {any} found @param {string} name */
 const pick = (found, name) => found.items.find((row) => row.alias === name || row.id === name);
 
 /** @type {import("../parts/table.js").Column[]} */

@@ -11,14 +11,13 @@ import { spoken } from "../words.js";
 /** @param {{n: string, close: () => void}} props */
 export function RequestDetail({ n, close }) {
   const found = useResource(() => inWorld.get(`/requests/${n}`), { on: [] });
-  /** @type {{current: HTMLElement | null}} */
   const heading = useRef(null);
   useEffect(() => {
     const { activeElement } = document;
     if (activeElement?.closest(".requests, .detail") || activeElement === document.body) heading.current?.focus();
   }, []);
   return html`<section class="card detail" aria-labelledby="detail-title">
-    <header class="card-head">
+    <header class="spread">
       <h2 id="detail-title" tabindex="-1" ref=${heading}>Request ${n}</h2>
       <${Button} small kind="quiet" onClick=${close}>Close<//>
     </header>
@@ -78,7 +77,6 @@ function Acts({ item }) {
 
 const LEFT_OUT = /^(x-emulator-own|host|authorization|user-agent|accept.*|content-length|connection|origin|referer|sec-.*|cookie)$/i;
 
-/** @param {any} item @param {string} [token] */
 function command(item, token) {
   const base = new URL(summary.peek()?.base_url ?? location.origin);
   const prefix = item.path.startsWith("/worlds/") ? base.origin : base.href.replace(/\/$/, "");
@@ -93,12 +91,10 @@ function command(item, token) {
   });
 }
 
-/** @param {any} headers @returns {[string, string][]} */
 const pairs = (headers) => (Array.isArray(headers) ? headers : Object.entries(headers));
 
 const text = (body) => (body == null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body));
 
-/** @param {{name: string, of: any}} props */
 function Side({ name, of }) {
   const headers = pairs(of.headers);
   return html`<section aria-label=${name} class="stack tight">

@@ -66,7 +66,6 @@ const Choose = ({ name, value = "", on, of }) => html`<select aria-label=${name}
   ${of.map(([id, says]) => html`<option key=${id} value=${id} selected=${id === value}>${says}</option>`)}
 </select>`;
 
-/** @param {{rows: any[], hold: any, current: number, query: any, filtered: boolean}} props */
 function List({ rows, hold, current, query, filtered }) {
   const state = requestsState.value;
   if (state === "loading") return html`<${Loading} />`;
@@ -85,7 +84,6 @@ function List({ rows, hold, current, query, filtered }) {
 function Older({ shown }) {
   const { length } = requests.value;
   const from = useRef(-1);
-  /** @type {{current: HTMLElement | null}} */
   const note = useRef(null);
   useEffect(() => {
     if (from.current < 0) return;

@@ -27,11 +27,10 @@ export default function Scenarios({ arg }) {
 /** By its name and the first sentence of what it says. */
 const asPick = ({ name, description }) => ({ id: name, name, about: description.split(/(?<=\.)\s/)[0] });
 
-/** @param {{name: string}} props */
 function Chosen({ name }) {
   const scenario = useResource(() => api.get(`/scenarios/${encodeURIComponent(name)}`), { on: [] });
-  const [told, setTold] = useState(/** @type {any} */ (null));
-  const place = useRef(/** @type {HTMLElement|null} */ (null));
+  const [told, setTold] = useState(null);
+  const place = useRef(null);
   useEffect(() => place.current?.focus(), []);
   const run = () => act(async () => {
     setTold(null);

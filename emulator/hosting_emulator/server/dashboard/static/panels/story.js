@@ -20,5 +20,4 @@ export function Story({ told }) {
 /** What a live region says of it. */
 export const verdict = ({ passed }) => (passed ? "The story passed." : "The story failed.");
 
-/** @param {{at: string, expected: any, found: any}} one */
 const textOf = ({ at, expected, found }) => `${at}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;

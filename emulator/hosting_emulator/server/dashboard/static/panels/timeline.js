@@ -61,9 +61,7 @@ function told(drawn, within, all) {
   return `${drawn} of the ${all} below are drawn: ${parts.join(", ")}${outside ? "; open one to see it drawn" : ""}.`;
 }
 
-/** @param {any} row @param {string} now */
 const begun = (row, now) => Date.parse(row.spans[0]?.from ?? now);
-/** @param {any} row @param {string} now */
 const ended = (row, now) => Date.parse(row.spans[row.spans.length - 1]?.to ?? now);
 
 /**
@@ -79,7 +77,6 @@ function frameOf(items, now, current) {
   return looked ? [from - margin, Math.min(Date.parse(now), to + margin)] : [from - 2 * margin, to];
 }
 
-/** @param {{from: number, to: number, height: number, form: typeof WIDE}} props */
 function Scale({ from, to, height, form: { width, left, places } }) {
   return html`<g class="scale" aria-hidden="true">
     ${places.map((part) => {
@@ -113,5 +110,4 @@ function says(part) {
   return `${state}${part.stuck ? ", stuck" : ""} ${until}`;
 }
 
-/** @param {string} state */
 const tone = (state) => ({ queued: "calm", cancelled: "off" })[state] ?? toneOf(state);

@@ -11,7 +11,7 @@ import { toneOfStatus } from "../words.js";
 export default function Try({ query }) {
   const [chosen, setChosen] = useState(query.call);
   const call = calls.value.find(({ id }) => id === chosen) ?? calls.value.find(({ response }) => response === "Operation");
-  const [answer, setAnswer] = useState(/** @type {any} */ (null));
+  const [answer, setAnswer] = useState(null);
   const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
   const found = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
@@ -94,7 +94,6 @@ async function tryIt(call, values) {
 }
 
 function Answer({ of }) {
-  /** @type {{current: HTMLElement | null}} */
   const heading = useRef(null);
   useEffect(() => heading.current?.focus(), [of]);
   const operation = of.body?.id && of.body?.state ? of.body.id : null;

@@ -50,7 +50,6 @@ export function CopyButton({ text, label = "Copy", small = true }) {
   return html`<${Button} small=${small} kind="quiet" onClick=${copy}>${label}<//>`;
 }
 
-/** @param {string} text */
 async function put(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Pages that are not from this machine have no clipboard of their own.
@@ -71,7 +70,6 @@ async function put(text) {
 export function MenuButton({ label, small, kind, children }) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  /** @type {{current: HTMLElement | null}} */
   const root = useRef(null);
   const close = () => {
     setOpen(false);

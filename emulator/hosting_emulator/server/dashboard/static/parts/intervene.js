@@ -8,7 +8,6 @@ import { Button, MenuButton } from "./button.js";
 import { Form } from "./form.js";
 import { act } from "./toast.js";
 
-/** @type {import("../vendor/signals.js").Signal<any[] | null>} */
 const known = signal(null);
 let asked = false;
 
@@ -55,7 +54,6 @@ export function Intervene({ word, fixed, label = spoken(word), danger, primary, 
   <//>`;
 }
 
-/** @param {{said: string}} answer */
 const said = (answer) => `${answer.said[0].toUpperCase()}${answer.said.slice(1)}.`;
 
 /** @param {string} word @param {Record<string, any>} fixed @returns {import("./form.js").Field[]} */

@@ -20,7 +20,7 @@ export function Panel({ title, lead, actions, children }) {
 export function Section({ title, lead, actions, children, wide }) {
   const id = useId();
   return html`<section class=${`card${wide ? " wide" : ""}`} aria-labelledby=${id}>
-    <header class="card-head">
+    <header class="spread">
       <h2 id=${id}>${title}</h2>
       ${actions && html`<div class="row">${actions}</div>`}
     </header>
