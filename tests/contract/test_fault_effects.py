@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.faults.kinds import EXAMPLES, describe_kinds
+from hosting_emulator.faults.documents import describe_kinds
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import EffectName, HostingEmulator, Phase
 from tests.conftest import Api, Response
 from tests.contract.holding import hold_problem
@@ -138,7 +139,7 @@ def test_all_effects_are_looked_at():
     assert [effect for effect, _, _ in EFFECTS] == [k["kind"] for k in describe_kinds()["effects"]]
 
 
-@pytest.mark.parametrize("kind", EXAMPLES)
+@pytest.mark.parametrize("kind", fault_kinds())
 def test_example_of_the_kinds_works(client: Client, kind: EffectName):
     look_alike = {
         "latency": "silent",  # for longer than this client waits
@@ -147,7 +148,7 @@ def test_example_of_the_kinds_works(client: Client, kind: EffectName):
         "empty_response": "empty",
         "truncate": "cut",
     }
-    client.api.emulator.fault(kind, **EXAMPLES[kind])
+    client.api.emulator.fault(kind, **fault_kinds()[kind].example)
 
     seen = [client.flag(False, key=f"k{n}").kind for n in range(2)]
 

@@ -7,7 +7,7 @@ from hosting_emulator.contract.assumptions import PERMISSIONS, AssumptionRefused
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.faults.reading import FaultRefused, arm
+from hosting_emulator.faults.documents import FaultRefused, arm
 from hosting_emulator.scenario import document as d
 from hosting_emulator.scenario.document import Scenario
 from hosting_emulator.scenario.located import Path

@@ -15,20 +15,21 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import msgspec
 
 from hosting_emulator.calls.redeem_ticket import project_at, redeem
+from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
+from hosting_emulator.engine.exchange import ExchangeContext, run_through, too_large
 from hosting_emulator.engine.identity import home_of, issuer_path
+from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.problem_documents import problem_document, status_of
+from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import variation_view
-from hosting_emulator.faults.reading import FaultRefused, arm
-from hosting_emulator.faults.viewing import faults_in_order
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.documents import FaultRefused, arm
 from hosting_emulator.interventions import InterventionRefused, read_intervention
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import (
@@ -42,7 +43,6 @@ from hosting_emulator.scenario.document import (
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.validation import INDEXES, fill, pattern_of
 from hosting_emulator.world import clock as clocks
-from hosting_emulator.world.fault_records import SlowResponse
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -82,8 +82,10 @@ class Story:
         self._answers: dict[str, bytes] = {}
         self._keys = 0
         self._digest = sha256()
-        self._last: Outgoing | None = None
+        self._last: Reply | None = None
         self._delayed = False
+        #: The fault that kept the last answer from arriving whole.
+        self._lost: str | None = None
 
     def run(self) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report."""
@@ -156,25 +158,21 @@ class Story:
             body = msgspec.json.encode(self._filled(step.body))
             sent.setdefault("content-type", "application/json")
         limit = self._engine.world.assumptions.body_limit_bytes
-        incoming = Incoming(
+        x = ExchangeContext(
             method=spec.method if spec else "GET",
             path=path,
             query=urlencode({k: str(self._filled(v)) for k, v in step.query.items()}),
-            docs_url=lambda: _DOCS,
-            headers=lambda name: (sent[name.lower()],) if name.lower() in sent else (),
+            headers=PlainHeaders(sent.items()),
             body=body,
             refused=too_large(limit) if len(body) > limit else None,
+            docs_url=lambda: _DOCS,
         )
-        outgoing = self._engine.exchange(incoming)
-        self._delayed = bool(outgoing.delay_ms) or isinstance(outgoing.breakage, SlowResponse)
-        if outgoing.resume:
-            outgoing = self._engine.exchange(incoming)
-            self._delayed = True
-        self._engine.release(outgoing)
-        self._last = outgoing
-        self._digest.update(b"%d %b\n" % (outgoing.status, outgoing.body))
-        lost = _lost(outgoing)
-        return f"the answer was lost ({lost})" if lost else f"answered {outgoing.status}"
+        self._last = reply = run_through(self._engine.exchange(x))
+        effect, held_up = x.effect, x.decision is not None and x.decision.delay_ms
+        self._delayed = bool(x.late_ms or held_up or (effect is not None and effect.arrives))
+        self._lost = None if effect is None or effect.arrives else effect.name
+        self._digest.update(b"%d %b\n" % (reply.status, reply.body))
+        return f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
 
     def _token_of(self, step: StepPart) -> str:
         if step.token is not None:
@@ -185,8 +183,8 @@ class Story:
         token = self._minted(str(step.sign_in), step)
         lifetime_s = self._lifetime_s()
         document = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
-        self._last = Outgoing(200, msgspec.json.encode(document), "application/json")
-        self._delayed = False
+        self._last = Reply(200, msgspec.json.encode(document), headers=())
+        self._delayed, self._lost = False, None
         return f"{step.sign_in} has an access token for {lifetime_s} seconds"
 
     def _lifetime_s(self) -> int:
@@ -223,13 +221,11 @@ class Story:
         try:
             redeem(change, project, parse_qs(url.query).get("ticket", [""])[0])
             engine.commit(change, "redeem_ticket")
-            self._last = Outgoing(303, b"", "", [("Location", f"{url.scheme}://{url.netloc}/")])
+            self._last = Reply(303, b"", headers=[("Location", f"{url.scheme}://{url.netloc}/")])
         except Refused as refused:
             assumptions = engine.world.assumptions
-            body = problem_document(refused, engine.request_id(), _DOCS, assumptions)
-            status = status_of(refused, assumptions)
-            self._last = Outgoing(status, body, "application/problem+json")
-        self._delayed = False
+            self._last = problem_reply(refused, engine.request_id(), _DOCS, assumptions)
+        self._delayed, self._lost = False, None
         self._digest.update(b"%d %b\n" % (self._last.status, self._last.body))
         return f"answered {self._last.status}"
 
@@ -299,28 +295,27 @@ class Story:
     def _differences(self, step: StepPart, action: str) -> list[Difference]:
         if action not in REQUESTS or self._last is None:
             return []
-        outgoing, expect = self._last, step.expect or ExpectPart()
-        lost = _lost(outgoing)
-        differences = compare(expect.lost, lost, "lost")
+        reply, expect = self._last, step.expect or ExpectPart()
+        differences = compare(expect.lost, self._lost, "lost")
         if expect.delayed is not None:
             differences += compare(expect.delayed, self._delayed, "delayed")
-        if differences or lost in ("timeout", "connection_reset", "empty_response"):
+        if differences or (self._lost and not reply.status):
             return differences
         if expect.status is not None:
-            differences += compare(expect.status, outgoing.status, "status")
-        elif step.expect is None and outgoing.status >= 400:
-            differences.append(Difference("status", "success", outgoing.status))
+            differences += compare(expect.status, reply.status, "status")
+        elif step.expect is None and reply.status >= 400:
+            differences.append(Difference("status", "success", reply.status))
         if expect.html is not None:
-            html = outgoing.content_type.startswith("text/html")
+            html = reply.content_type.startswith("text/html")
             differences += compare(expect.html, html, "html")
-        headers = {"content-type": outgoing.content_type}
-        headers |= {name.lower(): value for name, value in outgoing.headers}
+        headers = {"content-type": reply.content_type}
+        headers |= {name.lower(): value for name, value in reply.headers}
         for name, value in expect.headers.items():
             found = headers.get(name.lower())
             differences += compare(self._filled(value), found, f"headers.{name}")
-        if expect.same_as is not None and outgoing.body != self._answers.get(expect.same_as):
+        if expect.same_as is not None and reply.body != self._answers.get(expect.same_as):
             differences.append(
-                Difference("body", f"the bytes of {expect.same_as}", outgoing.body.decode())
+                Difference("body", f"the bytes of {expect.same_as}", reply.body.decode())
             )
         return differences + self._body_differences(expect)
 
@@ -383,13 +378,6 @@ class Story:
             known = ", ".join(sorted(self._saved)) or "nothing"
             raise StepFailed(f"there is no ${{{name}}}: saved so far is {known}")
         return found
-
-
-def _lost(outgoing: Outgoing) -> str | None:
-    """Return the kind of fault that keeps an answer from arriving whole; None: it arrives."""
-    effect = outgoing.breakage
-    kind = str(effect.__struct_config__.tag) if effect is not None else None
-    return None if kind == "slow_response" else kind
 
 
 def _title(action: str, step: StepPart) -> str:

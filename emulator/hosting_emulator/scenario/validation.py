@@ -15,7 +15,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.reading import FaultRefused, read_fault
+from hosting_emulator.faults.documents import FaultRefused, read_fault
 from hosting_emulator.interventions import InterventionRefused, read_intervention
 from hosting_emulator.scenario.document import ExpectPart, Scenario, StepPart
 from hosting_emulator.scenario.located import Path

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.located import ScenarioError

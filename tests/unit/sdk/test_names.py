@@ -6,7 +6,8 @@ import pytest
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CallTable
-from hosting_emulator.faults.reading import RULE_FIELDS
+from hosting_emulator.faults.documents import RULE_FIELDS
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import Aliases, CallName, EffectName, NoSuchName, Phase
 from hosting_emulator.sdk.calls import known_call
 from hosting_emulator.sdk.faults import RULE
@@ -57,6 +58,6 @@ def test_calls_are_those_of_the_contract():
 
 
 def test_faults_are_those_that_can_be_armed():
-    assert list(get_args(EffectName)) == list(fault_records.KINDS)
+    assert list(get_args(EffectName)) == list(fault_kinds())
     assert get_args(Phase) == get_args(fault_records.Phase)
     assert set(RULE_FIELDS) == RULE
