@@ -41,8 +41,8 @@ class Answer:
 
     def header(self, name: str) -> str | None:
         """Return a header's first value, None if there is none."""
-        wanted = name.lower()
-        return next((value for found, value in self.headers if found.lower() == wanted), None)
+        values = (value for found, value in self.headers if found.lower() == name.lower())
+        return next(values, None)
 
     @property
     def media_type(self) -> str:
@@ -63,6 +63,11 @@ class Answer:
         document = self.document
         return document if isinstance(document, dict) else {}
 
+    def text(self, name: str) -> str | None:
+        """Return a field of the body that is a text; None where it is none."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else None
+
     @property
     def ok(self) -> bool:
         """Whether the answer says that what was asked succeeded."""
@@ -76,18 +81,17 @@ class Answer:
     @property
     def code(self) -> str | None:
         """The code of a problem."""
-        code = self.fields.get("code") if self.status >= 400 else None
-        return code if isinstance(code, str) else None
+        return self.text("code") if self.status >= 400 else None
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The answer in a few words, without its body."""
         if not self.status:
             return f"{self.title}: {self.broken}"
         return f"{self.title}: {self.status}" + (f" {self.code}" if self.code else "")
 
 
-class Line:
+class Connection:
     """One connection to a server, opened when it is needed. `ca_file` is an authority to trust.
 
     `at` is the address to go to instead of that of the URL, whose name the server is called by all
@@ -116,7 +120,7 @@ class Line:
             self.close()  # what changes something goes over a connection that is surely open
         reused = self._connection is not None
         answer = self._once(title, method, path, headers, body)
-        if reused and not answer.status and answer.broken == _CLOSED:
+        if reused and answer.broken == _CLOSED:
             return self._once(title, method, path, headers, body)
         return answer
 
@@ -142,7 +146,6 @@ class Line:
             connection.request(method, self.prefix + path, body, sent)
             response = connection.getresponse()
             content = response.read(LONGEST + 1)
-            found = tuple(response.getheaders())
             if response.length and len(content) <= LONGEST:
                 raise http.client.IncompleteRead(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -151,12 +154,11 @@ class Line:
             return Answer(title, broken=why if late.is_set() else _why(error, self._timeout_s))
         finally:
             watch.cancel()
+        if len(content) > LONGEST or response.will_close:
+            self.close()
         if len(content) > LONGEST:
-            self.close()
             return Answer(title, broken=f"an answer of more than {LONGEST >> 20} MiB")
-        if response.will_close:
-            self.close()
-        return Answer(title, response.status, found, content)
+        return Answer(title, response.status, tuple(response.getheaders()), content)
 
     def _connected(self) -> http.client.HTTPConnection:
         if self._connection is None:

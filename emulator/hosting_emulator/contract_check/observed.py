@@ -8,41 +8,22 @@ from base64 import urlsafe_b64decode
 from typing import Any
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract_check.wire import Answer
+from hosting_emulator.contract_check.http import Answer
 
-_STATUS_OF = {
-    "initialize_managed_source": "accepted_status",
-    "apply_project_domains": "accepted_status",
-    "create_dev_access_ticket": "ticket_created_status",
-}
 _FORMS = {
     "milliseconds": re.compile(r".*:\d\d\.\d{3}Z"),
     "microseconds": re.compile(r".*:\d\d\.\d{6}Z"),
     "offset": re.compile(r".*:\d\d\.\d{3}\+00:00"),
 }
-#: Assumptions that a check does not find out, and why.
-UNSEEN = {
-    "idempotency_retention": "a day would have to pass",
-    "idempotency_in_flight": "it would need two requests at the very same time",
-    "source_profile": "it did not end at once, and how long it takes is different each time",
-    "domains_profile": "it did not end at once, and how long it takes is different each time",
-    "progress_phases": "in which order words are used is not shown",
-    "reconciliation_states": "in which order words are used is not shown",
-    "deployment_statuses": "in which order words are used is not shown",
-    "database_states": "in which order words are used is not shown",
-    "key_permissions": "which of the names is which is not shown",
-    "token_lifetime": "one token does not tell how long others live",
-    "body_limit_bytes": "a check sends nothing large",
-    "rate_limit": "a check does not try how much a server bears",
-    "production_zone": "no field names it",
-    "mail_zone": "no field names it",
-    "source_role": "it needs --allow source, and --maintainer-token and --reader-token",
-    "domains_role": "it needs --allow domains, and --maintainer-token and --reader-token",
-    "operation_role": "it needs an operation, and --maintainer-token and --reader-token",
-    "dns_role": "it needs --reader-token and --maintainer-token",
-    "deployments_role": "it needs --reader-token and --maintainer-token",
-}
+#: Where words of open sets stand that a report lists.
+_OPEN_SETS = (
+    ("Operation", "progress", "phase"),
+    ("Operation", "reconciliation", "state"),
+    ("Operation", "error", "code"),
+    ("DeploymentPage", "items", "status"),
+)
 
 
 class Observed:
@@ -68,11 +49,10 @@ class Observed:
         if text not in self.notes:
             self.notes.append(text)
 
-    def success(self, call_id: str, answer: Answer) -> None:
-        """Note the status of a success."""
-        name = _STATUS_OF.get(call_id)
-        if name is not None:
-            self.see(name, answer.status)
+    def success(self, spec: CallSpec, answer: Answer) -> None:
+        """Note the status of a success, where an assumption decides it and replays have no other."""
+        if isinstance(spec.success, str) and spec.replayed is None:
+            self.see(spec.success, answer.status)
 
     def problem(self, answer: Answer) -> None:
         """Note the status that a code comes with."""
@@ -80,16 +60,14 @@ class Observed:
         if code is not None and code in PROBLEMS and answer.status not in (405, 413, 415):
             self._statuses.setdefault(code, set()).add(answer.status)
 
-    def operation(self, operation: dict[str, Any]) -> None:
-        """Note the words of an operation's open sets."""
-        for field, name in (("progress", "phase"), ("reconciliation", "state"), ("error", "code")):
-            found = operation.get(field)
-            if isinstance(found, dict):
-                self._word(f"{field}.{name}", found.get(name))
-
-    def deployment(self, deployment: dict[str, Any]) -> None:
-        """Note a deployment's status."""
-        self._word("Deployment.status", deployment.get("status"))
+    def words_of(self, resource: str, document: dict[str, Any]) -> None:
+        """Note the words of open sets in an operation, or in deployments."""
+        for resource_name, field, name in _OPEN_SETS:
+            found = document.get(field) if resource == resource_name else None
+            place = f"Deployment.{name}" if field == "items" else f"{field}.{name}"
+            for part in found if isinstance(found, list) else [found]:
+                if isinstance(part, dict) and isinstance(part.get(name), str):
+                    self.words.setdefault(place, set()).add(part[name])
 
     def empty(self, is_null: bool, name: str) -> None:
         """Note how an optional field without a value is written."""
@@ -98,8 +76,8 @@ class Observed:
 
     def timestamp(self, text: str) -> None:
         """Note how a timestamp is spelled."""
-        form = next((name for name, form in _FORMS.items() if form.fullmatch(text)), "other")
-        self._forms.add(form)
+        forms = (name for name, form in _FORMS.items() if form.fullmatch(text))
+        self._forms.add(next(forms, "other"))
 
     def token(self, token: str) -> None:
         """Note the audience that an access JWT was issued for."""
@@ -124,10 +102,6 @@ class Observed:
         found = link.removesuffix(f"/errors/{code.replace('_', '-')}")
         self.see("docs_url", "own" if found == own else found)
 
-    def _word(self, name: str, word: Any) -> None:
-        if isinstance(word, str):
-            self.words.setdefault(name, set()).add(word)
-
     # --- At the end --------------------------------------------------------------------------
 
     def settled(self) -> dict[str, Any]:
@@ -136,11 +110,9 @@ class Observed:
         One that no assumption can express is left out, with a note.
         """
         found = dict(self.values)
-        if "null" in self._empty:
-            found["empty_fields"] = "null"
-        elif self._empty:
-            found["empty_fields"] = "absent"
-        if self._forms & {"other"} or len(self._forms) > 1:
+        if self._empty:
+            found["empty_fields"] = "null" if "null" in self._empty else "absent"
+        if "other" in self._forms or len(self._forms) > 1:
             self.note("timestamps are spelled in more than one way, or in one we do not write")
         elif self._forms:
             found["timestamp_form"] = next(iter(self._forms))
@@ -163,8 +135,3 @@ class Observed:
             self.note(f"{name} is {found[name]!r}, which no assumption can express")
             return False
         return True
-
-
-def differing(observed: dict[str, Any]) -> dict[str, Any]:
-    """Return what was observed otherwise than our defaults."""
-    return {name: value for name, value in observed.items() if value != getattr(DEFAULTS, name)}
