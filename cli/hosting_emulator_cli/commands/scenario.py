@@ -231,9 +231,8 @@ def _put_reports(
             say(why)
     if junit is not None:
         from hosting_emulator_cli.files import write_whole
-        from hosting_emulator_cli.junit import junit as to_junit
 
-        write_whole(junit, to_junit(found))
+        write_whole(junit, reports.junit_text(found))
     ctx.exit(reports.exit_code(found))
 
 

@@ -16,16 +16,16 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json
 
 if TYPE_CHECKING:
-    from hosting_emulator.explore.judging import Clean, Result
-    from hosting_emulator.explore.planning import Plan
+    from hosting_emulator.explore.plan import Plan
     from hosting_emulator.explore.points import Point
-    from hosting_emulator_cli.exploring.wanted import Wanted
+    from hosting_emulator.explore.runs import CleanRun, PointResult
+    from hosting_emulator_cli.exploration import ExploreOptions
 
 _FORMAT = "hosting-emulator exploration 1"
 _LONGEST_FILE = 16 * 1024 * 1024
 
 
-class Kept:
+class SavedResults:
     """Results by their points, in a file (or nowhere) that is written anew with each.
 
     `says` tells in a sentence what became of what the file held before.
@@ -33,7 +33,7 @@ class Kept:
 
     def __init__(self, path: Path | None, key: str, plan: Plan) -> None:
         self._path, self._key = path, key
-        self.results: dict[Point, Result] = {}
+        self.results: dict[Point, PointResult] = {}
         self.says = ""
         if path is None:
             return
@@ -45,7 +45,7 @@ class Kept:
             raise Failure(f"cannot read {path}: {error}") from error
         self._take_in(path, text, plan)
 
-    def add(self, result: Result) -> None:
+    def add(self, result: PointResult) -> None:
         """Take a result in, and write the file. Raises Failure."""
         self.results[result.point] = result
         if self._path is not None:
@@ -53,7 +53,7 @@ class Kept:
             found = {"format": _FORMAT, "key": self._key, "results": results}
             write_whole(self._path, as_json(found) + "\n")
 
-    def in_order(self, points: Iterable[Point]) -> Sequence[Result]:
+    def in_order(self, points: Iterable[Point]) -> Sequence[PointResult]:
         """Return the results of points, in their order."""
         return [self.results[point] for point in points if point in self.results]
 
@@ -75,21 +75,21 @@ class Kept:
             self.says = f"Going on: {len(done)} of {len(plan.points)} are done, says {path}."
 
 
-def key_of(wanted: Wanted, clean: Clean) -> str:
+def key_of(options: ExploreOptions, clean: CleanRun) -> str:
     """Return a text that differs when anything differs that the results rest upon.
 
     Files that the command names count by their content.
     """
-    settings = asdict(wanted.settings)
+    settings = asdict(options.settings)
     shaping = ("seed", "clock", "at", "assumptions", "scenario", "state")
     found: dict[str, Any] = {
         "version": __version__,
-        "command": [[word, _content(word)] for word in wanted.command],
+        "command": [[word, _content(word)] for word in options.command],
         "settings": {name: str(settings[name]) for name in shaping},
-        "as": wanted.principal,
-        "exports": wanted.exports,
-        "limit": wanted.limit_s,
-        "conduct": wanted.conduct,
+        "as": options.principal,
+        "exports": options.exports,
+        "limit": options.limit_s,
+        "conduct": options.conduct,
         "requests": [(r.name, r.method, r.status) for r in clean.seen.requests],
         "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
     }

@@ -1,4 +1,4 @@
-"""Planning: from the requests of the clean run to the points that are worth a run each.
+"""The plan: from the requests of the clean run to the points that are worth a run each.
 
 Points that cannot look different to a client are merged into one, with the reason. Where the runs
 are bounded, every request gets its share. The same requests give the same plan.
@@ -10,9 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from hosting_emulator.explore.kinds import effect_of, faults_for, kind_of
-from hosting_emulator.explore.points import PHASES, Point
-from hosting_emulator.explore.requests import SeenRequest
+from hosting_emulator.explore.points import NumberedRequest, Point, effect_of, faults_for, kind_of
 from hosting_emulator.sdk import JsonObject
 
 READ = "a read changes nothing, so that both phases look alike"
@@ -35,27 +33,27 @@ class Merged:
 class Plan:
     """What is to be run, in order; what was merged; and what the bound leaves out."""
 
-    requests: tuple[SeenRequest, ...]
+    requests: tuple[NumberedRequest, ...]
     points: tuple[Point, ...]
     merged: tuple[Merged, ...]
     left_out: tuple[Point, ...]
 
 
 def plan(
-    requests: Sequence[SeenRequest],
+    requests: Sequence[NumberedRequest],
     *,
     faults: Iterable[str],
     calls: Iterable[str] = (),
     max_runs: int | None = None,
 ) -> Plan:
     """Plan the runs. Without `calls` all are meant; `max_runs` None does not bound."""
-    wanted, only = tuple(faults), set(calls)
+    words, only = tuple(faults), set(calls)
     chosen = tuple(r for r in requests if not only or r.call in only)
     stands_for = _repeated(chosen)
     merged: list[Merged] = []
     of_request: list[list[Point]] = []
     for request in chosen:
-        points, more = _points(request, faults_for(request.call, wanted))
+        points, more = _points(request, faults_for(request.call, words))
         merged += more
         first = stands_for.get(request.name)
         if first is None:
@@ -67,7 +65,7 @@ def plan(
     return Plan(chosen, tuple(ordered[:bound]), tuple(merged), tuple(ordered[bound:]))
 
 
-def document_of(point: Point, request: SeenRequest) -> JsonObject:
+def fault_at(point: Point, request: NumberedRequest) -> JsonObject:
     """Return the fault that makes a point, to be armed in a world that has answered nothing yet.
 
     `request` is the point's in the clean run. After the commit only successes are counted.
@@ -82,33 +80,26 @@ def document_of(point: Point, request: SeenRequest) -> JsonObject:
     }
 
 
-def _points(request: SeenRequest, faults: Sequence[str]) -> tuple[list[Point], list[Merged]]:
+def _points(request: NumberedRequest, faults: Sequence[str]) -> tuple[list[Point], list[Merged]]:
     points: list[Point] = []
     merged: list[Merged] = []
     for fault in faults:
-        before, after = (Point(request.call, request.n, fault, phase) for phase in PHASES)
-        if fault == "abort:rate_limited" and "rate_limit" in faults:
-            same = Point(request.call, request.n, "rate_limit", "before_commit")
-            merged += [
-                Merged(point, same, SAME_LIMIT) for point in _possible(request, before, after)
-            ]
-            continue
+        before, after = request.points(fault)
+        # Of what was refused there is no commit that a fault could follow.
+        possible = [after, before] if request.succeeded else [before]
         why = _why_alike(request, fault)
-        if not request.succeeded:  # there is no commit that a fault could follow
-            points.append(before)
+        if fault == "abort:rate_limited" and "rate_limit" in faults:
+            same = request.points("rate_limit")[0]
+            merged += [Merged(point, same, SAME_LIMIT) for point in possible[::-1]]
         elif why is not None:
             points.append(before)
-            merged.append(Merged(after, before, why))
+            merged += [Merged(after, before, why)] if request.succeeded else []
         else:
-            points += [after, before]
+            points += possible
     return points, merged
 
 
-def _possible(request: SeenRequest, before: Point, after: Point) -> list[Point]:
-    return [before, after] if request.succeeded else [before]
-
-
-def _why_alike(request: SeenRequest, fault: str) -> str | None:
+def _why_alike(request: NumberedRequest, fault: str) -> str | None:
     """Return why the two phases of a fault need one run only; None: they need two."""
     if request.is_read:
         return READ
@@ -117,9 +108,9 @@ def _why_alike(request: SeenRequest, fault: str) -> str | None:
     return SLOW if kind_of(fault) == "slow_response" else None
 
 
-def _repeated(requests: Sequence[SeenRequest]) -> dict[str, int]:
+def _repeated(requests: Sequence[NumberedRequest]) -> dict[str, int]:
     """Return which reads are neither the first nor the last of their like: name -> the first's n."""
-    alike: dict[tuple[str, str, str, int], list[SeenRequest]] = {}
+    alike: dict[tuple[str, str, str, int], list[NumberedRequest]] = {}
     for request in requests:
         if request.is_read:
             same = (request.call, request.path, request.query, request.status)
