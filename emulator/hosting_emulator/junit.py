@@ -33,7 +33,7 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
     counts = {
         count: sum(case.find(tag) is not None for case in cases) for count, tag in _COUNTS.items()
     }
-    made = element("testsuite", name=name, tests=len(cases), **counts, **attributes)
+    made = element("testsuite", name=name, tests=len(cases), **_shown(counts), **attributes)
     made.extend(cases)
     return made
 
@@ -41,13 +41,17 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
     """Write a report as one document, ending in a newline."""
     counts = {
-        count: sum(int(suite.attrib[count]) for suite in suites) for count in ("tests", *_COUNTS)
+        count: sum(int(suite.get(count, 0)) for suite in suites) for count in ("tests", *_COUNTS)
     }
-    root = element("testsuites", name=name, **counts)
+    root = element("testsuites", name=name, **_shown(counts))
     root.extend(suites)
     Xml.indent(root)
     text = Xml.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _shown(counts: dict[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count or name != "skipped"}
 
 
 def _writable(value: object) -> str:
