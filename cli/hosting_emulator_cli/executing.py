@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
-from hosting_emulator_cli.conduct_reports import begin_watch, conduct_of
+from hosting_emulator_cli.conducting import begin_watch, conduct_of
 from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected

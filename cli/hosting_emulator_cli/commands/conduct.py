@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hosting_emulator_cli.conduct_reports import for_people, rule_ids
+from hosting_emulator_cli.conducting import for_people, rule_ids
 from hosting_emulator_cli.groups import Failure, OrderedGroup
 from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import (
@@ -98,12 +98,12 @@ def conduct(
         report = _asked(client, world, rule_ids(off), final=final)
         rules = client.conduct_rules() if junit or sarif else []
     if junit is not None:
-        from hosting_emulator_cli.conduct_reports import conduct_junit
+        from hosting_emulator_cli.conduct_junit import conduct_junit
         from hosting_emulator_cli.files import write_whole
 
         write_whole(junit, conduct_junit(report, rules, world, severity))
     if sarif is not None:
-        from hosting_emulator_cli.conduct_reports import conduct_sarif
+        from hosting_emulator_cli.conduct_sarif import conduct_sarif
         from hosting_emulator_cli.files import write_whole
 
         write_whole(sarif, conduct_sarif(report, rules, world, about))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hosting_emulator_cli.conduct_reports import CONDUCT, rule_ids
+from hosting_emulator_cli.conducting import CONDUCT, rule_ids
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import as_option, examples
 from hosting_emulator_cli.start_options import (

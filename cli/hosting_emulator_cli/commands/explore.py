@@ -11,15 +11,15 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli.commands.exec import export_option
-from hosting_emulator_cli.conduct_reports import CONDUCT
+from hosting_emulator_cli.conducting import CONDUCT
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import as_option, examples, json_option
 from hosting_emulator_cli.start_options import check_seed, world_options
 from hosting_emulator_cli.values import duration_ms, read_with
 
 if TYPE_CHECKING:
+    from hosting_emulator.explore.judging import Conduct
     from hosting_emulator.explore.points import Point
-    from hosting_emulator.explore.runs import ConductChoice
 
 _MAX_RUNS = 300
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
@@ -57,7 +57,7 @@ def _words(
 
 
 def _fault(word: str) -> str:
-    from hosting_emulator.explore.points import check_fault
+    from hosting_emulator.explore.kinds import check_fault
 
     return check_fault(word)
 
@@ -180,7 +180,7 @@ def explore(
     limit_s: float | None,
     budget_s: float | None,
     point: Point | None,
-    conduct: ConductChoice,
+    conduct: Conduct,
     state_file: Path | None,
     junit_file: Path | None,
     html_file: Path | None,
@@ -214,15 +214,16 @@ def explore(
     for path in reports:
         if path is not None and not path.absolute().parent.is_dir():
             raise Failure(f"cannot write {path}: no such directory")
-    from hosting_emulator.explore.points import KINDS
+    from hosting_emulator.explore.kinds import KINDS
     from hosting_emulator.settings import Settings
-    from hosting_emulator_cli import exploration
+    from hosting_emulator_cli.exploring.exploration import explore as run
+    from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs
     from hosting_emulator_scenarios import FOLDER
 
     options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)
     if clock is None and not same["state"]:
         of_exec += ["--clock", "skip"]
-    chosen = exploration.ExploreOptions(
+    wanted = Wanted(
         command=command,
         settings=Settings(
             port=0,
@@ -236,7 +237,7 @@ def explore(
         exports=exports,
         faults=faults or KINDS,
         calls=calls,
-        jobs=jobs or exploration.usual_jobs(),
+        jobs=jobs or usual_jobs(),
         max_runs=max_runs,
         limit_s=limit_s,
         budget_s=budget_s,
@@ -253,7 +254,7 @@ def explore(
             ["hosting-emulator", "exec", *of_exec, "--conduct", "report", "--", *command]
         ),
     )
-    ctx.exit(exploration.explore(chosen))
+    ctx.exit(run(wanted))
 
 
 def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:

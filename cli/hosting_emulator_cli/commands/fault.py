@@ -45,7 +45,7 @@ class _Add(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from hosting_emulator.faults.documents import describe_kinds
+            from hosting_emulator.faults.kinds import describe_kinds
 
             name = error.option_name.lstrip("-").replace("-", "_")
             effects = describe_kinds()["effects"]
@@ -213,7 +213,7 @@ def kinds(ctx: click.Context, url: str, control_token: str | None, as_json: bool
     """
     found = asked_if_named(ctx, url, control_token, lambda client: client.fault_kinds())
     if found is None:
-        from hosting_emulator.faults.documents import describe_kinds
+        from hosting_emulator.faults.kinds import describe_kinds
 
         found = describe_kinds()
     if as_json:

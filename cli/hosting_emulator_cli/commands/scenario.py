@@ -68,7 +68,7 @@ def list_(ctx: click.Context, url: str, control_token: str | None, as_json: bool
 
 
 def _shipped() -> list[dict[str, str]]:
-    from hosting_emulator.scenario.document import read_scenario
+    from hosting_emulator.scenario.reading import read_scenario
     from hosting_emulator_cli.scenario_files import library_names, library_text
 
     return [
@@ -113,8 +113,8 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
     Each FILE is a YAML file or a name in the library. Nothing needs to run: each world lives in
     this process. Exit code 1: an answer differs. 2: a file is wrong; its error names the line.
     """
-    from hosting_emulator.scenario.located import ScenarioError
-    from hosting_emulator.scenario.story import check_text
+    from hosting_emulator.scenario.check import check_text
+    from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator_cli.reports import unreadable
     from hosting_emulator_cli.scenario_files import is_file, library_text, read_text, shown
 
@@ -231,8 +231,9 @@ def _put_reports(
             say(why)
     if junit is not None:
         from hosting_emulator_cli.files import write_whole
+        from hosting_emulator_cli.junit import junit as to_junit
 
-        write_whole(junit, reports.junit_text(found))
+        write_whole(junit, to_junit(found))
     ctx.exit(reports.exit_code(found))
 
 

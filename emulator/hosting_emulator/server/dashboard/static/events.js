@@ -21,7 +21,7 @@ export function listen(kind, handler) {
   return () => found.delete(handler);
 }
 
-/** @param {Kind} kind */
+/** @param {Kind} kind @param {any} data */
 function tell(kind, data) {
   listeners.get(kind)?.forEach((handler) => handler(data));
 }

@@ -13,7 +13,7 @@ export default function Scenarios({ arg }) {
   const library = useResource(() => api.get("/scenarios"), { on: [] });
   return html`<${Panel} title="Scenarios" lead="A world with its failures, and a story that proves them. A story runs in a world of its own.">
     <${Shown} of=${library}>
-      ${(d) => html`<div class="beside">
+      ${(/** @type {any} */ d) => html`<div class="beside">
         <${Section} title="Library">
           <ul class="pick"><li><a href=${link("scenarios")} aria-current=${arg ? undefined : "true"} onClick=${focusField}>
             <b>Your own</b> <span class="quiet small">Paste a scenario, check it, load it.</span></a></li></ul>
@@ -24,13 +24,14 @@ export default function Scenarios({ arg }) {
   <//>`;
 }
 
-/** By its name and the first sentence of what it says. */
+/** By its name and the first sentence of what it says. @param {any} one */
 const asPick = ({ name, description }) => ({ id: name, name, about: description.split(/(?<=\.)\s/)[0] });
 
+/** @param {{name: string}} props */
 function Chosen({ name }) {
   const scenario = useResource(() => api.get(`/scenarios/${encodeURIComponent(name)}`), { on: [] });
-  const [told, setTold] = useState(null);
-  const place = useRef(null);
+  const [told, setTold] = useState(/** @type {any} */ (null));
+  const place = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => place.current?.focus(), []);
   const run = () => act(async () => {
     setTold(null);
@@ -51,7 +52,7 @@ function Chosen({ name }) {
     go("scenarios");
   };
   return html`<div ref=${place} tabIndex="-1" role="group" aria-label=${name} class="stack">
-    <${Shown} of=${scenario}>${(one) => html`
+    <${Shown} of=${scenario}>${(/** @type {any} */ one) => html`
       <${Section} title=${one.name} lead=${one.description}>
         <div class="row">
           <${Button} kind="primary" onClick=${run}>Run its story<//>

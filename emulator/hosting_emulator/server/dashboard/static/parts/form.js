@@ -13,9 +13,10 @@ import { Button } from "./button.js";
  *   kind?: "primary"|"danger"|"quiet", label?: string}} props
  */
 export function Form({ fields, submit, onSubmit, values = {}, inline, cancel, kind = "primary", label }) {
-  const [error, setError] = useState(null);
+  const [error, setError] = useState(/** @type {any} */ (null));
   const [busy, setBusy] = useState(false);
   const id = useId();
+  /** @type {{current: HTMLFormElement | null}} */
   const form = useRef(null);
 
   const send = async (/** @type {Event} */ event) => {
@@ -67,6 +68,7 @@ function read(form, fields) {
   return found;
 }
 
+/** @param {string} text @param {string} name @param {string} label */
 function parsed(text, name, label) {
   try {
     return JSON.parse(text);
@@ -104,7 +106,8 @@ function Control({ field, id, start, error }) {
 function Input({ field, shared, start }) {
   const { kind = "text", choices = [], placeholder, required, min, max, on } = field;
   const text = start == null ? "" : kind === "json" && typeof start !== "string" ? JSON.stringify(start, null, 2) : String(start);
-  const onInput = on && ((event) => on(event.currentTarget.value));
+  const onInput = on && ((/** @type {any} */ event) => on(event.currentTarget.value));
+  /** @type {{current: any}} */
   const control = useRef(null);
   const before = useRef(text);
   useLayoutEffect(() => {

@@ -1,0 +1,1 @@
+"""Exploring: a command run again and again, each time with another failure."""

@@ -1,0 +1,170 @@
+"""Assumptions as a server answers them: what was observed where the contract is silent."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from typing import Any
+
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract_check.wire import Answer
+
+_STATUS_OF = {
+    "initialize_managed_source": "accepted_status",
+    "apply_project_domains": "accepted_status",
+    "create_dev_access_ticket": "ticket_created_status",
+}
+_FORMS = {
+    "milliseconds": re.compile(r".*:\d\d\.\d{3}Z"),
+    "microseconds": re.compile(r".*:\d\d\.\d{6}Z"),
+    "offset": re.compile(r".*:\d\d\.\d{3}\+00:00"),
+}
+#: Assumptions that a check does not find out, and why.
+UNSEEN = {
+    "idempotency_retention": "a day would have to pass",
+    "idempotency_in_flight": "it would need two requests at the very same time",
+    "source_profile": "it did not end at once, and how long it takes is different each time",
+    "domains_profile": "it did not end at once, and how long it takes is different each time",
+    "progress_phases": "in which order words are used is not shown",
+    "reconciliation_states": "in which order words are used is not shown",
+    "deployment_statuses": "in which order words are used is not shown",
+    "database_states": "in which order words are used is not shown",
+    "key_permissions": "which of the names is which is not shown",
+    "token_lifetime": "one token does not tell how long others live",
+    "body_limit_bytes": "a check sends nothing large",
+    "rate_limit": "a check does not try how much a server bears",
+    "production_zone": "no field names it",
+    "mail_zone": "no field names it",
+    "source_role": "it needs --allow source, and --maintainer-token and --reader-token",
+    "domains_role": "it needs --allow domains, and --maintainer-token and --reader-token",
+    "operation_role": "it needs an operation, and --maintainer-token and --reader-token",
+    "dns_role": "it needs --reader-token and --maintainer-token",
+    "deployments_role": "it needs --reader-token and --maintainer-token",
+}
+
+
+class Observed:
+    """What was observed, by the name of the assumption; and words that the contract leaves open."""
+
+    def __init__(self, world: str = "") -> None:
+        self.values: dict[str, Any] = {}
+        self.notes: list[str] = []
+        self.words: dict[str, set[str]] = {}
+        self._world = world
+        self._statuses: dict[str, set[int]] = {}
+        self._empty: set[str] = set()
+        self._forms: set[str] = set()
+
+    # --- While asking ------------------------------------------------------------------------
+
+    def see(self, name: str, value: Any) -> None:
+        """Note the value of an assumption."""
+        self.values[name] = value
+
+    def note(self, text: str) -> None:
+        """Note something for the reader that no assumption has a place for."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def success(self, call_id: str, answer: Answer) -> None:
+        """Note the status of a success."""
+        name = _STATUS_OF.get(call_id)
+        if name is not None:
+            self.see(name, answer.status)
+
+    def problem(self, answer: Answer) -> None:
+        """Note the status that a code comes with."""
+        code = answer.code
+        if code is not None and code in PROBLEMS and answer.status not in (405, 413, 415):
+            self._statuses.setdefault(code, set()).add(answer.status)
+
+    def operation(self, operation: dict[str, Any]) -> None:
+        """Note the words of an operation's open sets."""
+        for field, name in (("progress", "phase"), ("reconciliation", "state"), ("error", "code")):
+            found = operation.get(field)
+            if isinstance(found, dict):
+                self._word(f"{field}.{name}", found.get(name))
+
+    def deployment(self, deployment: dict[str, Any]) -> None:
+        """Note a deployment's status."""
+        self._word("Deployment.status", deployment.get("status"))
+
+    def empty(self, is_null: bool, name: str) -> None:
+        """Note how an optional field without a value is written."""
+        if name != "next_cursor":
+            self._empty.add("null" if is_null else "absent")
+
+    def timestamp(self, text: str) -> None:
+        """Note how a timestamp is spelled."""
+        form = next((name for name, form in _FORMS.items() if form.fullmatch(text)), "other")
+        self._forms.add(form)
+
+    def token(self, token: str) -> None:
+        """Note the audience that an access JWT was issued for."""
+        try:
+            part = token.split(".")[1]
+            audience = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4))).get("aud")
+        except (IndexError, ValueError, AttributeError):
+            return
+        if isinstance(audience, str):
+            self.see("token_audience", audience)
+
+    def zone(self, origin: str) -> None:
+        """Note the zone of a dev origin. This emulator's worlds put their own name before it."""
+        host = origin.removeprefix("https://").partition(":")[0]
+        zone = host.partition(".")[2]
+        if self._world:
+            zone = zone.removeprefix(f"{self._world}.")
+        self.see("dev_zone", zone)
+
+    def docs(self, link: str, code: str, own: str) -> None:
+        """Note where the `type` of a problem points; `own` is where this emulator's would."""
+        found = link.removesuffix(f"/errors/{code.replace('_', '-')}")
+        self.see("docs_url", "own" if found == own else found)
+
+    def _word(self, name: str, word: Any) -> None:
+        if isinstance(word, str):
+            self.words.setdefault(name, set()).add(word)
+
+    # --- At the end --------------------------------------------------------------------------
+
+    def settled(self) -> dict[str, Any]:
+        """Return every assumption that was observed, as a scenario would write it.
+
+        One that no assumption can express is left out, with a note.
+        """
+        found = dict(self.values)
+        if "null" in self._empty:
+            found["empty_fields"] = "null"
+        elif self._empty:
+            found["empty_fields"] = "absent"
+        if self._forms & {"other"} or len(self._forms) > 1:
+            self.note("timestamps are spelled in more than one way, or in one we do not write")
+        elif self._forms:
+            found["timestamp_form"] = next(iter(self._forms))
+        found["problem_statuses"] = self._other_statuses()
+        return {name: found[name] for name in DEFAULTS.__struct_fields__ if self._fits(name, found)}
+
+    def _other_statuses(self) -> dict[str, int]:
+        return {
+            code: min(statuses)
+            for code, statuses in sorted(self._statuses.items())
+            if PROBLEMS[code].status not in statuses and "status" not in PROBLEMS[code].specified
+        }
+
+    def _fits(self, name: str, found: dict[str, Any]) -> bool:
+        if name not in found:
+            return False
+        try:
+            Assumptions().changed({name: found[name]})
+        except ValueError:
+            self.note(f"{name} is {found[name]!r}, which no assumption can express")
+            return False
+        return True
+
+
+def differing(observed: dict[str, Any]) -> dict[str, Any]:
+    """Return what was observed otherwise than our defaults."""
+    return {name: value for name, value in observed.items() if value != getattr(DEFAULTS, name)}

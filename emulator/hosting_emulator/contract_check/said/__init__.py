@@ -1,0 +1,1 @@
+"""The contract's sentences, quoted: data, and nothing else."""
