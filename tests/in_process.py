@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.live_world import Keeper, Memory
 from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PEOPLE
@@ -116,21 +117,17 @@ class InProcess:
     ) -> Answer:
         """Send exactly this."""
         path, _, query = path.partition("?")
-        by_name: dict[str, list[str]] = {}
-        for name, value in headers:
-            by_name.setdefault(name.lower(), []).append(value)
-        incoming = Incoming(
+        context = ExchangeContext(
             method=method,
             path=path,
             query=query,
             docs_url=lambda: "http://docs",
-            headers=lambda name: by_name.get(name.lower(), []),
+            headers=PlainHeaders(headers),
             body=body,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
-        outgoing: Outgoing = self.engine.exchange(incoming)
-        self.engine.release(outgoing)
-        return Answer(outgoing.status, outgoing.body, dict(outgoing.headers))
+        reply = run_through(self.engine.exchange(context))
+        return Answer(reply.status, reply.body, dict(reply.headers))
 
     def call(
         self,

@@ -11,9 +11,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hosting_emulator.engine.commits import Memory
+from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.exchange import ExchangeContext, run_through
+from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
@@ -27,7 +28,7 @@ _NOW_MS = 1_767_225_600_000
 class Case:
     """A call in one world: how to ask it once more, and what the blocks have cost so far."""
 
-    ask: Callable[[], Outgoing]
+    ask: Callable[[], Reply]
     reset: Callable[[], None]
     costs_us: list[float] = field(default_factory=list)
 
@@ -48,7 +49,7 @@ class Core:
         self._start = grown(size)
         self._engine = Engine(self._start, Memory(), lambda: _NOW_MS)
         self._numbers = iter(range(10**9))
-        self._headers = {"Authorization": [f"Bearer {self._token()}"]}
+        self._headers = {"Authorization": f"Bearer {self._token()}"}
         shop = self._start.indexes["project:shop"]
         rows = self._start.rows(OPERATIONS)
         ids = sorted(key for key, row in rows if row.project_id == shop)
@@ -92,16 +93,16 @@ class Core:
     def _case(self, method: str, path: str, body: bytes = b"", query: str = "") -> Case:
         headers = dict(self._headers)
         if body:
-            headers["Content-Type"] = ["application/json"]
+            headers["Content-Type"] = "application/json"
 
-        def ask() -> Outgoing:
+        def ask() -> Reply:
             if method != "GET":
-                headers["Idempotency-Key"] = [f"key-{next(self._numbers)}"]
+                headers["Idempotency-Key"] = f"key-{next(self._numbers)}"
             return self._exchange(method, path, headers, body, query)
 
         return Case(ask, self._reset)
 
-    def _poll_any(self) -> Outgoing:
+    def _poll_any(self) -> Reply:
         operation = self._operations[next(self._numbers) % len(self._operations)]
         return self._exchange("GET", f"/v1/operations/{operation}", self._headers)
 
@@ -109,22 +110,21 @@ class Core:
         self,
         method: str,
         path: str,
-        headers: dict[str, list[str]],
+        headers: dict[str, str],
         body: bytes = b"",
         query: str = "",
-    ) -> Outgoing:
-        found = headers.get
-        incoming = Incoming(
+    ) -> Reply:
+        context = ExchangeContext(
             method=method,
             path=path,
             query=query,
             docs_url=lambda: "",
-            headers=lambda name: found(name, ()),
+            headers=PlainHeaders(headers.items()),
             body=body,
         )
-        outgoing = self._engine.exchange(incoming)
-        assert outgoing.status < 300, outgoing.body
-        return outgoing
+        reply = run_through(self._engine.exchange(context))
+        assert reply.status < 300, reply.body
+        return reply
 
 
 def grown(size: int) -> World:

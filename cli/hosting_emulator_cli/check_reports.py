@@ -12,7 +12,7 @@ import click
 from hosting_emulator_cli.junit import document, node
 
 if TYPE_CHECKING:
-    from hosting_emulator.contract_check.report import Report, SentenceReport
+    from hosting_emulator.contract_check import Report, SentenceReport
 
 _MARKS = {
     "holds": ("holds", "green"),

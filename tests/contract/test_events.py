@@ -15,7 +15,7 @@ import pytest
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import RING
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.server.control import events
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.value import Change

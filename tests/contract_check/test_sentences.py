@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract_check import stories as stories
-from hosting_emulator.contract_check.observing import UNSEEN
-from hosting_emulator.contract_check.scene import STORIES
-from hosting_emulator.contract_check.sentences import SENTENCES
+from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
+from hosting_emulator.contract_check import checks as checks
+from hosting_emulator.contract_check.clauses import CLAUSES
+from hosting_emulator.contract_check.run import CHECKS
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.checking import checked, differing, with_verdict
 
@@ -43,12 +42,12 @@ REST = [
 
 
 def test_every_sentence_is_quoted_exactly() -> None:
-    assert [key for key, found in SENTENCES.items() if found.text not in CONTRACT] == []
+    assert [key for key, found in CLAUSES.items() if found.text not in CONTRACT] == []
 
 
 def test_no_sentence_is_left_out() -> None:
     rest = CONTRACT
-    for sentence in sorted(SENTENCES.values(), key=lambda found: -len(found.text)):
+    for sentence in sorted(CLAUSES.values(), key=lambda found: -len(found.text)):
         rest = rest.replace(sentence.text, "")
     lines = [line for line in rest.splitlines() if re.search(r"\w", line)]
 
@@ -58,15 +57,15 @@ def test_no_sentence_is_left_out() -> None:
 
 
 def test_quotes_that_are_in_the_contract_once_are_quoted_once() -> None:
-    texts = [sentence.text for sentence in SENTENCES.values()]
+    texts = [sentence.text for sentence in CLAUSES.values()]
 
     assert [t for t in set(texts) if texts.count(t) > max(1, CONTRACT.count(t))] == []
 
 
-def test_stories_judge_sentences_that_there_are() -> None:
-    for story in STORIES:
-        assert set(story.judges.split()) <= SENTENCES.keys(), story.title
-        assert story.judges or not story.needs or story.title == "what a stranger sees"
+def test_checks_judge_clauses_that_there_are() -> None:
+    for check in CHECKS:
+        assert set(check.judges.split()) <= CLAUSES.keys(), check.title
+        assert check.judges or not check.needs or check.title == "what a stranger sees"
 
 
 def test_every_sentence_is_judged_or_says_why_it_cannot_be(
@@ -90,7 +89,7 @@ def test_every_sentence_is_judged_or_says_why_it_cannot_be(
         "limit.retry-after",
     }
     unseen = with_verdict(report, "cannot be seen from outside")
-    assert unseen.keys() == {key for key, found in SENTENCES.items() if found.unseen}
+    assert unseen.keys() == {key for key, found in CLAUSES.items() if found.unseen}
     assert all("no answer showed anything of it" not in s["seen"] for s in report["sentences"])
 
 
@@ -100,8 +99,9 @@ def test_every_assumption_is_observed_or_says_why_not(hosting_emulator: HostingE
     report = checked(hosting_emulator)
 
     observed = {row["name"] for row in report["observed"] if "observed" in row}
-    assert observed.isdisjoint(UNSEEN.keys() - {"source_role", "domains_role"} - ROLES)
-    assert observed | UNSEEN.keys() == set(DEFAULTS.__struct_fields__)
+    unseen = {name for name in DEFAULTS.__struct_fields__ if why_unseen(name)}
+    assert observed.isdisjoint(unseen - {"source_role", "domains_role"} - ROLES)
+    assert observed | unseen == set(DEFAULTS.__struct_fields__)
     assert all(row.get("why", "x") for row in report["observed"])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.world.fault_records import KINDS
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -18,7 +18,7 @@ def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
 
 
 def test_every_kind_of_fault_has_an_example():
-    missing = [kind for kind in KINDS if f"`fault add {kind}" not in GUIDE]
+    missing = [kind for kind in fault_kinds() if f"`fault add {kind}" not in GUIDE]
 
     assert missing == []
 

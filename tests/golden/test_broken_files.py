@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from hosting_emulator.scenario.check import check_text
-from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 from tests.golden.mutations import MUTATIONS, Broken, Mutation
 

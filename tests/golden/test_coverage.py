@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.fault_records import KINDS
 from hosting_emulator_scenarios import FOLDER
 from tests.golden.watching import WatchedEngine, watch
 
@@ -84,4 +84,4 @@ def test_each_intervention_and_each_kind_of_fault_is_in_a_story():
         turns += [step.fault or step.intervene or {} for step in part.story]
         used |= {word for turn in turns for word in turn}
 
-    assert {*INTERVENTIONS, *KINDS} - used == set()
+    assert {*INTERVENTIONS, *fault_kinds()} - used == set()

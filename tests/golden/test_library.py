@@ -7,9 +7,9 @@ import re
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from hosting_emulator.scenario.check import check_text
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 
 FILES = sorted(FOLDER.glob("*.yaml"))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing
-from hosting_emulator.scenario.building import build_world
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.engine.exchange import Exchange, ExchangeContext
+from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import Story
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import Change, World
@@ -31,14 +30,13 @@ class WatchedEngine(Engine):
         self._seen: dict[tuple[str, str], str] = {}
         self._look()
 
-    def exchange(self, incoming: Incoming, *answer: Any) -> Outgoing:
-        outgoing = super().exchange(incoming, *answer)
-        if outgoing.content_type == "application/problem+json" and outgoing.breakage is None:
-            code = json.loads(outgoing.body)["code"]
-            self.codes.add(code)
+    def exchange(self, x: ExchangeContext, *steps: Any) -> Exchange:
+        reply = yield from super().exchange(x, *steps)
+        if x.code is not None and x.effect is None:
+            self.codes.add(x.code)
             if not self.world.count(t.FAULTS):
-                self.codes_without_faults.add(code)
-        return outgoing
+                self.codes_without_faults.add(x.code)
+        return reply
 
     def commit(self, change: Change, title: str) -> None:
         super().commit(change, title)

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.faults.kinds import EXAMPLES
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.interventions import INTERVENTIONS, InterventionRefused, read_intervention
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
 from hosting_emulator.world.value import Change
@@ -83,10 +83,10 @@ def ask(api: InProcess, data: st.DataObject) -> None:
 
 
 def arm_any(api: InProcess, data: st.DataObject) -> None:
-    kind = data.draw(st.sampled_from([name for name in EXAMPLES if name != "latency"]))
+    kind = data.draw(st.sampled_from([name for name in fault_kinds() if name != "latency"]))
     phase = data.draw(st.sampled_from(["before_commit", "after_commit"]))
     change = Change(api.world, api.engine.run_due())
-    arm(change, {kind: EXAMPLES[kind], "phase": phase, "times": 1})
+    arm(change, {kind: dict(fault_kinds()[kind].example), "phase": phase, "times": 1})
     api.engine.commit(change, "armed")
 
 

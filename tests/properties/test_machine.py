@@ -27,8 +27,8 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls.redeem_ticket import redeem
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.commits import Memory
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.storage.documents import StoredState, read_row, rows_of
 from hosting_emulator.storage.journal import decode_line, encode_line

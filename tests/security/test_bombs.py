@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.json_body import DEEPEST, JsonRefused, read_json
-from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.yaml_text import LONGEST, MOST, read_yaml
-from pytest_hosting_emulator import BackgroundEmulator
+from pytest_hosting_emulator.background import BackgroundEmulator
 from tests.conftest import Response
 from tests.security.asking import ask, host_of
 

@@ -10,16 +10,14 @@ import click
 
 from hosting_emulator_cli.conducting import for_people, rule_ids
 from hosting_emulator_cli.groups import Failure, OrderedGroup
-from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import (
     connected,
-    control_token_option,
     examples,
     json_option,
-    url_option,
+    url_options,
     world_option,
 )
-from hosting_emulator_cli.output import put, put_json, table
+from hosting_emulator_cli.output import console, is_terminal, put, put_json, table
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ConductReport, ControlClient
@@ -69,8 +67,7 @@ off_option = click.option(
 )
 @json_option
 @world_option
-@url_option
-@control_token_option
+@url_options
 @click.pass_context
 def conduct(
     ctx: click.Context,

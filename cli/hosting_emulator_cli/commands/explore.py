@@ -12,10 +12,15 @@ from click.core import ParameterSource
 
 from hosting_emulator_cli.commands.exec import export_option
 from hosting_emulator_cli.conducting import CONDUCT
-from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import as_option, examples, json_option
-from hosting_emulator_cli.start_options import check_seed, world_options
-from hosting_emulator_cli.values import duration_ms, read_with
+from hosting_emulator_cli.options import (
+    as_option,
+    check_folder_of,
+    examples,
+    json_option,
+    settings_of,
+    world_options,
+)
+from hosting_emulator_cli.parameters import Parsed, WholeNumber, seconds
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.judging import Conduct
@@ -74,17 +79,12 @@ def _point(text: str) -> Point:
     return Point.read(text)
 
 
-def _seconds(text: str) -> float:
-    seconds = duration_ms(text) / 1000
-    if not seconds:
-        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
-    return seconds
-
-
 def _limit(text: str) -> float:
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
-    return _seconds(text)
+    if not (limit_s := seconds(text)):
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return limit_s
 
 
 def _file_option(name: str, words: str) -> Callable[[Any], Any]:
@@ -120,13 +120,13 @@ def _file_option(name: str, words: str) -> Callable[[Any], Any]:
 @click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(1, 64),
+    type=WholeNumber(1, 64),
     metavar="N",
     help="How many runs go on at the same time; else three for each processor.",
 )
 @click.option(
     "--max-runs",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=_MAX_RUNS,
     show_default=True,
     metavar="N",
@@ -135,20 +135,20 @@ def _file_option(name: str, words: str) -> Callable[[Any], Any]:
 @click.option(
     "--time-limit",
     "limit_s",
-    callback=read_with(_limit),
+    type=Parsed("duration", _limit),
     metavar="DURATION",
     help="End a run that takes longer; else 10s, or three times the clean run if that is more.",
 )
 @click.option(
     "--budget",
     "budget_s",
-    callback=read_with(_limit),
+    type=Parsed("duration", _limit),
     metavar="DURATION",
     help="Stop after this time, and report what is known by then.",
 )
 @click.option(
     "--point",
-    callback=read_with(_point),
+    type=Parsed("point", _point),
     metavar="POINT",
     help="Run this one point only, as a report names it, and let the command print: "
     "CALL#N/FAULT/PHASE.",
@@ -186,10 +186,9 @@ def explore(
     html_file: Path | None,
     as_json: bool,
     principal: str,
-    exports: list[tuple[str, str]],
+    exports: tuple[tuple[str, str], ...],
     max_runs: int,
     clock: str | None,
-    assume: dict[str, str],
     **same: Any,
 ) -> None:
     """Find the failures that a command does not survive.
@@ -207,32 +206,28 @@ def explore(
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
-    check_seed(ctx)
+    settings = settings_of(
+        ctx,
+        port=0,
+        data_dir=None,
+        clock=clock if clock or same["state"] else "skip",
+        **same,
+    )
     reports = (state_file, junit_file, html_file)
     if point is not None and (as_json or any(reports)):
         raise click.UsageError("--point runs one point and reports no more than that")
     for path in reports:
-        if path is not None and not path.absolute().parent.is_dir():
-            raise Failure(f"cannot write {path}: no such directory")
+        check_folder_of(path)
     from hosting_emulator.explore.kinds import KINDS
-    from hosting_emulator.settings import Settings
     from hosting_emulator_cli.exploring.exploration import explore as run
     from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs
-    from hosting_emulator_scenarios import FOLDER
 
     options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)
     if clock is None and not same["state"]:
         of_exec += ["--clock", "skip"]
     wanted = Wanted(
         command=command,
-        settings=Settings(
-            port=0,
-            data_dir=None,
-            library=FOLDER,
-            assumptions=assume,
-            clock=clock if clock or same["state"] else "skip",
-            **same,
-        ),
+        settings=settings,
         principal=principal,
         exports=exports,
         faults=faults or KINDS,
@@ -267,7 +262,7 @@ def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
         if name == "limit_s":
             value = f"{round(value * 1000)}ms"
         pairs = value.items() if isinstance(value, dict) else value
-        if isinstance(value, dict | list):
+        if isinstance(value, dict | tuple):
             words += [word for one, other in pairs for word in (option, f"{one}={other}")]
         else:
             words += [option, str(value)]

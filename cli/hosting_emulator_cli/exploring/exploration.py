@@ -25,9 +25,8 @@ from hosting_emulator_cli.exploring.running import CleanRunFailed, Runner
 from hosting_emulator_cli.exploring.watching import Watched
 from hosting_emulator_cli.exploring.writing import write_reports
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.looks.progress import working
-from hosting_emulator_cli.looks.terminal import printable
-from hosting_emulator_cli.output import say
+from hosting_emulator_cli.output import printable, say
+from hosting_emulator_cli.progress import working
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.points import Point

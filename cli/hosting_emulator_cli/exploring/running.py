@@ -24,11 +24,11 @@ from hosting_emulator.explore.seeing import Seen, TooManyRequests, see
 from hosting_emulator.explore.states import State, summary
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.supervisor import ChildCommand, TimedRun
-from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.exploring.excerpts import excerpt
 from hosting_emulator_cli.exploring.worlds import RunWorld, open_point, open_world
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.looks.terminal import printable
+from hosting_emulator_cli.output import printable
+from hosting_emulator_cli.variables import with_variables
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready

@@ -7,8 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from hosting_emulator.explore.telling import painted, plain, result_text
-from hosting_emulator_cli.looks.terminal import console, is_terminal, printable
-from hosting_emulator_cli.output import say
+from hosting_emulator_cli.output import console, is_terminal, printable, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hosting_emulator_cli.variables import first_project, organization_of, world_variables
+from hosting_emulator_cli.variables import first_project, organization_of, renamed, world_variables
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.points import Point
@@ -48,10 +48,7 @@ def open_world(
     found["HOSTING_CONTROL_URL"] = ready.control_url
     if ready.control_token is not None:
         found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
-    renamed = {name for name, _ in exports}
-    kept = {name: value for name, value in found.items() if name not in renamed}
-    kept |= {other: found[name] for name, other in exports if name in found}
-    return RunWorld(name, kept, None)
+    return RunWorld(name, renamed(found, exports), None)
 
 
 def open_point(

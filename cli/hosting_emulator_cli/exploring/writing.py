@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hosting_emulator_cli.files import write_whole
-from hosting_emulator_cli.looks.terminal import is_terminal, printable_lines
-from hosting_emulator_cli.output import put, put_json
+from hosting_emulator_cli.output import is_terminal, printable_lines, put, put_json
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.report import Exploration

@@ -22,7 +22,7 @@ from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import World
 
 if TYPE_CHECKING:
-    from hosting_emulator.scenario.reading import Scenario
+    from hosting_emulator.scenario.document import Scenario
 
 
 def read_state(path: Path) -> World:
@@ -49,7 +49,7 @@ def build_scenario(scenario: Scenario, seed: str, settings: Settings) -> World:
     assumptions. Raises ScenarioError, StartError.
     """
     # Imported here: few starts have a scenario.
-    from hosting_emulator.scenario.building import build_world
+    from hosting_emulator.scenario.build import build_world
 
     world = build_world(scenario, DEFAULT_WORLD, machine_ms(), seed)
     mode, rate = clock_of(settings)
@@ -69,8 +69,8 @@ def become(engine: Engine, world: World, title: str) -> None:
 
 def rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
     """Build a scenario's world again, from the text that its origin keeps. Raises ScenarioError."""
-    from hosting_emulator.scenario.building import build_world
-    from hosting_emulator.scenario.reading import read_scenario
+    from hosting_emulator.scenario.build import build_world
+    from hosting_emulator.scenario.document import read_scenario
 
     scenario = read_scenario(str(origin.scenario), origin.scenario_file or "scenario.yaml")
     return build_world(scenario, world.name, now_machine_ms, world.seed)

@@ -32,8 +32,8 @@ from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
-from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.library import Library, read_file
+from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.guard import Guard

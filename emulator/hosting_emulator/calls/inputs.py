@@ -29,7 +29,7 @@ _REMEMBERED_QUERY = 128
 def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
     """Fill in the request's idempotency key and values. Raises Refused `invalid_request`."""
     if request.spec.idempotent:
-        request.idempotency_key = _idempotency_key(request.headers("Idempotency-Key"))
+        request.idempotency_key = _idempotency_key(request.headers.getall("Idempotency-Key", ()))
     query = _query(request.query)
     if request.spec.body is not None:
         request.values, request.canonical_body = _body(request, assumptions)
@@ -62,6 +62,26 @@ def _idempotency_key(found: Sequence[str]) -> str:
     return key
 
 
+def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | None:
+    """Return the id that a client gave its request; None: it is none, and that is assumed to be fine.
+
+    Raises Refused.
+    """
+    try:
+        request_id = one_header("X-Request-Id", found)
+        if 1 <= len(request_id) <= HEADER_LIMIT:
+            return request_id
+        raise _invalid(
+            "X-Request-Id",
+            f"The header X-Request-Id has {len(request_id)} characters; it takes 1 to "
+            f"{HEADER_LIMIT}.",
+        )
+    except Refused:
+        if assumptions.request_id_invalid == "ignored":
+            return None
+        raise
+
+
 def one_header(name: str, found: Sequence[str]) -> str:
     """Return the single text value of a header. Raises Refused when it comes twice or is no text."""
     if len(found) > 1:
@@ -74,7 +94,7 @@ def one_header(name: str, found: Sequence[str]) -> str:
 
 
 def _body(request: CallRequest, assumptions: Assumptions) -> tuple[Mapping[str, Any], str]:
-    content_types = request.headers("Content-Type")
+    content_types = request.headers.getall("Content-Type", ())
     media_type = content_types[0].partition(";")[0].strip() if content_types else ""
     if media_type.lower() != "application/json":
         found = f"not {shown(media_type)}" if media_type else "but none was sent"

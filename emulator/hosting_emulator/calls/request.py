@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import msgspec
 
 from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.contract.ids import make_ulid
+from hosting_emulator.world.streams import derive
+from hosting_emulator.world.value import World
+
+#: What goes with every answer of a call.
+NO_STORE = (("Cache-Control", "no-store"),)
+
+
+class Headers(Protocol):
+    """The headers of a request, as multidict keeps them: one name may have come more than once."""
+
+    def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
+        """Return every value of a header, whatever the case of its name."""
+
+
+class PlainHeaders:
+    """Headers from pairs of name and value, for requests that come from no socket."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name.lower(), []).append(value)
+
+    def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
+        """Return every value of a header."""
+        return self._values.get(name.lower(), default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,30 +51,47 @@ class Principal:
 NOBODY = Principal("", None, False)
 
 
-@dataclass(slots=True)
-class CallRequest:
-    """One request of a call, as it came in; `request_id` is worked out only when it is needed.
+class CallRequest(msgspec.Struct, kw_only=True):
+    """One request of a call: how it came in, and what has been read of it since.
 
-    `headers` returns every value of a header: more than one may be ambiguous.
-    `dev_port` is the port dev origins answer at, None for the scheme's own.
+    `path` is without a world's prefix; `dev_port` is the port dev origins answer at, None for the
+    scheme's own. `world` is as the request found it, and `number_text` tells the request from every
+    other of its world, also before a restart.
     """
 
-    spec: CallSpec
-    subject_id: str
-    request_id: Callable[[], str]
-    headers: Callable[[str], Sequence[str]]
+    method: str
+    path: str
     query: str = ""
+    headers: Headers
     body: bytes = b""
     dev_port: int | None = None
+    world: World = cast("World", None)
+    number_text: str = ""
+    now_ms: int = 0
+    given_request_id: str | None = None
+    spec: CallSpec = cast("CallSpec", None)
+    subject_id: str = ""
     principal: Principal = NOBODY
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = {}
     idempotency_key: str = ""
     canonical_body: str = ""
 
+    def request_id(self) -> str:
+        """Return the id the client gave, or one of our own, which is worked out when it is needed."""
+        if self.given_request_id is None:
+            self.given_request_id = derived_request_id(
+                self.world.seed, self.number_text, self.now_ms
+            )
+        return self.given_request_id
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer: its status, its body's bytes and what it made (for whoever explains it).
+
+def derived_request_id(seed: str, number_text: str, now_ms: int) -> str:
+    """Return the request id of the request of this number."""
+    return "req_" + make_ulid(now_ms, derive(seed, "request", number_text, size=10))
+
+
+class Reply(msgspec.Struct):
+    """An answer: its status (0: none at all), its body's bytes and what it made (for explanations).
 
     `secret` says that the body shows credential material, so it must not be kept. `varied` are the
     points at which the body was varied; None: nobody has looked yet. `assumption` is one without
@@ -60,3 +105,4 @@ class Reply:
     secret: bool = False
     varied: tuple[str, ...] | None = None
     assumption: str | None = None
+    headers: Sequence[tuple[str, str]] = NO_STORE

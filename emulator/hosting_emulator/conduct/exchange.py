@@ -11,7 +11,7 @@ import msgspec
 
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.engine.request_log import Entry
-from hosting_emulator.world.fault_records import Latency
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.value import World
 
 #: Timers of some languages end a little early, measured on another clock than theirs.
@@ -111,7 +111,7 @@ class ExchangeView:
         entry = self.entry
         if entry.lost is not None or entry.late_ms:
             return False
-        return not any(isinstance(fault.effect, Latency) for fault in entry.acted)
+        return not any(fault_kinds()[fault.kind].delays for fault in entry.acted)
 
     @property
     def succeeded(self) -> bool:

@@ -16,7 +16,7 @@ from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.identity import Identity
-from hosting_emulator.engine.redeeming import REDEEM_TICKET
+from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
 from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge, Recent
-from hosting_emulator.engine.redeeming import REDEEM_TICKET
+from hosting_emulator.engine.pipeline import REDEEM_TICKET
 
 #: Another request this soon after a 429 may have been on its way before that was heard.
 _ON_ITS_WAY_MS = 50

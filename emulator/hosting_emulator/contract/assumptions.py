@@ -55,22 +55,25 @@ _REQUEST_ID = "X-Request-Id (optional request header, string 1-128 characters [.
 _IDEMPOTENCY = "Same key and same body: first result returned without switching again."
 _DERIVED = "hostnames (derived by the server, not supplied)"
 
+_LASTS = "it did not end at once, and how long it takes is different each time"
+
 
 class AssumptionRefused(ValueError):
     """A name no assumption has, or a value one cannot take; the message says what would be right."""
 
 
-def _says(about: str, sentence: str, **limits: Any) -> Meta:
-    return Meta(extra={"about": about, "sentence": sentence}, **limits)
+def _says(about: str, sentence: str, *, unseen: str = "", **limits: Any) -> Meta:
+    """What is said of an assumption; `unseen`: why the contract check may not find it out."""
+    return Meta(extra={"about": about, "sentence": sentence, "unseen": unseen}, **limits)
 
 
 def _parameter(about: str, sentence: str) -> Meta:
     return _says(about, sentence, pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}$")
 
 
-def _zone(about: str) -> Meta:
+def _zone(about: str, *, unseen: str = "") -> Meta:
     label = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
-    return _says(about, _DERIVED, pattern=rf"^{label}(\.{label}){{0,5}}$")
+    return _says(about, _DERIVED, unseen=unseen, pattern=rf"^{label}(\.{label}){{0,5}}$")
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -151,7 +154,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         _says("Which answers are remembered under a key.", _IDEMPOTENCY),
     ] = "successes"
     idempotency_retention: Annotated[
-        str, _says("How long (world time) an answer is remembered.", _IDEMPOTENCY)
+        str,
+        _says(
+            "How long (world time) an answer is remembered.",
+            _IDEMPOTENCY,
+            unseen="a day would have to pass",
+        ),
     ] = "24h"
     operation_replay: Annotated[
         Literal["first_response", "current"],
@@ -167,6 +175,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             "Same key while the first is in flight: wait and replay it, or 409 "
             "idempotency_key_reused.",
             _IDEMPOTENCY,
+            unseen="it would need two requests at the very same time",
         ),
     ] = "wait"
     source_profile: Annotated[
@@ -175,6 +184,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             "How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
             "`manual`.",
             "Transitions: not shown.",
+            unseen=_LASTS,
         ),
     ] = "timed 2s 8s"
     domains_profile: Annotated[
@@ -183,6 +193,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             "How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
             "`manual`.",
             "Transitions: not shown.",
+            unseen=_LASTS,
         ),
     ] = "timed 2s 8s"
     progress_phases: Annotated[
@@ -209,11 +220,32 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             "when the current owner switched the flag on",
         ),
     ] = "kept"
-    source_role: Annotated[Role, _says("Least role for call 2.", _ROLES)] = "maintainer"
-    domains_role: Annotated[Role, _says("Least role for call 4.", _ROLES)] = "maintainer"
+    source_role: Annotated[
+        Role,
+        _says(
+            "Least role for call 2.",
+            _ROLES,
+            unseen="it needs --allow source, and --maintainer-token and --reader-token",
+        ),
+    ] = "maintainer"
+    domains_role: Annotated[
+        Role,
+        _says(
+            "Least role for call 4.",
+            _ROLES,
+            unseen="it needs --allow domains, and --maintainer-token and --reader-token",
+        ),
+    ] = "maintainer"
     dns_role: Annotated[Role, _says("Least role for call 5.", _ROLES)] = "reader"
     deployments_role: Annotated[Role, _says("Least role for call 6.", _ROLES)] = "reader"
-    operation_role: Annotated[Role, _says("Least role to poll an operation.", _ROLES)] = "reader"
+    operation_role: Annotated[
+        Role,
+        _says(
+            "Least role to poll an operation.",
+            _ROLES,
+            unseen="it needs an operation, and --maintainer-token and --reader-token",
+        ),
+    ] = "reader"
     key_permissions: Annotated[
         tuple[str, str, str, str, str, str, str],
         _says(
@@ -221,14 +253,19 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             "read projects, write projects, write domains, read deployments, read databases, "
             "read DNS, write dev access.",
             "Names of the permissions carried in key.permissions: not shown.",
+            unseen="which of the names is which is not shown",
         ),
     ] = PERMISSIONS
     key_prefix: Annotated[
-        str,
-        _says("Text an API key begins with.", "value: the full token", pattern="^[a-z]{2,8}_$"),
+        str, _says("Text an API key begins with.", "value: the full token", pattern="^[a-z]{2,8}_$")
     ] = "phk_"
     token_lifetime: Annotated[
-        str, _says("How long (world time) an access token is valid.", "an access JWT [...]")
+        str,
+        _says(
+            "How long (world time) an access token is valid.",
+            "an access JWT [...]",
+            unseen="one token does not tell how long others live",
+        ),
     ] = "1h"
     token_audience: Annotated[
         str, _says("The `aud` claim of access tokens.", "an access JWT [...]", min_length=1)
@@ -244,8 +281,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["ignored", "refused"], _says("Unknown body fields of calls 2 and 3.", _BODY)
     ] = "ignored"
     unexpected_body: Annotated[
-        Literal["ignored", "refused"],
-        _says("A body on a call that has none.", "No request body."),
+        Literal["ignored", "refused"], _says("A body on a call that has none.", "No request body.")
     ] = "ignored"
     unknown_query_parameters: Annotated[
         Literal["ignored", "refused"],
@@ -275,6 +311,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             "request-size limit (code payload_too_large exists) [...]: not shown.",
             ge=1,
             le=67_108_864,
+            unseen="a check sends nothing large",
         ),
     ] = 1_048_576
     rate_limit: Annotated[
@@ -282,6 +319,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         _says(
             "`off`, or requests per world time for one principal, like `100/60s`.",
             "Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
+            unseen="a check does not try how much a server bears",
         ),
     ] = "off"
     timestamp_form: Annotated[
@@ -291,8 +329,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     dev_zone: Annotated[
         str, _zone("Zone of dev origins (other worlds put their name before it).")
     ] = "dev.localhost"
-    production_zone: Annotated[str, _zone("Zone of production hostnames.")] = "prod.localhost"
-    mail_zone: Annotated[str, _zone("Zone of mail hostnames.")] = "mail.localhost"
+    production_zone: Annotated[
+        str, _zone("Zone of production hostnames.", unseen="no field names it")
+    ] = "prod.localhost"
+    mail_zone: Annotated[str, _zone("Zone of mail hostnames.", unseen="no field names it")] = (
+        "mail.localhost"
+    )
     docs_url: Annotated[
         str,
         _says(
@@ -392,6 +434,16 @@ def _declarations() -> dict[str, tuple[Any, dict[str, str]]]:
         name: (hints[name].__origin__, hints[name].__metadata__[0].extra)
         for name in Assumptions.__struct_fields__
     }
+
+
+def why_unseen(name: str) -> str:
+    """Return why the contract check may not find an assumption out; empty: nothing stands against."""
+    kind, extra = _declarations()[name]
+    if extra["unseen"]:
+        return extra["unseen"]
+    if isinstance(getattr(DEFAULTS, name), tuple):
+        return "in which order words are used is not shown"
+    return "it needs --reader-token and --maintainer-token" if kind == Role else ""
 
 
 def alternatives(name: str) -> list[Any]:

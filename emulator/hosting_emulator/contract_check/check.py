@@ -1,18 +1,18 @@
-"""One check: first contact, the stories in their order, and the report."""
+"""One check of a server: first contact, the checks in their order, and what they found as a report."""
 
 from __future__ import annotations
 
 import secrets
 import ssl
 from dataclasses import replace
+from typing import Any, NotRequired, TypedDict, get_args
 
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract_check import stories as stories
-from hosting_emulator.contract_check.asking import Asker, Gone
-from hosting_emulator.contract_check.judging import Judge
-from hosting_emulator.contract_check.ledger import Ledger
-from hosting_emulator.contract_check.observing import Observed
+from hosting_emulator.contract_check import checks as checks
+from hosting_emulator.contract_check.clauses import Ledger, Outcome, Verdict
+from hosting_emulator.contract_check.http import Answer, Connection, Unreachable
+from hosting_emulator.contract_check.observed import Observed
 from hosting_emulator.contract_check.options import (
     TOKENS,
     TOLD,
@@ -20,11 +20,47 @@ from hosting_emulator.contract_check.options import (
     CheckRefused,
     check_address,
 )
-from hosting_emulator.contract_check.report import Report, report
-from hosting_emulator.contract_check.scene import STORIES, Scene, Story
-from hosting_emulator.contract_check.wire import Answer, Line, Unreachable
+from hosting_emulator.contract_check.run import CHECKS, Gone, Run
 
 _READS = ("get_dns_authorization", "list_deployments")
+#: What is shorter is no secret, and would be found in innocent words.
+_SHORTEST_SECRET = 8
+
+
+class SentenceReport(TypedDict):
+    """A sentence, its verdict, and the answers that show it or the reason why none does."""
+
+    key: str
+    section: str
+    sentence: str
+    verdict: str
+    seen: list[str]
+
+
+class AssumptionReport(TypedDict):
+    """An assumption: our default, and what was observed or `why` it was not."""
+
+    name: str
+    default: Any
+    observed: NotRequired[Any]
+    why: NotRequired[str]
+
+
+class Report(TypedDict):
+    """One check. `assumptions` are only those observed otherwise than our defaults."""
+
+    base_url: str
+    project_id: str
+    organization_id: str
+    allowed: list[str]
+    requests: int
+    summary: dict[str, int]
+    sentences: list[SentenceReport]
+    assumptions: dict[str, Any]
+    observed: list[AssumptionReport]
+    words: dict[str, list[str]]
+    created: list[str]
+    notes: list[str]
 
 
 def check(options: CheckOptions) -> Report:
@@ -35,20 +71,21 @@ def check(options: CheckOptions) -> Report:
     """
     options = replace(options, run_id=options.run_id or secrets.token_hex(4))
     _check_options(options)
-    ledger, observed = Ledger(), Observed(_world_of(options.root))
+    # The world that a base URL of this emulator names; empty for any other.
+    _, worlds, name = options.root.rpartition("/worlds/")
+    observed = Observed(name if worlds and "/" not in name else "")
     try:
-        line = Line(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
+        connection = Connection(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
-    ask = Asker(options, Judge(ledger, observed), line)
-    scene = Scene(ask, ledger, observed, options, api_key=options.api_key)
+    run = Run(options, connection, Ledger(), observed, options.api_key)
     try:
-        _first_contact(scene)
-        _tell_all(scene)
+        _first_contact(run)
+        _make_all(run)
     finally:
-        line.close()
-    return report(scene)
+        connection.close()
+    return _report(run)
 
 
 def _check_options(options: CheckOptions) -> None:
@@ -83,57 +120,104 @@ def _check_options(options: CheckOptions) -> None:
         raise CheckRefused(str(error)) from error
 
 
-def _world_of(root: str) -> str:
-    """The world that a base URL of this emulator names; empty for any other."""
-    _, worlds, name = root.rpartition("/worlds/")
-    return name if worlds and "/" not in name else ""
-
-
-def _first_contact(scene: Scene) -> None:
+def _first_contact(run: Run) -> None:
     """Refuse to go on where nothing could be learnt. Raises CheckRefused."""
-    where = scene.options.base_url
+    where = run.options.base_url
     answers: list[Answer] = []
     try:
         for call_id in _READS:
-            answer = scene.ask.call(call_id, judged=False)
+            answer = run.call(call_id, judged=False)
             if answer.status == 401:
                 raise CheckRefused(f"{where} refuses the token of --token (401)")
             if answer.status == 0:
-                return  # the stories will say so
+                return  # the checks will say so
             answers.append(answer)
     except Unreachable as error:
         raise CheckRefused(f"{where} cannot be reached: {error}") from error
-    if not any(_is_json(answer) for answer in answers):
+    if all(answer.document is None and answer.body.strip() != b"null" for answer in answers):
         came = answers[0].media_type or "no media type"
         raise CheckRefused(
             f"No answer there is JSON: is this the API? ({where}: {answers[0].status}, {came})"
         )
     if all(answer.code == "resource_not_found" for answer in answers):
-        project = scene.options.project_id
+        project = run.options.project_id
         raise CheckRefused(
             f"{where} knows no project {project} for this token (404): is --project right?"
         )
 
 
-def _is_json(answer: Answer) -> bool:
-    return answer.document is not None or answer.body.strip() == b"null"
-
-
-def _tell_all(scene: Scene) -> None:
-    for number, story in enumerate(STORIES):
-        lacking = story.lacking(scene.options)
+def _make_all(run: Run) -> None:
+    for number, one in enumerate(CHECKS):
+        lacking = one.lacking(run.options)
         if lacking is not None:
-            scene.ledger.skips(story.judges, lacking)
+            run.ledger.skips(one.judges, lacking)
             continue
         try:
-            story.tell(scene)
+            one.make(run)
         except (Gone, Unreachable) as error:
-            _give_up(scene, STORIES[number:], str(error))
+            run.observed.note(f"the check was given up: {error}")
+            for left in CHECKS[number:]:
+                run.ledger.skips(left.judges, str(error))
+            run.ledger.differs("paths", f"while asking: {error}")
             return
 
 
-def _give_up(scene: Scene, left: list[Story], why: str) -> None:
-    scene.observed.note(f"the check was given up: {why}")
-    for story in left:
-        scene.ledger.skips(story.judges, why)
-    scene.ledger.differs("paths", f"while asking: {why}")
+def _report(run: Run) -> Report:
+    """Write the report. No token, key or ticket is in it, wherever a server put one."""
+    options, settled = run.options, run.observed.settled()
+    verdicts = run.ledger.verdicts()
+    found = [verdict.outcome for verdict in verdicts]
+    secrets = [getattr(options, name) for name in TOKENS] + [run.api_key]
+    known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET]
+    differing = {
+        name: settled[name] for name in settled if settled[name] != getattr(DEFAULTS, name)
+    }
+    words = {name: sorted(words) for name, words in run.observed.words.items()}
+    return {
+        "base_url": options.base_url,
+        "project_id": options.project_id,
+        "organization_id": options.organization_id,
+        "allowed": sorted(options.allow),
+        "requests": run.requests,
+        "summary": {outcome: found.count(outcome) for outcome in get_args(Outcome)},
+        "sentences": [_sentence(verdict, known) for verdict in verdicts],
+        "assumptions": _without(differing, known),
+        "observed": _without([_assumption(name, settled) for name in _NAMES], known),
+        "words": _without(words, known),
+        "created": list(run.created),
+        "notes": _without(run.observed.notes, known),
+    }
+
+
+_NAMES = DEFAULTS.__struct_fields__
+
+
+def _sentence(verdict: Verdict, secrets: list[str]) -> SentenceReport:
+    return {
+        "key": verdict.clause.key,
+        "section": verdict.clause.section,
+        "sentence": verdict.clause.text,
+        "verdict": verdict.outcome,
+        "seen": _without(list(verdict.seen), secrets),
+    }
+
+
+def _assumption(name: str, settled: dict[str, Any]) -> AssumptionReport:
+    default = getattr(DEFAULTS, name)
+    plain = list(default) if isinstance(default, tuple) else default
+    if name in settled:
+        return {"name": name, "default": plain, "observed": settled[name]}
+    why = why_unseen(name) or "nothing that was permitted showed it"
+    return {"name": name, "default": plain, "why": why}
+
+
+def _without(found: Any, secrets: list[str]) -> Any:
+    """Return a document without these texts, wherever they stand."""
+    if isinstance(found, dict):
+        return {name: _without(value, secrets) for name, value in found.items()}
+    if isinstance(found, list):
+        return [_without(value, secrets) for value in found]
+    if isinstance(found, str):
+        for secret in secrets:
+            found = found.replace(secret, "…")
+    return found

@@ -1,62 +1,140 @@
-"""One exchange through the core: what comes in from the socket, what goes out to it.
+"""One exchange through the core: all that is known of it, and the effects it asks for on its way.
 
-These are plain values: the server makes the one and writes the other.
+These are plain values: the server makes the context and carries the effects out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
 
+from msgspec import field
+
+from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.calls import Subject
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.trail import Committed
-from hosting_emulator.faults.deciding import Decision
-from hosting_emulator.world.fault_records import Effect
+from hosting_emulator.faults.decisions import Decision
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.variation.answers import Paging
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.records import ApiKey
+from hosting_emulator.world.value import Change, Entered, World, Writes
+
+
+class Delay(NamedTuple):
+    """Wait for so many real milliseconds. `answered`: what was asked is done, only the client waits."""
+
+    ms: int
+    answered: bool = False
+
+
+class Durable(NamedTuple):
+    """Await what this returns, if anything, and send back the OSError that it raised, if it did."""
+
+    kept: Callable[[], Awaitable[None] | None]
+
+
+#: An exchange on its way: it yields effects and returns the answer.
+Exchange: TypeAlias = Generator[Delay | Durable, OSError | None, Reply]
+
+
+def run_through(exchange: Exchange) -> Reply:
+    """Carry an exchange through without waiting for anything."""
+    try:
+        while True:
+            next(exchange)
+    except StopIteration as done:
+        reply: Reply = done.value
+        return reply
+
+
+class Committed(NamedTuple):
+    """A commit that an exchange made: its title, what it wrote, and the world it came to.
+
+    `entered` is what operations went through in it.
+    """
+
+    title: str
+    writes: Writes
+    world: World
+    entered: Sequence[Entered] = ()
+
+
+class ExchangeContext(CallRequest, kw_only=True):
+    """One exchange: what came in, what the steps find out, and why it went as it did.
+
+    The first group of fields is given: `raw_headers` are all headers as they came, for the request
+    log; `refused` is what the server found wrong before the core saw it (an oversized or broken
+    body); `docs_url` tells where problem types point. Only references are kept: a plain read must
+    not pay for what nobody may ever look at.
+    """
+
+    raw_headers: Sequence[tuple[bytes, bytes]] = ()
+    refused: Refused | None = None
+    docs_url: Callable[[], str] | None = None
+
+    number: int = 0
+    began_ns: int = 0
+    #: World time and the machine's when the request came, and how long a fault held it up since.
+    came_ms: int = 0
+    real_ms: int = 0
+    delayed_ms: int = 0
+    call: str | None = None
+    #: The ids that the path names.
+    project: str | None = None
+    operation: str | None = None
+    #: The API key that says who asks, if it is one.
+    key: ApiKey | None = None
+    #: Access was judged: nothing refused the request before that.
+    judged: bool = False
+    #: The change that its call is made in, and what the call is about.
+    change: Change = cast("Change", None)
+    record: Any = None
+    reply: Reply | None = None
+    replayed: bool = False
+    #: The problem code it was answered with.
+    code: str | None = None
+    #: The assumption that decided the answer, where only the core can tell.
+    assumption: str | None = None
+    why: list[str] = field(default_factory=list)
+    commits: list[Committed] = field(default_factory=list)
+    #: What faults do before the commit, once that is decided, and to the answer on its wire.
+    decision: Decision | None = None
+    effect: FaultKind | None = None
+    #: How late, in real milliseconds, the answer leaves once all is done.
+    late_ms: int = 0
+    #: The faults that acted, as their hits counted then.
+    acted: tuple[Fault, ...] = ()
+    #: What its Idempotency-Key is remembered under, as long as it is being answered.
+    in_flight: str | None = None
+    #: What its answer is varied by, how its page is, and the points at which it varies.
+    what: str = ""
+    paging: Paging | None = None
+    varied: tuple[str, ...] = ()
+
+    def about(self, subject: Subject, subject_id: str) -> None:
+        """Note what the path names."""
+        if subject == "project":
+            self.project = subject_id
+        elif subject == "operation":
+            self.operation = subject_id
+
+    def again(self, refused: Refused) -> ExchangeContext:
+        """Return the same request as it came, to be refused."""
+        return ExchangeContext(
+            method=self.method,
+            path=self.path,
+            query=self.query,
+            headers=self.headers,
+            body=self.body,
+            dev_port=self.dev_port,
+            raw_headers=self.raw_headers,
+            docs_url=self.docs_url,
+            record=self.record,
+            refused=refused,
+        )
 
 
 def too_large(limit: int) -> Refused:
     """Return the refusal of a request body of more than `limit` bytes."""
     return Refused("payload_too_large", f"The request body is larger than {limit} bytes.")
-
-
-@dataclass(slots=True)
-class Incoming:
-    """A request of the public API. `headers` returns every value of a header.
-
-    `path` is without a world's prefix; `refused` is what the server found wrong before the core saw
-    it (an oversized or broken body); `decided` is what faults do to it, once that is known,
-    `commits` what was committed on the way to that, and `came` when (world time, machine's) it came;
-    `docs_url` tells where problem types point; `dev_port` is the port of dev origins; `raw_headers`
-    are all headers as they came, for the request log.
-    """
-
-    method: str
-    path: str
-    query: str
-    docs_url: Callable[[], str]
-    headers: Callable[[str], Sequence[str]]
-    body: bytes = b""
-    dev_port: int | None = None
-    refused: Refused | None = None
-    decided: Decision | None = None
-    commits: list[Committed] | None = None
-    came: tuple[int, int] | None = None
-    raw_headers: Sequence[tuple[bytes, bytes]] = ()
-
-
-@dataclass(slots=True)
-class Outgoing:
-    """An answer. `in_flight` is to be given back to the engine once it has been sent.
-
-    It is to be sent after `delay_ms` of real time; with `resume` there is no answer yet, and the
-    request is to be put to the engine again then. `breakage` is what happens to it at the socket.
-    """
-
-    status: int
-    body: bytes
-    content_type: str
-    headers: Sequence[tuple[str, str]] = ()
-    in_flight: str | None = None
-    delay_ms: int = 0
-    resume: bool = False
-    breakage: Effect | None = None

@@ -15,7 +15,7 @@ from hosting_emulator.contract.calls import CallSpec, Subject, calls_at
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.applied_assumptions import applied_assumptions
-from hosting_emulator.engine.fault_answers import fault_kind
+from hosting_emulator.engine.exchange import Committed
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import (
     Entry,
@@ -25,9 +25,10 @@ from hosting_emulator.engine.request_log import (
     problem_of,
     sent_header,
 )
-from hosting_emulator.engine.trail import Committed
+from hosting_emulator.faults.decisions import idle_reason
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator.world.fault_records import Abort, Fault, GatewayError, Phase, RateLimit
+from hosting_emulator.world.fault_records import Fault, Phase
 from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.tables import (
     API_KEYS,
@@ -198,7 +199,7 @@ def _fate(entry: Entry) -> str:
     if entry.lost is not None:
         return "lost"
     replaced = any(
-        fault.phase == "after_commit" and isinstance(fault.effect, Abort | GatewayError | RateLimit)
+        fault.rule.phase == "after_commit" and fault_kinds()[fault.kind].answers
         for fault in entry.acted
     )
     return "replaced" if replaced else ""
@@ -352,37 +353,20 @@ def _faults_before(entry: Entry, world: World, counting: Sequence[Made]) -> Iter
 def _faults(entry: Entry, counting: Sequence[Made], phase: Phase) -> Iterator[Step]:
     acted = {fault.id for fault in entry.acted}
     for fault in entry.acted:
-        if fault.phase == phase:
-            yield "fault", f"{fault.id} ({fault_kind(fault)}, {phase}) acted, its hit {fault.hits}."
+        if fault.rule.phase == phase:
+            yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}."
     for made in counting:
         faults = _counted(made)
-        if any(fault.phase == phase for fault in faults):
+        if any(fault.rule.phase == phase for fault in faults):
             for fault in faults:
                 if fault.id not in acted:
-                    why = f"matched and did not act: {_idle(fault, entry)}."
-                    yield "fault", f"{fault.id} ({fault_kind(fault)}) {why}"
+                    why = idle_reason(fault, entry.at_ms)
+                    yield "fault", f"{fault.id} ({fault.kind}) matched and did not act: {why}."
             yield "fault", _commit(*made)
 
 
 def _counted(made: Made) -> list[Fault]:
     return [fault for fault in made[0].writes.get(FAULTS.name, {}).values() if fault is not None]
-
-
-def _idle(fault: Fault, entry: Entry) -> str:
-    if fault.from_ms is not None and entry.at_ms < fault.from_ms:
-        return f"its time begins at {format_timestamp(fault.from_ms)}"
-    if fault.until_ms is not None and entry.at_ms >= fault.until_ms:
-        return f"its time ended at {format_timestamp(fault.until_ms)}"
-    if fault.times is not None and fault.hits >= fault.times:
-        return f"it has acted its {fault.times} times"
-    number = fault.seen - fault.skip_first
-    if number <= 0:
-        return f"it skips the first {fault.skip_first}, and this was number {fault.seen}"
-    if (number - 1) % fault.every:
-        return f"it acts on every {fault.every}th, and this was number {number}"
-    if fault.probability < 1:
-        return f"its probability is {fault.probability:g}, and chance was against it"
-    return "its limit is not reached"
 
 
 # --- what commits wrote, and what happened to the things in them ------------------------------------

@@ -7,10 +7,11 @@ concurrent requests are always one after the other.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 from msgspec.structs import replace
 
-from hosting_emulator.engine.commits import Commit, Keeper
 from hosting_emulator.engine.history import History
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.timeline import carry_out
@@ -18,7 +19,59 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.records import ClockState
 from hosting_emulator.world.schedule import run_due
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE
-from hosting_emulator.world.value import Change, World, apply
+from hosting_emulator.world.value import Change, World, Writes, apply
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One accepted change of a world: its number, its moment, what made it and what it wrote."""
+
+    number: int
+    at_ms: int
+    title: str
+    writes: Writes
+
+
+class Keeper(Protocol):
+    """Keeps one world's commits. `waits`: an answer has to wait for what `durable` returns."""
+
+    waits: bool
+
+    @property
+    def starts(self) -> int:
+        """0 in the process that made the world, and one more each time it is read back."""
+
+    def append(self, commit: Commit, world: World) -> None:
+        """Keep a commit; `world` is what it makes. Raises OSError when it cannot be kept."""
+
+    def replace(self, world: World) -> None:
+        """Keep a whole world in place of everything before. Raises OSError."""
+
+    def durable(self) -> Awaitable[None] | None:
+        """Return what to await before an answer may say that all so far is kept; None: nothing."""
+
+    def discard(self) -> None:
+        """Forget the world."""
+
+
+class Memory:
+    """Keeps nothing beyond the process: for ephemeral worlds."""
+
+    waits = False
+    starts = 0
+
+    def append(self, commit: Commit, world: World) -> None:
+        """Do nothing: the world itself is in memory."""
+
+    def replace(self, world: World) -> None:
+        """Do nothing."""
+
+    def durable(self) -> None:
+        """Nothing is to be awaited."""
+        return
+
+    def discard(self) -> None:
+        """Do nothing."""
 
 
 class StoreFailed(Exception):

@@ -6,48 +6,37 @@ from typing import Any
 
 import msgspec
 
+from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 CONTENT_TYPE = "application/problem+json"
 
 
-def status_of(refused: Refused, assumptions: Assumptions) -> int:
-    """Return the HTTP status of a refusal under these assumptions."""
-    usual = PROBLEMS[refused.code].status
-    if refused.status != usual:
-        return refused.status
-    return assumptions.problem_statuses.get(refused.code, usual)
-
-
-def problem_document(
+def problem_reply(
     refused: Refused, request_id: str, docs_url: str, assumptions: Assumptions
-) -> bytes:
-    """Return the document's bytes. `docs_url` has no slash at its end."""
+) -> Reply:
+    """Return the answer that a refusal is. `docs_url` has no slash at its end."""
     problem = PROBLEMS[refused.code]
+    status = refused.status
+    if status == problem.status:
+        status = assumptions.problem_statuses.get(refused.code, status)
     document: dict[str, Any] = {
         "type": f"{docs_url}/errors/{problem.slug}",
         "title": problem.title,
-        "status": status_of(refused, assumptions),
+        "status": status,
         "detail": refused.detail,
         "code": refused.code,
         "request_id": request_id,
         "retryable": problem.retryable,
         "suggested_action": problem.suggested_action,
     }
+    headers = [("X-Request-Id", request_id), *NO_STORE]
     if refused.retry_after_seconds is not None:
         document["retry_after_seconds"] = refused.retry_after_seconds
-    return msgspec.json.encode(document)
-
-
-def problem_headers(refused: Refused, request_id: str) -> list[tuple[str, str]]:
-    """Return the headers that go with the document."""
-    headers = [("X-Request-Id", request_id), ("Cache-Control", "no-store")]
-    if refused.retry_after_seconds is not None:
         headers.append(("Retry-After", str(refused.retry_after_seconds)))
     if refused.code == "unauthenticated":
         headers.append(("WWW-Authenticate", "Bearer"))
-    allow = getattr(refused, "allow", None)
-    if allow:
+    if allow := getattr(refused, "allow", None):
         headers.append(("Allow", allow))
-    return headers
+    return Reply(status, msgspec.json.encode(document), content_type=CONTENT_TYPE, headers=headers)

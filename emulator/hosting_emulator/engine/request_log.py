@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hosting_emulator.calls.request import Principal
+from hosting_emulator.calls.request import NOBODY as NOBODY_YET
+from hosting_emulator.calls.request import Principal, Reply
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Incoming, Outgoing
-from hosting_emulator.engine.fault_answers import effect_kind
+from hosting_emulator.engine.exchange import Committed, ExchangeContext
+from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.engine.trail import Committed, Trail
-from hosting_emulator.world.fault_records import Effect, Fault, SlowResponse
+from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World
 
@@ -30,14 +30,13 @@ _TURNS = 100
 NOBODY, NO_CALL = "nobody", "none"
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(msgspec.Struct):
     """One exchange. `why` are the reasons that were noted, in order; `took_ns` is real time in the core.
 
     `project` and `operation` are ids named by the path; `principal` is None also where it was not
     looked at; `lost` is the connection fault that ate the answer. Bodies are kept
     up to BODY_KEPT bytes, their whole lengths beside them. What follows them are the facts that
-    `explanations` are made of (see `trail.Trail`).
+    `explanations` are made of (see `exchange.ExchangeContext`).
 
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
@@ -82,48 +81,49 @@ class Watcher(Protocol):
         """Look at an exchange: it is about to leave the ring."""
 
 
-def recorded(incoming: Incoming, outgoing: Outgoing, trail: Trail, took_ns: int) -> Entry:
+def recorded(x: ExchangeContext, reply: Reply) -> Entry:
     """Return the entry of an exchange that is over."""
-    body, answer, breakage = incoming.body, outgoing.body, outgoing.breakage
+    body, answer, effect = x.body, reply.body, x.effect
+    late_ms = x.delayed_ms + x.late_ms
+    if effect is not None:
+        late_ms += effect.late_ms(len(answer))
     return Entry(
-        n=trail.number,
-        at_ms=trail.now_ms,
-        method=incoming.method,
-        path=incoming.path,
-        query=incoming.query,
-        call=trail.call,
-        project=trail.project,
-        operation=trail.operation,
-        principal=trail.principal,
-        status=outgoing.status,
-        code=trail.code,
-        replayed=trail.replayed,
-        lost=_lost(breakage),
-        why=trail.why or [],
-        took_ns=took_ns,
-        headers=incoming.raw_headers,
-        body=_beginning(body),
+        n=x.number,
+        at_ms=x.now_ms,
+        method=x.method,
+        path=x.path,
+        query=x.query,
+        call=x.call,
+        project=x.project,
+        operation=x.operation,
+        principal=None if x.principal is NOBODY_YET else x.principal,
+        status=reply.status,
+        code=x.code,
+        replayed=x.replayed,
+        lost=None if effect is None or effect.arrives else effect.name,
+        why=x.why,
+        took_ns=stopwatch_ns() - x.began_ns,
+        headers=x.raw_headers,
+        body=body if len(body) <= BODY_KEPT else _beginning(body),
         body_bytes=len(body),
-        answer_headers=outgoing.headers,
-        content_type=outgoing.content_type,
-        answer=_beginning(answer),
+        answer_headers=reply.headers,
+        content_type=reply.content_type,
+        answer=answer if len(answer) <= BODY_KEPT else _beginning(answer),
         answer_bytes=len(answer),
-        world=trail.world,
-        judged=trail.judged,
-        commits=trail.commits or (),
-        acted=trail.acted,
-        varied=trail.varied,
-        came_ms=trail.came_ms,
-        real_ms=trail.real_ms,
-        late_ms=trail.delayed_ms + (_late_ms(outgoing) if breakage or outgoing.delay_ms else 0),
+        world=x.world,
+        judged=x.judged,
+        commits=x.commits,
+        acted=x.acted,
+        varied=x.varied,
+        came_ms=x.came_ms,
+        real_ms=x.real_ms,
+        late_ms=late_ms,
     )
 
 
 def _beginning(body: bytes) -> bytes:
     """Return what is kept of a body. It ends with a whole character, so that text stays text."""
     end = BODY_KEPT
-    if len(body) <= end:
-        return body
     while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
         end -= 1
     return body[:end]
@@ -326,19 +326,6 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
         return {"code": str(document["code"]), "detail": detail}
     except (msgspec.DecodeError, LookupError, TypeError):
         return None
-
-
-def _lost(breakage: Effect | None) -> str | None:
-    if breakage is None or isinstance(breakage, SlowResponse):  # late, but it arrives
-        return None
-    return effect_kind(breakage)
-
-
-def _late_ms(outgoing: Outgoing) -> int:
-    late_ms = outgoing.delay_ms
-    if isinstance(outgoing.breakage, SlowResponse):
-        late_ms += len(outgoing.body) * 1000 // max(1, outgoing.breakage.bytes_per_second)
-    return late_ms
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:

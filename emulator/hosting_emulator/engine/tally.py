@@ -43,8 +43,8 @@ class Tally:
         self.varied: dict[str, int] = {}
         self.commits = 0
 
-    def add(self, entry: Entry) -> None:
-        """Count an exchange."""
+    def add(self, world: World, entry: Entry) -> None:
+        """Count an exchange of a world, and tell the listener."""
         key = (entry.call or "", entry.status)
         count = self.exchanges.get(key)
         if count is None:
@@ -59,3 +59,5 @@ class Tally:
             self.lost[entry.lost] = self.lost.get(entry.lost, 0) + 1
         for point in entry.varied:
             self.varied[point] = self.varied.get(point, 0) + 1
+        if self.listener is not None:
+            self.listener(world, entry)

@@ -15,7 +15,7 @@ def carry_out(change: Change, key: str) -> None:
     on.
     """
     # Imported here: only a world with a timeline needs to read faults and interventions.
-    from hosting_emulator.faults.reading import FaultRefused, arm
+    from hosting_emulator.faults.documents import FaultRefused, arm
     from hosting_emulator.interventions import InterventionRefused, read_intervention
 
     planned = change.row(TIMELINE, key)

@@ -8,9 +8,8 @@ from typing import Any
 from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.fault_answers import fault_kind
 from hosting_emulator.engine.live_world import LiveWorld
-from hosting_emulator.faults.viewing import faults_in_order, spent
+from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.operations import HELD, finished, plan_of, profile_of
 from hosting_emulator.world.records import Operation, Project
@@ -182,13 +181,13 @@ class _Explainer:
 
     def _polls_with_faults(self, operation: Operation) -> None:
         for fault in faults_in_order(self._world):
-            hit = fault.call == GET_OPERATION.call_id and fault.project in (
+            hit = fault.rule.call == GET_OPERATION.call_id and fault.rule.project in (
                 None,
                 operation.project_id,
             )
             if hit and not spent(fault, self._now_ms):
                 self._found.says.append(
-                    f"{fault.id} ({fault_kind(fault)}) is armed for polls: what a client sees may "
+                    f"{fault.id} ({fault.kind}) is armed for polls: what a client sees may "
                     "not be this."
                 )
                 self._found.commands.append(f"fault remove {fault.id}")

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.engine.commits import Keeper, Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.live_world import StoreFailed, anchored
+from hosting_emulator.engine.live_world import Keeper, Memory, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.points import POINTS

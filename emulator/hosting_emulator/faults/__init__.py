@@ -1,1 +1,1 @@
-"""Floor 2, faults: how a call's answer can go wrong on purpose. Decided here, carried out elsewhere."""
+"""Faults: how a call's answer can go wrong on purpose. Decided here, carried out by the server."""

@@ -17,7 +17,7 @@ from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import InterventionRefused, intervention, rows
 from hosting_emulator.world import lifecycles, operations
 from hosting_emulator.world.records import (

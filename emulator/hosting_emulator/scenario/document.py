@@ -1,11 +1,21 @@
-"""The shape of a scenario: what may stand in its file. What it means is worked out elsewhere."""
+"""The shape of a scenario: what may stand in its file, and how a file is read into it.
+
+What is wrong with the shape is said with its place, the field and the nearest known word; what a
+scenario means is worked out elsewhere.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
+
+from hosting_emulator.contract.words import nearest, words_of
+from hosting_emulator.scenario.located import Located, Path
 
 Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
@@ -159,7 +169,7 @@ ACTIONS = (
 )
 REQUESTS = ("call", "poll", "redeem", "sign_in")
 #: Which actions each of the other fields of a step belongs to.
-BELONGS = {
+_BELONGS = {
     "expect": REQUESTS,
     "save": REQUESTS,
     "organization": ("call", "poll", "sign_in"),
@@ -194,3 +204,156 @@ class ScenarioPart(Part):
     faults: list[dict[str, Any]] = []
     timeline: list[PlannedPart] = []
     story: list[StepPart] = []
+
+
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
+_TYPE = re.compile(r"Expected `([^`]*)`, got `")
+_MISSING = re.compile(r"Object missing required field `([^`]*)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario whose shape is right: its parts, its text and where everything stood."""
+
+    part: ScenarioPart
+    located: Located
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.part.name
+
+
+def read_scenario(text: str, file: str) -> Scenario:
+    """Read a scenario. Raises ScenarioError."""
+    # Imported here: only a process that reads a scenario needs YAML.
+    from hosting_emulator.scenario.yaml_text import read_yaml
+
+    located = read_yaml(text, file)
+    if not isinstance(located.data, dict):
+        raise located.error((), "a scenario is a mapping with name, description and more")
+    try:
+        part = msgspec.convert(located.data, ScenarioPart)
+    except msgspec.ValidationError as error:
+        raise _explained(located, str(error)) from None
+    for number, step in enumerate(part.story):
+        _check_step(located, ("story", number), step)
+    for number, planned in enumerate(part.timeline):
+        _check_planned(located, ("timeline", number), planned)
+    return Scenario(part, located, text)
+
+
+def _explained(located: Located, message: str) -> Exception:
+    reason, _, where = message.partition(" - at `$")
+    path = _path(located, where, reason)
+    if found := _UNKNOWN.search(reason):
+        field = found.group(1)
+        known = [found.encode_name for found in msgspec.structs.fields(_part_at(path))]
+        hint = nearest(field, known) or f"; there are {', '.join(known)}"
+        return located.error((*path, field), f"unknown field {field!r}{hint}", key=True)
+    if found := _MISSING.search(reason):
+        return located.error(path, f"the field {found.group(1)!r} is missing here")
+    fields = [part for part in path if isinstance(part, str)]
+    field = fields[-1] if fields else "the scenario"
+    value = located.at(path)
+    if "Invalid enum value" in reason:
+        part = _part_at(path)
+        words = words_of(part, field) or words_of(part, fields[-2])
+        hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
+        return located.error(path, f"{field} cannot be {_shown(value)}{hint}")
+    if found := _TYPE.search(reason):
+        kinds = [kind for kind in found.group(1).split(" | ") if kind != "null"]
+        right = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+        hint = "; put it in quotes" if kinds == ["str"] and isinstance(value, int | float) else ""
+        return located.error(path, f"{field} must be {right}, not {_shown(value)}{hint}")
+    reason = reason[0].lower() + reason[1:].replace("`", "")
+    reason = reason.replace("expected str matching regex", "it must match")
+    return located.error(path, f"{field} cannot be {_shown(value)}: {reason}")
+
+
+#: What msgspec calls the kinds of values, in the words of people who write YAML.
+_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "nothing", True: "true", False: "false"}[value]
+    return repr(value) if len(str(value)) <= 60 else repr(str(value)[:60]) + "…"
+
+
+def _path(located: Located, where: str, reason: str) -> Path:
+    """Read msgspec's path. It leaves out the keys of mappings with free keys: look for the value."""
+    found: tuple[str | int, ...] = ()
+    for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]", where.rstrip("`")):
+        if number == "...":
+            inside = located.at(found)
+            found = (*found, next((n for n, v in inside.items() if _is_wrong(v, reason)), ""))
+        else:
+            found = (*found, int(number) if number else name)
+    return found if _stands(located, found) else found[:-1]
+
+
+def _is_wrong(value: Any, reason: str) -> bool:
+    """Tell whether a reason can be about this value."""
+    if "Invalid enum value" in reason:
+        return reason.endswith(f"'{value}'")
+    return not isinstance(value, str)
+
+
+def _stands(located: Located, path: Path) -> bool:
+    try:
+        located.at(path)
+    except LookupError:
+        return False
+    return True
+
+
+def _part_at(path: Path) -> type[Part]:
+    """Return the part that a path leads to, or into."""
+    part: type[Part] = ScenarioPart
+    for name in path:
+        hint = get_type_hints(part).get(str(name))
+        part = next((kind for kind in _kinds_in(hint) if issubclass(kind, Part)), part)
+    return part
+
+
+def _kinds_in(hint: Any) -> Iterator[type[Any]]:
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for argument in get_args(hint):
+        yield from _kinds_in(argument)
+
+
+def _check_step(located: Located, path: Path, step: StepPart) -> None:
+    given = [name for name in ACTIONS if getattr(step, name) is not None]
+    if len(given) != 1 and not (not given and step.note):
+        found = " and ".join(given) if given else "none"
+        raise located.error(
+            path, f"a step does exactly one of {', '.join(ACTIONS)}; here is {found}"
+        )
+    for name in located.at(path):
+        actions = _BELONGS.get(name)
+        if actions is not None and not set(given) & set(actions):
+            message = (
+                f"{name} belongs to {' or '.join(actions)}, not to {' '.join(given) or 'note'}"
+            )
+            raise located.error((*path, name), message, key=True)
+
+
+def _check_planned(located: Located, path: Path, planned: PlannedPart) -> None:
+    if (planned.at is None) == (planned.after_calls is None):
+        raise located.error(path, "an entry of the timeline has either at or after_calls")
+    if (planned.fault is None) == (planned.intervene is None):
+        raise located.error(path, "an entry of the timeline has either fault or intervene")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.scenario.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.document import Scenario, read_scenario
+from hosting_emulator.scenario.located import ScenarioError
 
 _NAME = re.compile("[a-z][a-z0-9-]{0,40}")
 
@@ -38,7 +35,7 @@ class Library:
 
     def read(self, name: str) -> Scenario:
         """Read a scenario of the library. Raises ScenarioError."""
-        return _read(self.text(name), f"{name}.yaml")
+        return read_scenario(self.text(name), f"{name}.yaml")
 
     def find(self, name: str) -> Scenario:
         """Read a scenario by its name in the library, or from a file. Raises ScenarioError."""
@@ -56,11 +53,4 @@ def read_file(path: Path) -> Scenario:
         raise ScenarioError(str(path), 0, 0, "the file is not UTF-8 text") from None
     except OSError as error:
         raise ScenarioError(str(path), 0, 0, f"it cannot be read: {error.strerror}") from None
-    return _read(text, str(path))
-
-
-def _read(text: str, file: str) -> Scenario:
-    # Imported here: every server has a library, few of them ever read a scenario.
-    from hosting_emulator.scenario.reading import read_scenario
-
-    return read_scenario(text, file)
+    return read_scenario(text, str(path))

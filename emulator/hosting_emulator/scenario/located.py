@@ -1,12 +1,22 @@
-"""Plain data that remembers where it stood in a file."""
+"""Plain data that remembers where it stood in a file, and what is wrong with it, said with its place."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from hosting_emulator.scenario.errors import ScenarioError
-
 Path: TypeAlias = tuple[str | int, ...]
+
+
+class ScenarioError(Exception):
+    """A scenario cannot be used; `str()` is one line, `file:line:column: …`. Lines count from 1.
+
+    Line 0 is no place in the file, but the whole of it.
+    """
+
+    def __init__(self, file: str, line: int, column: int, message: str) -> None:
+        place = f"{file}:{line}:{column}" if line else file
+        super().__init__(f"{place}: {message}")
+        self.file, self.line, self.column, self.message = file, line, column, message
 
 
 class Located:

@@ -7,27 +7,26 @@ from typing import Any
 import msgspec
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import CALLS
-from hosting_emulator.faults.kinds import CONDITIONS, MATCHES
-from hosting_emulator.faults.reading import CALL_IDS, RULE_FIELDS, RuleFields
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS
+from hosting_emulator.faults.documents import RULE_FIELDS
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ScenarioPart
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator.world.fault_records import KINDS
+from hosting_emulator.world.fault_records import Rule
 
 _DEFS = "#/$defs/{name}"
 
 
 def scenario_schema() -> dict[str, Any]:
     """Return the schema (JSON Schema 2020-12)."""
-    types = [ScenarioPart, Assumptions, RuleFields, *KINDS.values(), *INTERVENTIONS.values()]
+    kinds = fault_kinds()
+    types = [ScenarioPart, Assumptions, Rule, *kinds.values(), *INTERVENTIONS.values()]
     _, defs = msgspec.json.schema_components(types, ref_template=_DEFS)
-    for kind, effect in KINDS.items():
-        defs[effect.__name__]["properties"].pop("kind", None)
-        required = defs[effect.__name__].get("required", [])
-        defs[effect.__name__]["required"] = [name for name in required if name != "kind"]
+    for kind, effect in kinds.items():
+        defs[effect.__name__].setdefault("required", [])
         defs[effect.__name__].setdefault("title", kind)
-    defs["Fault"] = _fault(defs.pop("RuleFields"))
+    defs["Fault"] = _fault(defs.pop("Rule"))
     defs["Intervention"] = {
         "type": "object",
         "minProperties": 1,
@@ -58,16 +57,17 @@ def scenario_schema() -> dict[str, Any]:
 
 def _fault(rule: dict[str, Any]) -> dict[str, Any]:
     properties = {name: dict(rule["properties"][name]) for name in RULE_FIELDS}
-    for name, about in (MATCHES | CONDITIONS).items():
-        properties[name]["description"] = about
-    properties["call"] = {"enum": list(CALL_IDS), "description": MATCHES["call"]}
+    for found in properties.values():
+        found["description"] = found.pop("description")  # last, where readers look for it
+    called = properties["call"]["description"]
+    properties["call"] = {"enum": list(ALL_CALLS), "description": called}
     effects = {
         kind: {"anyOf": [{"$ref": f"#/$defs/{effect.__name__}"}, {"type": "null"}]}
-        for kind, effect in KINDS.items()
+        for kind, effect in fault_kinds().items()
     }
     return {
         "type": "object",
         "additionalProperties": False,
         "properties": effects | properties,
-        "oneOf": [{"required": [kind]} for kind in KINDS],
+        "oneOf": [{"required": [kind]} for kind in fault_kinds()],
     }

@@ -6,34 +6,43 @@ not waited for, a broken connection is seen as what the client would see.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 
 from hosting_emulator.calls.redeem_ticket import project_at, redeem
+from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing, too_large
+from hosting_emulator.engine.exchange import ExchangeContext, run_through, too_large
 from hosting_emulator.engine.identity import home_of, issuer_path
-from hosting_emulator.engine.problem_documents import problem_document, status_of
+from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import variation_view
-from hosting_emulator.faults.reading import FaultRefused, arm
-from hosting_emulator.faults.viewing import faults_in_order
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.documents import FaultRefused, arm
 from hosting_emulator.interventions import InterventionRefused, read_intervention
-from hosting_emulator.scenario.comparing import Difference, compare
-from hosting_emulator.scenario.document import ACTIONS, REQUESTS, ExpectPart, StepPart
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import (
+    ACTIONS,
+    REQUESTS,
+    ExpectPart,
+    Scenario,
+    StepPart,
+    read_scenario,
+)
 from hosting_emulator.scenario.located import Path
-from hosting_emulator.scenario.reading import Scenario
-from hosting_emulator.scenario.variables import INDEXES, fill
+from hosting_emulator.scenario.validation import INDEXES, fill, pattern_of
 from hosting_emulator.world import clock as clocks
-from hosting_emulator.world.fault_records import SlowResponse
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -47,6 +56,16 @@ from hosting_emulator.world.value import Change
 _DOCS = "http://127.0.0.1:4620/_emulator/docs"
 _ISSUER = "http://127.0.0.1:4620"
 _MOST_STEPS = 10_000
+
+
+def check_text(text: str, file: str) -> dict[str, Any]:
+    """Run the story of a scenario in a world of its own; returns the report.
+
+    `file` is the name shown in errors. Raises ScenarioError when the scenario itself is wrong.
+    """
+    scenario = read_scenario(text, file)
+    world = build_world(scenario, "default", machine_ms())
+    return Story(scenario, Engine(world, Memory())).run()
 
 
 class StepFailed(Exception):
@@ -63,8 +82,10 @@ class Story:
         self._answers: dict[str, bytes] = {}
         self._keys = 0
         self._digest = sha256()
-        self._last: Outgoing | None = None
+        self._last: Reply | None = None
         self._delayed = False
+        #: The fault that kept the last answer from arriving whole.
+        self._lost: str | None = None
 
     def run(self) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report."""
@@ -137,25 +158,21 @@ class Story:
             body = msgspec.json.encode(self._filled(step.body))
             sent.setdefault("content-type", "application/json")
         limit = self._engine.world.assumptions.body_limit_bytes
-        incoming = Incoming(
+        x = ExchangeContext(
             method=spec.method if spec else "GET",
             path=path,
             query=urlencode({k: str(self._filled(v)) for k, v in step.query.items()}),
-            docs_url=lambda: _DOCS,
-            headers=lambda name: (sent[name.lower()],) if name.lower() in sent else (),
+            headers=PlainHeaders(sent.items()),
             body=body,
             refused=too_large(limit) if len(body) > limit else None,
+            docs_url=lambda: _DOCS,
         )
-        outgoing = self._engine.exchange(incoming)
-        self._delayed = bool(outgoing.delay_ms) or isinstance(outgoing.breakage, SlowResponse)
-        if outgoing.resume:
-            outgoing = self._engine.exchange(incoming)
-            self._delayed = True
-        self._engine.release(outgoing)
-        self._last = outgoing
-        self._digest.update(b"%d %b\n" % (outgoing.status, outgoing.body))
-        lost = _lost(outgoing)
-        return f"the answer was lost ({lost})" if lost else f"answered {outgoing.status}"
+        self._last = reply = run_through(self._engine.exchange(x))
+        effect, held_up = x.effect, x.decision is not None and x.decision.delay_ms
+        self._delayed = bool(x.late_ms or held_up or (effect is not None and effect.arrives))
+        self._lost = None if effect is None or effect.arrives else effect.name
+        self._digest.update(b"%d %b\n" % (reply.status, reply.body))
+        return f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
 
     def _token_of(self, step: StepPart) -> str:
         if step.token is not None:
@@ -166,8 +183,8 @@ class Story:
         token = self._minted(str(step.sign_in), step)
         lifetime_s = self._lifetime_s()
         document = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
-        self._last = Outgoing(200, msgspec.json.encode(document), "application/json")
-        self._delayed = False
+        self._last = Reply(200, msgspec.json.encode(document), headers=())
+        self._delayed, self._lost = False, None
         return f"{step.sign_in} has an access token for {lifetime_s} seconds"
 
     def _lifetime_s(self) -> int:
@@ -204,13 +221,11 @@ class Story:
         try:
             redeem(change, project, parse_qs(url.query).get("ticket", [""])[0])
             engine.commit(change, "redeem_ticket")
-            self._last = Outgoing(303, b"", "", [("Location", f"{url.scheme}://{url.netloc}/")])
+            self._last = Reply(303, b"", headers=[("Location", f"{url.scheme}://{url.netloc}/")])
         except Refused as refused:
             assumptions = engine.world.assumptions
-            body = problem_document(refused, engine.request_id(), _DOCS, assumptions)
-            status = status_of(refused, assumptions)
-            self._last = Outgoing(status, body, "application/problem+json")
-        self._delayed = False
+            self._last = problem_reply(refused, engine.request_id(), _DOCS, assumptions)
+        self._delayed, self._lost = False, None
         self._digest.update(b"%d %b\n" % (self._last.status, self._last.body))
         return f"answered {self._last.status}"
 
@@ -280,28 +295,27 @@ class Story:
     def _differences(self, step: StepPart, action: str) -> list[Difference]:
         if action not in REQUESTS or self._last is None:
             return []
-        outgoing, expect = self._last, step.expect or ExpectPart()
-        lost = _lost(outgoing)
-        differences = compare(expect.lost, lost, "lost")
+        reply, expect = self._last, step.expect or ExpectPart()
+        differences = compare(expect.lost, self._lost, "lost")
         if expect.delayed is not None:
             differences += compare(expect.delayed, self._delayed, "delayed")
-        if differences or lost in ("timeout", "connection_reset", "empty_response"):
+        if differences or (self._lost and not reply.status):
             return differences
         if expect.status is not None:
-            differences += compare(expect.status, outgoing.status, "status")
-        elif step.expect is None and outgoing.status >= 400:
-            differences.append(Difference("status", "success", outgoing.status))
+            differences += compare(expect.status, reply.status, "status")
+        elif step.expect is None and reply.status >= 400:
+            differences.append(Difference("status", "success", reply.status))
         if expect.html is not None:
-            html = outgoing.content_type.startswith("text/html")
+            html = reply.content_type.startswith("text/html")
             differences += compare(expect.html, html, "html")
-        headers = {"content-type": outgoing.content_type}
-        headers |= {name.lower(): value for name, value in outgoing.headers}
+        headers = {"content-type": reply.content_type}
+        headers |= {name.lower(): value for name, value in reply.headers}
         for name, value in expect.headers.items():
             found = headers.get(name.lower())
             differences += compare(self._filled(value), found, f"headers.{name}")
-        if expect.same_as is not None and outgoing.body != self._answers.get(expect.same_as):
+        if expect.same_as is not None and reply.body != self._answers.get(expect.same_as):
             differences.append(
-                Difference("body", f"the bytes of {expect.same_as}", outgoing.body.decode())
+                Difference("body", f"the bytes of {expect.same_as}", reply.body.decode())
             )
         return differences + self._body_differences(expect)
 
@@ -366,13 +380,6 @@ class Story:
         return found
 
 
-def _lost(outgoing: Outgoing) -> str | None:
-    """Return the kind of fault that keeps an answer from arriving whole; None: it arrives."""
-    effect = outgoing.breakage
-    kind = str(effect.__struct_config__.tag) if effect is not None else None
-    return None if kind == "slow_response" else kind
-
-
 def _title(action: str, step: StepPart) -> str:
     value = getattr(step, action, "")
     if action in ("intervene", "fault") and isinstance(value, dict):
@@ -384,3 +391,60 @@ def _title(action: str, step: StepPart) -> str:
 _DO: dict[str, Callable[[Story, StepPart], str]] = {
     name: getattr(Story, f"_{name}") for name in (*ACTIONS, "note")
 }
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+ABSENT = "(absent)"
+
+
+class Difference(NamedTuple):
+    """Where an answer differs: a path in it, what was expected and what was found."""
+
+    at: str
+    expected: Any
+    found: Any
+
+
+def compare(expected: Any, found: Any, at: str) -> list[Difference]:
+    """Compare the fields that `expected` names; `*` is any value but null, `/…/` a pattern.
+
+    A mapping whose keys are numbers names places of a list, from 0.
+    """
+    if isinstance(expected, dict):
+        if isinstance(found, list) and all(name.isdecimal() for name in expected):
+            found = {name: found[int(name)] for name in expected if int(name) < len(found)}
+        if not isinstance(found, dict):
+            return [Difference(at, expected, found)]
+        differences = []
+        for name, value in expected.items():
+            inner = f"{at}.{name}" if at else str(name)
+            if name in found:
+                differences += compare(value, found[name], inner)
+            else:
+                differences.append(Difference(inner, value, ABSENT))
+        return differences
+    if isinstance(expected, list):
+        if not isinstance(found, list) or len(found) != len(expected):
+            return [Difference(at, expected, found)]
+        return [
+            difference
+            for number, (one, other) in enumerate(zip(expected, found, strict=True))
+            for difference in compare(one, other, f"{at}[{number}]")
+        ]
+    return [] if _same(expected, found) else [Difference(at, expected, found)]
+
+
+def _same(expected: Any, found: Any) -> bool:
+    if expected == "*":
+        return found is not None
+    pattern = pattern_of(expected)
+    if pattern is not None:
+        return isinstance(found, str) and re.search(pattern, found) is not None
+    if _number(expected) and _number(found):  # JSON has one kind of number
+        return bool(expected == found)
+    return type(expected) is type(found) and bool(expected == found)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -15,8 +15,7 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.located import Located, Path
+from hosting_emulator.scenario.located import Located, Path, ScenarioError
 
 #: No scenario needs more; a deeper or longer one is a mistake or an attack.
 DEEPEST = 20

@@ -6,6 +6,7 @@ some runtimes do not resolve names under `.localhost`.
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from http.cookies import CookieError, SimpleCookie
 
@@ -13,20 +14,17 @@ from aiohttp import web
 
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
 from hosting_emulator.calls.redeem_ticket import project_at, session_of
+from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming
-from hosting_emulator.engine.problem_documents import (
-    CONTENT_TYPE,
-    problem_document,
-    problem_headers,
-    status_of,
-)
-from hosting_emulator.engine.redeeming import COOKIE, redeem_at
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.pipeline import COOKIE, REDEEM_STEPS
+from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import host_name
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
+from hosting_emulator.server.public import carry_out
 from hosting_emulator.server.sites import Site
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
@@ -60,40 +58,33 @@ async def answer(
         return _refuse(
             Refused("invalid_request", "Redeem with GET.", status=405), engine, request, site
         )
-    incoming = Incoming(
+    x = ExchangeContext(
         method=request.method,
         path=path,
         query=query,
-        docs_url=lambda: _docs_url(request, site),
-        headers=lambda name: request.headers.getall(name, ()),
+        headers=PlainHeaders(),
         dev_port=site.tls_port,
         raw_headers=request.raw_headers,
+        docs_url=partial(_docs_url, request, site),
+        record=project,
     )
-    outgoing = redeem_at(engine, incoming, project)
-    if (durable := engine.durable()) is not None:
-        try:
-            await durable
-        except OSError as error:
-            failed = Refused("service_unavailable", f"Nothing changed: {error}.")
-            return _refuse(failed, engine, request, site)
-    headers = dict(outgoing.headers)
-    if outgoing.content_type:
-        headers["Content-Type"] = outgoing.content_type
-    return web.Response(status=outgoing.status, body=outgoing.body or None, headers=headers)
+    return _response(await carry_out(engine.exchange(x, REDEEM_STEPS), request))
+
+
+def _response(reply: Reply) -> web.Response:
+    headers = dict(reply.headers)
+    if reply.content_type:
+        headers["Content-Type"] = reply.content_type
+    return web.Response(status=reply.status, body=reply.body or None, headers=headers)
 
 
 def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Site) -> web.Response:
     assumptions = engine.world.assumptions
-    request_id = engine.request_id()
     docs_url = _docs_url(request, site) if assumptions.docs_url == "own" else assumptions.docs_url
-    headers = dict(problem_headers(refused, request_id))
+    reply = problem_reply(refused, engine.request_id(), docs_url, assumptions)
     if refused.status == 405:
-        headers["Allow"] = "GET"
-    return web.Response(
-        status=status_of(refused, assumptions),
-        body=problem_document(refused, request_id, docs_url, assumptions),
-        headers={"Content-Type": CONTENT_TYPE, **headers},
-    )
+        reply.headers = (*reply.headers, ("Allow", "GET"))
+    return _response(reply)
 
 
 def _docs_url(request: web.BaseRequest, site: Site) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooLong
 
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.problem_documents import CONTENT_TYPE, problem_document
+from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.server.framing import (
     INVALID,
     NO_METHOD,
@@ -182,10 +182,11 @@ class Protocol(web.RequestHandler):
         else:
             refused = Refused("invalid_request", self.refusal or _what_was_wrong(exc))
         request_id = f"req_unparsed_{next(_broken_requests)}"
+        reply = problem_reply(refused, request_id, _DOCS, DEFAULTS)
         response = web.Response(
-            status=refused.status,
-            body=problem_document(refused, request_id, _DOCS, Assumptions()),
-            headers={"Content-Type": CONTENT_TYPE, "X-Request-Id": request_id},
+            status=reply.status,
+            body=reply.body,
+            headers={"Content-Type": reply.content_type, "X-Request-Id": request_id},
         )
         response.force_close()
         return response

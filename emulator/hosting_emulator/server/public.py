@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from aiohttp import web
 
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming, Outgoing
+from hosting_emulator.engine.exchange import Durable, Exchange, ExchangeContext
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
 from hosting_emulator.server.ready_response import ReadyResponse
@@ -36,46 +38,43 @@ async def answer(
     body = b""
     if refused is None and request.can_read_body:
         body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
-    values = request.headers.getall
-    incoming = Incoming(
+    x = ExchangeContext(
         method=request.method,
         path=path,
         query=query,
-        docs_url=lambda: site.docs_url(request),
-        headers=lambda name: values(name, ()),
+        headers=request.headers,
         body=body,
         dev_port=site.tls_port,
-        refused=refused,
         raw_headers=request.raw_headers,
+        refused=refused,
+        docs_url=partial(site.docs_url, request),
     )
-    outgoing = engine.exchange(incoming)
-    if outgoing.resume:  # a fault delays the request before anything is done
-        await asyncio.sleep(outgoing.delay_ms / 1000)
-        outgoing = engine.exchange(incoming)
+    reply = await carry_out(engine.exchange(x), request)
+    if granted:
+        reply.headers = (*reply.headers, *granted)
+    return ReadyResponse(reply) if x.effect is None else FaultyResponse(reply, x.effect)
+
+
+async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:
+    """Carry an exchange through: the one place that awaits what it asks for on its way."""
+    error: OSError | None = None
     try:
-        durable = engine.durable()
-        if durable is not None:
-            try:
-                await durable
-            except OSError as error:
-                _log.error("a change could not be made durable: %s", error)
-                outgoing = _not_durable(engine, incoming)
-                outgoing.headers = (*outgoing.headers, *granted)
-                return _response(outgoing)
-        if outgoing.delay_ms:  # what was asked is done: it is late for nobody but the client
-            await client_lost(request, outgoing.delay_ms / 1000)
-        outgoing.headers = (*outgoing.headers, *granted)
-        return _response(outgoing) if outgoing.breakage is None else FaultyResponse(outgoing)
+        while True:
+            effect = exchange.send(error)
+            error = None
+            if isinstance(effect, Durable):
+                try:
+                    if (kept := effect.kept()) is not None:
+                        await kept
+                except OSError as failed:
+                    _log.error("a change could not be made durable: %s", failed)
+                    error = failed
+            elif effect.answered:  # what was asked is done: it is late for nobody but the client
+                await client_lost(request, effect.ms / 1000)
+            else:
+                await asyncio.sleep(effect.ms / 1000)
+    except StopIteration as done:
+        reply: Reply = done.value
+        return reply
     finally:
-        engine.release(outgoing)
-
-
-def _response(outgoing: Outgoing) -> ReadyResponse:
-    return ReadyResponse(outgoing.status, outgoing.content_type, outgoing.headers, outgoing.body)
-
-
-def _not_durable(engine: Engine, incoming: Incoming) -> Outgoing:
-    incoming.refused = Refused(
-        "service_unavailable", "The change could not be written to disk; it may be lost."
-    )
-    return engine.exchange(incoming)
+        exchange.close()

@@ -8,13 +8,15 @@ plain (another HTTP version's framing, a client that closes) is still decided by
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from email.utils import formatdate
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
 from aiohttp import web
 from aiohttp.http import HttpVersion10, HttpVersion11
+
+from hosting_emulator.calls.request import Reply
 
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus
@@ -22,16 +24,18 @@ _STATUS_LINES = {
 SERVER = "hosting-emulator"
 
 
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    """Return the Date header of a second (real time: it is about the connection)."""
+    return formatdate(second, usegmt=True)
+
+
 class ReadyResponse(web.StreamResponse):
     """Sends status, headers and body in one write. Its headers must be plain, single lines."""
 
-    def __init__(
-        self, status: int, content_type: str, headers: Iterable[tuple[str, str]], body: bytes
-    ) -> None:
-        super().__init__(status=status)
-        self._type = content_type
-        self._more = headers
-        self._bytes = body
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(status=reply.status or 200)
+        self._reply = reply
         self._keeps_alive = False
         self._request: web.BaseRequest | None = None
 
@@ -51,49 +55,30 @@ class ReadyResponse(web.StreamResponse):
         request = self._request
         assert request is not None
         head = self.head(request)
-        body = b"" if request.method == "HEAD" else self._bytes
         writer = request.writer
-        await writer.write(head + body)
+        await writer.write(head if request.method == "HEAD" else head + self._reply.body)
         await writer.write_eof()
 
     def head(self, request: web.BaseRequest) -> bytes:
-        """Return status line and headers, with the empty line after them."""
-        more = [*self._more]
+        """Return status line and headers, with the empty line after them.
+
+        Raises ValueError for a header that would break the answer.
+        """
+        reply = self._reply
+        text = (
+            f"{_STATUS_LINES[self.status]}Content-Type: {reply.content_type}\r\n"
+            f"Content-Length: {len(reply.body)}\r\nDate: {_date(int(time.time()))}\r\n"
+            f"Server: {SERVER}\r\n"
+        )
+        for name, value in reply.headers:
+            if "\r" in value or "\n" in value:
+                raise ValueError(f"the header {name} would break the answer")
+            text += f"{name}: {value}\r\n"
         if not self._keeps_alive:
-            more.append(("Connection", "close"))
+            text += "Connection: close\r\n"
         elif request.version == HttpVersion10:
-            more.append(("Connection", "keep-alive"))
-        head = ready_head(self.status, self._type, more, len(self._bytes))
+            text += "Connection: keep-alive\r\n"
+        head = (text + "\r\n").encode("utf-8", "surrogateescape")
         if request.version != HttpVersion11:
             head = head.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
         return head
-
-
-def ready_head(
-    status: int, content_type: str, more: Iterable[tuple[str, str]], length: int
-) -> bytes:
-    """Return status line and headers of an HTTP/1.1 response, with the empty line after them.
-
-    Raises ValueError for a header that would break the answer.
-    """
-    text = (
-        f"{_STATUS_LINES[status]}Content-Type: {content_type}\r\n"
-        f"Content-Length: {length}\r\nDate: {_date()}\r\nServer: {SERVER}\r\n"
-    )
-    for name, value in more:
-        if "\r" in value or "\n" in value:
-            raise ValueError(f"the header {name} would break the answer")
-        text += f"{name}: {value}\r\n"
-    return (text + "\r\n").encode("utf-8", "surrogateescape")
-
-
-_last_date = (0, "")
-
-
-def _date() -> str:
-    """Return the Date header of this second (real time: it is about the connection)."""
-    global _last_date
-    now = int(time.time())
-    if _last_date[0] != now:
-        _last_date = (now, formatdate(now, usegmt=True))
-    return _last_date[1]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from hosting_emulator.engine.commits import Keeper, Memory
+from hosting_emulator.engine.live_world import Keeper, Memory
 from hosting_emulator.storage.files import (
     make_private,
     make_private_folder,

@@ -12,7 +12,7 @@ import msgspec
 
 from hosting_emulator import __version__
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.engine.commits import Commit
+from hosting_emulator.engine.live_world import Commit
 from hosting_emulator.storage.format import FORMAT, StateRefused, check_format
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.world.tables import (

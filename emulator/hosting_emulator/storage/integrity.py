@@ -19,6 +19,7 @@ from hosting_emulator.contract.assumptions import (
     AssumptionRefused,
 )
 from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.faults.documents import what_is_wrong
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
@@ -34,6 +35,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 #: Far beyond any real count, and still within what ids and JSON numbers can carry.
 _MOST_DRAWS = 2**31
 _MOST_MS = 2**53
+_RULE = "rule of a fault"
 #: table -> field -> the table that has a row by that name.
 _LINKS: dict[str, dict[str, t.Table[Any]]] = {
     t.MEMBERSHIPS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
@@ -53,7 +55,7 @@ _LINKS: dict[str, dict[str, t.Table[Any]]] = {
     t.DEPLOYMENTS.name: {"project_id": t.PROJECTS, "operation_id": t.OPERATIONS},
     t.TICKETS.name: {"project_id": t.PROJECTS, "principal": t.PEOPLE},
     t.API_KEYS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
-    t.FAULTS.name: {"project": t.PROJECTS, "principal": t.PEOPLE},
+    _RULE: {"project": t.PROJECTS, "principal": t.PEOPLE},
 }
 #: table -> field -> the words it may have.
 _WORDS: dict[str, dict[str, Iterable[str]]] = {
@@ -194,8 +196,9 @@ def _wrong_event(rows: Rows, key: str, event: r.Event) -> str | None:
 
 def _wrong_fault(rows: Rows, key: str, fault: Fault) -> str | None:
     drawn = rows.get(t.STREAMS.name, {}).get("fault order", 0)
-    right = f"fault-{fault.order + 1}" == key and 0 <= fault.order < drawn
-    return None if right else "its order was not drawn yet, or is not that of its id"
+    if f"fault-{fault.order + 1}" != key or not 0 <= fault.order < drawn:
+        return "its order was not drawn yet, or is not that of its id"
+    return _wrong_fields(rows, _RULE, fault.rule) or what_is_wrong(fault)
 
 
 def _wrong_database(_: Rows, key: str, database: r.Database) -> str | None:

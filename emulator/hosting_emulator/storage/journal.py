@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from hosting_emulator import __version__
-from hosting_emulator.engine.commits import Commit
+from hosting_emulator.engine.live_world import Commit
 from hosting_emulator.storage.documents import read_row
 from hosting_emulator.storage.files import open_private, write_atomically
 from hosting_emulator.storage.format import (

@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
-from hosting_emulator.engine.commits import Commit
+from hosting_emulator.engine.live_world import Commit
 from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.format import JOURNAL, MARKER, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
@@ -41,7 +41,7 @@ def empty_trash(trash: Path) -> None:
 
 
 class DiskKeeper:
-    """Keeps one world's commits in a folder (see `engine.commits.Keeper`)."""
+    """Keeps one world's commits in a folder (see `engine.live_world.Keeper`)."""
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class DiskKeeper:
         starts: int = 0,
     ) -> None:
         self.starts = starts
+        self.waits = durability != "process"
         self._folder = folder
         self._world = world
         self._durability = durability
@@ -101,7 +102,7 @@ class DiskKeeper:
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await until all appended so far survives as `durability` says."""
-        return None if self._durability == "process" else self._syncer.wait_for(self._appended)
+        return None if not self.waits else self._syncer.wait_for(self._appended)
 
     def _sync(self) -> int:
         count = self._appended

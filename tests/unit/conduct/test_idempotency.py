@@ -254,9 +254,9 @@ def test_whether_a_refused_key_is_free_is_open(api: Watched):
 
 def test_a_second_attempt_while_the_first_is_under_way_is_the_same_request():
     api = Watched(idempotency_in_flight="refuse")
-    api.engine._in_flight.add(f"{api.world.indexes['person:owner']}|a")
+    api.engine.in_flight.add(f"{api.world.indexes['person:owner']}|a")
     assert api.apply_domains(key="a").json["code"] == "idempotency_key_reused"
-    api.engine._in_flight.clear()
+    api.engine.in_flight.clear()
     api.apply_domains(key="a")
 
     assert REUSED not in dict(api.broken())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.conduct.rules import Finding
 from hosting_emulator.conduct.watch import Conduct, watch_of
-from hosting_emulator.engine.exchange import Incoming
+from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
 from hosting_emulator.engine.history import Snapshot
-from hosting_emulator.engine.redeeming import redeem_at
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.engine.pipeline import REDEEM_STEPS
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.variation.worlds import read_variation, set_variation
 from hosting_emulator.world.tables import PROJECTS
 from hosting_emulator.world.value import Change
@@ -56,32 +57,31 @@ class Watched(InProcess):
     def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Answer:
         """Send a request that a fault holds up for so long, in real time, before it is done."""
         sent = [("Authorization", f"Bearer {self.token()}"), ("Idempotency-Key", options["key"])]
-        incoming = self._incoming(method, path, sent)
         self.fault(latency={"delay_ms": delay_ms})
-        assert self.engine.exchange(incoming).resume
+        exchange = self.engine.exchange(self._context(method, path, sent))
+        assert next(exchange) == Delay(delay_ms)
         between = options.get("between")
         if between is not None:
             between()
         self.machine.at_ms += delay_ms
-        outgoing = self.engine.exchange(incoming)
-        return Answer(outgoing.status, outgoing.body, dict(outgoing.headers))
+        reply = run_through(exchange)
+        return Answer(reply.status, reply.body, dict(reply.headers))
 
     def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> int:
         """Open a redeem address and return the status."""
         path, _, query = url.partition(".localhost")[2].partition("?")
-        incoming = self._incoming("GET", path, list((headers or {}).items()))
-        incoming.query = query
-        project = self.world.get(PROJECTS, self.project())
-        assert project is not None
-        return redeem_at(self.engine, incoming, project).status
+        context = self._context("GET", path, list((headers or {}).items()))
+        context.query = query
+        context.record = self.world.get(PROJECTS, self.project())
+        return run_through(self.engine.exchange(context, REDEEM_STEPS)).status
 
-    def _incoming(self, method: str, path: str, sent: list[tuple[str, str]]) -> Incoming:
-        return Incoming(
+    def _context(self, method: str, path: str, sent: list[tuple[str, str]]) -> ExchangeContext:
+        return ExchangeContext(
             method=method,
             path=path,
             query="",
             docs_url=lambda: "http://docs",
-            headers=lambda name: [v for k, v in sent if k.lower() == name.lower()],
+            headers=PlainHeaders(sent),
             raw_headers=[(k.encode(), v.encode()) for k, v in sent],
         )
 

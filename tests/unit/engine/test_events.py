@@ -2,7 +2,7 @@
 
 from hosting_emulator.engine.events import RING, Event, Feed
 from hosting_emulator.engine.history import Snapshot
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
 

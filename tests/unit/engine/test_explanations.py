@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.engine.explanations import STEPS, Explanations
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.tables import GRANTS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world

@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.limits import RateLimiter
+from hosting_emulator.engine.engine import RateLimiter
 
 START_MS = 1_000_000
 

@@ -3,8 +3,7 @@
 import pytest
 
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
-from hosting_emulator.engine.commits import Memory
-from hosting_emulator.engine.live_world import LiveWorld, StoreFailed
+from hosting_emulator.engine.live_world import LiveWorld, Memory, StoreFailed
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change

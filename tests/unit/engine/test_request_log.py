@@ -13,7 +13,7 @@ from hosting_emulator.engine.request_log import (
     exchange_view,
     problem_of,
 )
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.engine.why import why
-from hosting_emulator.faults.reading import arm
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world

@@ -2,8 +2,7 @@
 
 import pytest
 
-from hosting_emulator.engine.commits import Memory
-from hosting_emulator.engine.live_world import StoreFailed
+from hosting_emulator.engine.live_world import Memory, StoreFailed
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.world.records import Origin

@@ -11,8 +11,8 @@ from hosting_emulator.explore.kinds import KINDS, effect_of, faults_for
 from hosting_emulator.explore.planning import LIMIT, READ, REPEATED, SAME_LIMIT, document_of, plan
 from hosting_emulator.explore.points import CALLS, Point
 from hosting_emulator.explore.requests import number
-from hosting_emulator.faults.reading import read_fault
-from hosting_emulator.world.fault_records import KINDS as ALL_KINDS
+from hosting_emulator.faults.documents import read_fault
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import Change
@@ -22,7 +22,7 @@ MUTATION, READING = "create_user_api_key", "list_deployments"
 
 
 def test_there_is_no_kind_of_fault_that_is_not_tried():
-    assert set(KINDS) == set(ALL_KINDS)
+    assert set(KINDS) == set(fault_kinds())
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -33,7 +33,7 @@ def test_every_fault_that_is_tried_can_be_armed(call: str):
     armed = [read_fault(change, document_of(p, planned.requests[0])) for p in planned.points]
 
     assert len(armed) == len(planned.points)
-    assert {fault.times for fault in armed} == {1}
+    assert {fault.rule.times for fault in armed} == {1}
 
 
 def test_a_change_meets_each_fault_before_and_after_its_commit():

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.faults.deciding import Decision, Subject, decide
-from hosting_emulator.faults.reading import arm
-from hosting_emulator.faults.viewing import fault_view
+from hosting_emulator.calls.request import PlainHeaders
+from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
+from hosting_emulator.faults.documents import arm, fault_view
 from hosting_emulator.world.fault_records import Fault, Phase
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
@@ -42,14 +42,14 @@ class Desk:
         phase: Phase = "before_commit",
     ) -> Decision:
         """Decide one request."""
-        sent = headers or {}
-        subject = Subject(
+        sent = [(name, value) for name, values in (headers or {}).items() for value in values]
+        subject = FaultSubject(
             call=call,
             project=self.project(project) if project else None,
             principal=str(self.world.indexes[f"person:{who}"]),
             method=method,
             path=path,
-            headers=lambda name: sent.get(name, []),
+            headers=PlainHeaders(sent),
         )
         change = Change(self.world, self.now_ms)
         decision = decide(change, subject, phase)

@@ -95,7 +95,7 @@ def test_ttl_counts_from_when_it_was_armed(desk: Desk):
 def test_until_and_ttl_the_earlier_ends_it(desk: Desk):
     fault = desk.arm(timeout={}, until="10m", ttl="1m")
 
-    assert desk.fault(fault).until_ms == NOON_MS + MINUTE_MS
+    assert desk.fault(fault).rule.until_ms == NOON_MS + MINUTE_MS
 
 
 def test_requests_outside_its_time_are_seen_and_count_for_skip_first(desk: Desk):

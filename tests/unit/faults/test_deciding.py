@@ -4,14 +4,17 @@ from statistics import mean, stdev
 
 import pytest
 
-from hosting_emulator.faults.deciding import NOTHING
-from hosting_emulator.world.fault_records import (
-    LONGEST_DELAY_MS,
-    ConnectionReset,
-    RateLimit,
-    Timeout,
-)
+from hosting_emulator.faults.decisions import NOTHING, Decision
+from hosting_emulator.faults.kinds.connection_reset import ConnectionReset
+from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
+from hosting_emulator.faults.kinds.rate_limit import RateLimit
+from hosting_emulator.faults.kinds.timeout import Timeout
 from tests.unit.faults.conftest import Desk
+
+
+def waits(decision: Decision) -> int | None:
+    assert decision.problem is not None
+    return decision.problem.retry_after_seconds
 
 
 def test_without_faults_nothing_is_decided(desk: Desk):
@@ -98,7 +101,8 @@ def test_rate_limit_lets_so_many_pass_in_each_window(desk: Desk):
     assert desk.pattern(4) == "..xx"
     desk.now_ms += 20_500
     decision = desk.ask()
-    assert (decision.effect, decision.retry_after_seconds) == (RateLimit(2, "60s"), 40)
+    assert decision.effect == RateLimit(2, "60s")
+    assert waits(decision) == 40
     desk.now_ms += 39_500
     assert desk.pattern(3) == "..x"
     assert (desk.fault(fault).seen, desk.fault(fault).hits) == (8, 4)
@@ -107,7 +111,7 @@ def test_rate_limit_lets_so_many_pass_in_each_window(desk: Desk):
 def test_rate_limit_of_zero_refuses_all(desk: Desk):
     desk.arm(rate_limit={"limit": 0, "window": "10s"})
 
-    assert [desk.ask().retry_after_seconds for _ in range(2)] == [10, 10]
+    assert [waits(desk.ask()) for _ in range(2)] == [10, 10]
 
 
 def test_rate_limit_that_lets_pass_lets_the_next_fault_act(desk: Desk):

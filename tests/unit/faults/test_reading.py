@@ -6,8 +6,8 @@ import pytest
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.faults.reading import RULE_FIELDS, FaultRefused
-from hosting_emulator.world.fault_records import KINDS
+from hosting_emulator.faults.documents import RULE_FIELDS, FaultRefused
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.tables import FAULTS
 from tests.unit.faults.conftest import Desk
 
@@ -110,17 +110,13 @@ def test_ids_go_on_after_removal(desk: Desk):
 def test_effects_and_rules_share_no_name():
     from msgspec.structs import fields
 
-    options = {field.encode_name for kind in KINDS.values() for field in fields(kind)}
+    options = {field.encode_name for kind in fault_kinds().values() for field in fields(kind)}
 
     assert not options & set(RULE_FIELDS)
-    assert not set(KINDS) & set(RULE_FIELDS)
+    assert not set(fault_kinds()) & set(RULE_FIELDS)
 
 
-def test_handle_offers_the_rules():
-    from inspect import signature
+def test_handle_knows_the_rules():
+    from hosting_emulator.sdk import RULE
 
-    from hosting_emulator.sdk import HostingEmulator
-
-    offered = {name.rstrip("_") for name in signature(HostingEmulator.fault).parameters}
-
-    assert offered - {"self", "effect", "options"} == set(RULE_FIELDS)
+    assert set(RULE_FIELDS) == RULE

@@ -2,9 +2,8 @@
 
 import pytest
 
-from hosting_emulator.faults.kinds import CONDITIONS, EXAMPLES, MATCHES, describe_kinds
-from hosting_emulator.faults.reading import RULE_FIELDS
-from hosting_emulator.world.fault_records import KINDS
+from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds, describe_rule
+from hosting_emulator.faults.kinds import fault_kinds
 from tests.unit.faults.conftest import Desk
 
 
@@ -56,9 +55,9 @@ def test_view_leaves_out_what_was_not_said(desk: Desk):
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", fault_kinds())
 def test_view_can_be_armed_again(desk: Desk, kind: str):
-    first = desk.view(desk.arm(**{kind: EXAMPLES[kind]}))
+    first = desk.view(desk.arm(**{kind: dict(fault_kinds()[kind].example)}))
 
     again = desk.view(desk.arm(**{kind: first[kind]}))
 
@@ -66,11 +65,13 @@ def test_view_can_be_armed_again(desk: Desk, kind: str):
 
 
 def test_every_kind_has_an_example_of_known_options():
-    assert EXAMPLES.keys() == KINDS.keys()
     for kind in describe_kinds()["effects"]:
         assert kind["about"]
         assert set(kind["example"]) <= set(kind["options"])
 
 
 def test_every_field_of_a_rule_is_described():
-    assert {*MATCHES, *CONDITIONS} == set(RULE_FIELDS)
+    found = describe_kinds()
+
+    assert all(describe_rule().values())
+    assert [*found["matches"], *found["conditions"]] == list(RULE_FIELDS)

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.scenario.building import build_world
-from hosting_emulator.scenario.check import check_text
-from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.reading import read_scenario
-from hosting_emulator.scenario.story import Story
+from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.story import Story, check_text
 
 HEAD = "name: small\ndescription: A small one.\n"
 #: What stands under the head begins in this line.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.check import check_text
-from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.story import check_text
 from tests.unit.scenario.stories import refused, run, text_of
 
 WORLD = """
@@ -175,8 +175,8 @@ def test_an_error_names_place_found_and_near(rest, line, place, message):
 
 
 def test_a_list_is_no_scenario():
-    from hosting_emulator.scenario.check import check_text
-    from hosting_emulator.scenario.errors import ScenarioError
+    from hosting_emulator.scenario.located import ScenarioError
+    from hosting_emulator.scenario.story import check_text
 
     with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario is a mapping"):
         check_text("- a\n- b\n", "a.yaml")

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import pytest
 
@@ -266,13 +267,19 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(theme: int) -> None:
-    block = re.findall(r":root \{(.*?)\}", stylesheet(), re.DOTALL)[theme]
-    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+    base = files("hosting_emulator.server.dashboard").joinpath("static", "style", "base.css")
+    pair = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
+    found = re.findall(pair, base.read_text(encoding="utf-8") + stylesheet())
+    colours = {name: both[theme] for name, *both in found}
     pairs = [
-        *((text, back) for text in ("text", "quiet", "link") for back in ("page", "card", "code")),
+        *(
+            (text, back)
+            for text in ("text", "quiet", "accent")
+            for back in ("page", "card", "sunk")
+        ),
         *((text, "card") for text in ("key", "value")),
-        *((name, f"{name}-back") for name in ("green", "amber", "blue")),
-        ("quiet", "grey-back"),
+        *((name, f"{name}-back") for name in ("good", "warn", "busy", "bad")),
+        ("quiet", "calm-back"),
     ]
 
     too_faint = [pair for pair in pairs if contrast(*(colours[name] for name in pair)) < 4.5]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.engine.commits import Commit
+from hosting_emulator.engine.live_world import Commit
 from hosting_emulator.storage.format import FormatRefused, StateRefused, checked_line
 from hosting_emulator.storage.journal import FIRST_LINE, Journal, JournalLines, encode_line
 from tests.unit.storage.worlds_on_disk import busy, content, folder, read_world

@@ -18,7 +18,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import KINDS, Event
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.request_log import RequestFilter
-from hosting_emulator.faults.viewing import spent
+from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.requests import read_filter

@@ -7,9 +7,8 @@ from typing import Any
 from aiohttp import web
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.faults.kinds import describe_kinds
-from hosting_emulator.faults.reading import FaultRefused, arm
-from hosting_emulator.faults.viewing import fault_view, faults_in_order
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.documents import FaultRefused, arm, describe_kinds, fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world.fault_records import Fault

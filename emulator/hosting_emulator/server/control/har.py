@@ -14,7 +14,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
-from hosting_emulator.engine.redeeming import REDEEM_TICKET
+from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context

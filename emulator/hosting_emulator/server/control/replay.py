@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
 import msgspec
 from aiohttp import web
 
+from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Incoming
+from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.redeeming import REDEEM_TICKET
+from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.requests import find_entry
+from hosting_emulator.server.public import carry_out
 from hosting_emulator.world.tables import PEOPLE
 
 Headers = list[tuple[bytes, bytes]]
@@ -50,17 +52,13 @@ async def replay_request(context: Context, world: str, n: str) -> web.Response:
         raise ControlRefused(
             409, "Not replayed", f"request {entry.n} redeemed a ticket, which is good only once"
         )
-    incoming = _incoming(context, engine, entry, asked.same_key)
-    outgoing = engine.exchange(incoming)
-    if outgoing.resume:
-        await asyncio.sleep(outgoing.delay_ms / 1000)
-        outgoing = engine.exchange(incoming)
-    engine.release(outgoing)
+    exchange = engine.exchange(_sent_again(context, engine, entry, asked.same_key))
+    await carry_out(exchange, context.request)
     made = engine.log.newest(1)[0]
     return answers.json(Explanations(engine.log).whole(engine.world, made))
 
 
-def _incoming(context: Context, engine: Engine, entry: Entry, same_key: bool) -> Incoming:
+def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) -> ExchangeContext:
     headers = [*entry.headers, (OWN, b"replay")]
     token = _token(context, engine, entry)
     if token is not None:
@@ -68,15 +66,15 @@ def _incoming(context: Context, engine: Engine, entry: Entry, same_key: bool) ->
     if not same_key:
         # A key is only remembered with a commit, so the number of the last one makes it a new one.
         headers = _put(headers, b"Idempotency-Key", f"replay-of-{entry.n}-at-{engine.world.commit}")
-    site, request = context.site, context.request
-    return Incoming(
+    sent = [(name.decode(), value.decode("utf-8", "surrogateescape")) for name, value in headers]
+    return ExchangeContext(
         method=entry.method,
         path=entry.path,
         query=entry.query,
-        docs_url=lambda: site.docs_url(request),
-        headers=lambda name: _values(headers, name),
+        docs_url=partial(context.site.docs_url, context.request),
+        headers=PlainHeaders(sent),
         body=entry.body,
-        dev_port=site.tls_port,
+        dev_port=context.site.tls_port,
         raw_headers=headers,
     )
 
@@ -106,13 +104,4 @@ def _put(headers: Headers, name: bytes, value: str) -> Headers:
     return [
         (known, value.encode() if known.lower() == name.lower() else found)
         for known, found in headers
-    ]
-
-
-def _values(headers: Headers, name: str) -> list[str]:
-    wanted = name.lower().encode()
-    return [
-        value.decode("utf-8", "surrogateescape")
-        for known, value in headers
-        if known.lower() == wanted
     ]

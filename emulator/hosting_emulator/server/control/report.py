@@ -7,7 +7,8 @@ from aiohttp import web
 from hosting_emulator.engine.request_log import entry_view, problem_of
 from hosting_emulator.engine.why import why
 from hosting_emulator.engine.worlds import variation_view
-from hosting_emulator.faults.viewing import fault_view, faults_in_order
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.control.operations import unfinished

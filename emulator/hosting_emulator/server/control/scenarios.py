@@ -6,12 +6,12 @@ from aiohttp import web
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from hosting_emulator.engine.commits import Memory
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.scenario.building import build_world
-from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import Scenario, read_scenario
+from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import Story
 from hosting_emulator.server import answers

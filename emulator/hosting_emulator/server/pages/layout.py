@@ -18,6 +18,8 @@ DOCS_PATH: Final = "/_emulator/docs"
 """Where the pages are served; the `docs_url` of problem types ends with it."""
 ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
 """The problem catalogue; the page of one problem lies under it by its slug."""
+BASE_STYLE_PATH: Final = "/_emulator/static/dashboard/style/base.css"
+"""Colours and type, which the dashboard has too."""
 STYLE_PATH: Final = f"{DOCS_PATH}/style.css"
 """Where the server has to serve `stylesheet()`, as text/css."""
 OPENAPI_PATH: Final = "/_emulator/contract/openapi.json"
@@ -59,6 +61,7 @@ def page(title: str, body_html: str, *, base: str = "", head: str = "") -> str:
 <meta name="color-scheme" content="light dark">
 <title>{escape(title)} - hosting-emulator</title>
 <link rel="icon" href="data:,">
+<link rel="stylesheet" href="{here}{BASE_STYLE_PATH}">
 <link rel="stylesheet" href="{here}{STYLE_PATH}">
 {head}</head>
 <body>

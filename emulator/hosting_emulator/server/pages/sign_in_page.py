@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from hosting_emulator.server.pages.layout import STYLE_PATH
+from hosting_emulator.server.pages.layout import BASE_STYLE_PATH, STYLE_PATH
 from hosting_emulator.server.static import STATIC_PATH
 from hosting_emulator.world.records import Organization, Person
 
@@ -145,6 +145,7 @@ def _document(title: str, body: str) -> str:
 <meta name="color-scheme" content="light dark">
 <title>{escape(title)} - hosting-emulator</title>
 <link rel="icon" href="data:,">
+<link rel="stylesheet" href="{BASE_STYLE_PATH}">
 <link rel="stylesheet" href="{STYLE_PATH}">
 <link rel="stylesheet" href="{STATIC_PATH}/sign-in.css">
 </head>

@@ -1,4 +1,6 @@
+export function useState(start: null): [any, (next: any) => void];
 export function useState<T>(start: T | (() => T)): [T, (next: T | ((old: T) => T)) => void];
+export function useRef(start: null): { current: any };
 export function useRef<T>(start: T): { current: T };
 export function useEffect(work: () => void | (() => void), on?: any[]): void;
 export function useLayoutEffect(work: () => void | (() => void), on?: any[]): void;

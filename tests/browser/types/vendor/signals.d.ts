@@ -6,6 +6,7 @@ export interface ReadonlySignal<T = any> {
   readonly value: T;
   peek(): T;
 }
+export function signal(value: null | never[]): Signal<any>;
 export function signal<T>(value: T): Signal<T>;
 export function computed<T>(work: () => T): ReadonlySignal<T>;
 export function effect(work: () => void | (() => void)): () => void;

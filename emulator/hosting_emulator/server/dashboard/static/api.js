@@ -6,7 +6,6 @@ const CONTROL = "/_emulator";
 
 /** What the control API answers when it does not do what was asked. */
 export class ApiError extends Error {
-  /** @param {number} status @param {string} title @param {string} detail */
   constructor(status, title, detail) {
     super(detail || title);
     this.status = status;
@@ -35,7 +34,6 @@ async function ask(method, path, body) {
   throw new ApiError(answer.status, found?.title ?? answer.statusText, found?.detail ?? text);
 }
 
-/** @param {string} text @param {string} type */
 function parsed(text, type) {
   if (text === "") return null;
   return /[/+]json\b/.test(type) ? JSON.parse(text) : text;
@@ -43,15 +41,10 @@ function parsed(text, type) {
 
 /** @param {() => string} prefix */
 const below = (prefix) => ({
-  /** @param {string} path */
   get: (path) => ask("GET", prefix() + path),
-  /** @param {string} path @param {any} [body] */
   post: (path, body = {}) => ask("POST", prefix() + path, body),
-  /** @param {string} path @param {any} body */
   put: (path, body) => ask("PUT", prefix() + path, body),
-  /** @param {string} path @param {any} body */
   patch: (path, body) => ask("PATCH", prefix() + path, body),
-  /** @param {string} path */
   delete: (path) => ask("DELETE", prefix() + path),
 });
 

@@ -17,7 +17,7 @@ export const TopBar = () => html`<header class="bar">
 function WorldPicker() {
   const names = worlds.value.map(({ name }) => name);
   if (!names.includes(world.value)) names.push(world.value);
-  const choose = (/** @type {any} */ event) => {
+  const choose = (event) => {
     const { panel } = route.value;
     go(panel, "", {}, { world: event.target.value });
   };

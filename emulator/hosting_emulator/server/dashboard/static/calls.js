@@ -1,28 +1,41 @@
-// The calls of the contract, as the page sends them.
+// The calls of the contract, as the emulator describes them.
 
-/**
- * @typedef {{id: string, says: string, method: string, path: string, key?: boolean, body?: any, query?: string}} Call
- * @type {Call[]}
- */
-export const CALLS = [
-  { id: "initialize_managed_source", says: "Initialize managed source", method: "POST", path: "/v1/projects/{project_id}/source:initialize", key: true, body: { expected_source_generation: 0 } },
-  { id: "apply_project_domains", says: "Apply project domains", method: "PUT", path: "/v1/projects/{project_id}/domains", key: true },
-  { id: "get_operation", says: "Poll an operation", method: "GET", path: "/v1/operations/{operation_id}" },
-  { id: "list_deployments", says: "List deployments", method: "GET", path: "/v1/projects/{project_id}/deployments", query: "limit=5" },
-  { id: "set_project_powered_by_flag", says: "Show or hide the flag", method: "PUT", path: "/v1/projects/{project_id}/powered-by-flag", key: true, body: { enabled: true } },
-  { id: "get_dns_authorization", says: "Get DNS authorization", method: "GET", path: "/v1/projects/{project_id}/edge-dns" },
-  { id: "read_database_compute", says: "Read database compute", method: "GET", path: "/v1/projects/{project_id}/database/compute", query: "environment=dev" },
-  { id: "create_dev_access_ticket", says: "Create dev access ticket", method: "POST", path: "/v1/projects/{project_id}/dev-access-tickets" },
-  { id: "create_user_api_key", says: "Create user API key", method: "POST", path: "/v1/organizations/{organization_id}/user-api-keys", key: true, body: { name: "from the page" } },
-];
+import { api } from "./api.js";
+import { computed, signal } from "./lib.js";
+
+/** What stands in the query for a parameter that is no choice of a few words. */
+const PAGE_SIZE = 5;
+
+/** @typedef {{id: string, says: string, method: string, path: string, response: string, key: boolean, body?: any, query?: string}} Call */
+const described = signal([]);
+
+/** Every call with a body and a query that can be sent as they are; empty until they are known. */
+export const calls = computed(() => described.value.map(asCall));
+
+/** Ask for them, until the emulator answers. */
+export const startCalls = () => api.get("/contract/calls").then(({ items }) => (described.value = items), () => setTimeout(startCalls, 1000));
+
+/** @returns {Call} */
+const asCall = ({ call_id, summary, method, path, response, idempotent, body, query }) => ({
+  id: call_id,
+  says: summary,
+  method,
+  path,
+  response,
+  key: idempotent,
+  body: body.length ? Object.fromEntries(body.map(({ name, example }) => [name, example])) : undefined,
+  query: query
+    .map(({ name, schema }) => [name, schema.enum?.[0] ?? (schema.type === "integer" ? PAGE_SIZE : undefined)])
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]))
+    .join("&"),
+});
 
 /** What else a request can be. @type {Record<string, string>} */
 const MORE = { redeem_ticket: "Redeem a ticket" };
 
 /** What a call is called. @param {string | null} id */
-export const callName = (id) => CALLS.find((call) => call.id === id)?.says ?? MORE[id ?? ""] ?? id ?? "No call";
+export const callName = (id) => calls.value.find((call) => call.id === id)?.says ?? MORE[id ?? ""] ?? id ?? "No call";
 
-/** @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**

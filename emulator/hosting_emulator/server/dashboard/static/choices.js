@@ -10,7 +10,7 @@ import { spoken } from "./words.js";
 export function choicesFor(field) {
   const found = summary.value;
   if (!found) return [];
-  const named = (/** @type {any} */ row) => ({
+  const named = (row) => ({
     value: row.alias,
     label: row.name ? `${row.alias} (${row.name})` : row.alias,
   });

@@ -7,16 +7,14 @@ const PATIENCE_MS = 2000;
 /** @type {Map<string, {source: EventSource | null, state: string, ports: Set<MessagePort>, again?: number}>} */
 const streams = new Map();
 
-/** @param {string} world @param {MessagePort} port */
 function join(world, port) {
   const found = streams.get(world) ?? { source: null, state: "connecting", ports: new Set() };
   streams.set(world, found);
   found.ports.add(port);
   port.postMessage({ state: found.state });
-  if (!found.source) open(world);
+  if (!found.source) connect(world);
 }
 
-/** @param {string} world @param {MessagePort} port */
 function leave(world, port) {
   const found = streams.get(world);
   if (!found?.ports.delete(port) || found.ports.size) return;
@@ -25,11 +23,9 @@ function leave(world, port) {
   streams.delete(world);
 }
 
-/** @param {string} world */
-function open(world) {
+function connect(world) {
   const found = streams.get(world);
   if (!found) return;
-  /** @param {object} message */
   const tell = (message) => found.ports.forEach((port) => port.postMessage(message));
   const source = new EventSource(`/_emulator/worlds/${encodeURIComponent(world)}/events`);
   found.source = source;
@@ -37,14 +33,13 @@ function open(world) {
   source.onerror = () => {
     tell({ state: (found.state = "lost") });
     if (source.readyState !== EventSource.CLOSED) return; // it tries again by itself
-    found.again = setTimeout(() => open(world), PATIENCE_MS);
+    found.again = setTimeout(() => connect(world), PATIENCE_MS);
   };
   for (const kind of KINDS) {
     source.addEventListener(kind, ({ data }) => tell({ kind, data }));
   }
 }
 
-/** @param {MessagePort} port */
 function attend(port) {
   let here = "";
   port.onmessage = ({ data }) => {

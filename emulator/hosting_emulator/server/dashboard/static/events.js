@@ -21,7 +21,7 @@ export function listen(kind, handler) {
   return () => found.delete(handler);
 }
 
-/** @param {Kind} kind @param {any} data */
+/** @param {Kind} kind */
 function tell(kind, data) {
   listeners.get(kind)?.forEach((handler) => handler(data));
 }

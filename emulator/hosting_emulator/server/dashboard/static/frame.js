@@ -22,7 +22,6 @@ export function Frame() {
   <//>`;
 }
 
-/** @param {Event} event */
 function skip(event) {
   event.preventDefault(); // the hash is the address of a panel
   document.getElementById("panel-title")?.focus();
@@ -33,7 +32,6 @@ function Navigation() {
   const groups = [...new Set(PANELS.map(({ group }) => group))];
   /** @type {Record<string, number>} */
   const counts = { faults: live.value.length, operations: unfinished.value.length };
-  /** @type {{current: HTMLElement | null}} */
   const nav = useRef(null);
   useEffect(() => {
     const { current } = nav; // in a narrow window it is one line that scrolls
@@ -63,7 +61,7 @@ function Current() {
   const { panel, arg, query } = route.value;
   const row = PANELS.find(({ id }) => id === panel);
   const [, arrived] = useState(0);
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState(null);
   const load = () => {
     setError(null);
     if (row) loadPanel(row).then(() => arrived((turn) => turn + 1), setError);
@@ -82,7 +80,6 @@ function Current() {
     <${found} key=${`${panel} ${world.value}`} arg=${arg} query=${query} />`;
 }
 
-/** @param {{title: string, text: string}} props */
 const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>
   <p>${text} <a href=${link("overview", "", {}, "default")}>Go to the overview of the default world.</a></p>`;
 
@@ -102,7 +99,6 @@ function useFocusOnChange(panel, there) {
 }
 
 function Keys() {
-  /** @type {{current: HTMLDialogElement | null}} */
   const dialog = useRef(null);
   const shown = helpShown.value;
   useEffect(() => {

@@ -15,7 +15,6 @@ export const KEYS = /** @type {[string, string][]} */ ([
   ...PANELS.map(({ key, name }) => [`g ${key}`, name]),
 ]);
 
-/** @param {EventTarget | null} target */
 const writes = (target) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
@@ -39,7 +38,6 @@ export function startKeys() {
   });
 }
 
-/** @param {KeyboardEvent} event */
 function focusFilter(event) {
   /** @type {HTMLElement | null} */
   const field = document.querySelector("main input:not([type=checkbox]), main select");

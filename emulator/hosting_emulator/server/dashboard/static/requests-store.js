@@ -10,7 +10,6 @@ export const MOST = 500;
 export const FIRST = 200;
 const GATHER_MS = 250;
 
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const requests = signal([]);
 /** How many requests there have been. */
 export const total = signal(0);
@@ -54,7 +53,6 @@ function gather() {
   });
 }
 
-/** @param {any} item */
 function take(item) {
   if (item.n <= (requests.value[0]?.n ?? 0) && !coming.length) {
     if (item.n === 1) reloadRequests(); // the log was cleared and counts anew

@@ -36,7 +36,7 @@ export function useStill(rows, of, paused = false) {
         settle();
       },
       onFocusIn: () => (busy.current.focus = true),
-      onFocusOut: (/** @type {any} */ event) => {
+      onFocusOut: (event) => {
         if (event.currentTarget.contains(event.relatedTarget)) return;
         busy.current.focus = false;
         settle();

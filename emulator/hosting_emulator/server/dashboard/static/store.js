@@ -9,21 +9,15 @@ export { connection, listen } from "./events.js";
 export { go, link, route, world } from "./here.js";
 export { requests, total } from "./requests-store.js";
 
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const worlds = signal([]);
-/** @type {import("./vendor/signals.js").Signal<any>} */
 export const summary = signal(null);
-/** @type {import("./vendor/signals.js").Signal<any>} */
 export const clock = signal(null);
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const faults = signal([]);
 /** Those of them that may still act. */
 export const live = computed(() => faults.value.filter((fault) => !fault.spent));
-/** @type {import("./vendor/signals.js").Signal<any[]>} */
 export const unfinished = signal([]);
-/** @type {import("./vendor/signals.js").Signal<any>} */
 export const info = signal(null);
-/** Why this world cannot be shown, if it cannot. @type {import("./vendor/signals.js").Signal<any>} */
+/** Why this world cannot be shown, if it cannot. */
 export const trouble = signal(null);
 
 /** What is read out politely, and shown nowhere: for what the eye sees by itself. */
@@ -42,7 +36,6 @@ export const nowMs = computed(() => {
   return Date.parse(found.now) + passed * rate;
 });
 
-/** @param {any} found */
 function setClock(found) {
   clockCameAt = performance.now();
   clock.value = found;
@@ -106,7 +99,7 @@ export function calmly(work) {
 
 const refreshSoon = calmly(refresh);
 
-/** A fault was armed, counted a request, or was removed. @param {any} event */
+/** A fault was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
   const others = faults.value.filter((fault) => fault.id !== counts.id);
   if (removed) faults.value = others;

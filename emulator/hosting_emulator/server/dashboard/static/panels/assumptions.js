@@ -3,8 +3,7 @@ import { html, useRef, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
 import { act, ask, Badge, Button, Panel, Section, Shown } from "../parts.js";
-import { Find, has, prose } from "./find.js";
-import { toTitle } from "./focus.js";
+import { Find, has, prose, toTitle } from "./find.js";
 
 export default function Assumptions() {
   const all = useResource(() => inWorld.get("/assumptions"), { on: ["commit", "world"] });
@@ -17,17 +16,16 @@ export default function Assumptions() {
   const resetAll = async () => {
     const text = `Put ${changed.length === 1 ? "the one that was" : `all ${changed.length} that were`} changed back to the default?`;
     if (!await ask({ title: "Reset assumptions", text, yes: "Reset" })) return;
-    await set(Object.fromEntries(changed.map((/** @type {any} */ item) => [item.name, item.default])), "Every assumption is at its default.");
+    await set(Object.fromEntries(changed.map((item) => [item.name, item.default])), "Every assumption is at its default.");
     toTitle();
   };
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
   return html`<${Panel} title="Assumptions" actions=${actions}
     lead="Our answer where the contract is silent. A client should work with any of them.">
-    <${Shown} of=${all}>${(/** @type {any} */ found) => html`<${List} items=${found.items} set=${set} />`}<//>
+    <${Shown} of=${all}>${(found) => html`<${List} items=${found.items} set=${set} />`}<//>
   <//>`;
 }
 
-/** @param {any} item */
 const isChanged = (item) => textOf(item.value) !== textOf(item.default);
 
 /** A value as people write it; the emulator reads it back from that. @param {any} value @returns {string} */
@@ -41,7 +39,7 @@ function textOf(value) {
 function List({ items, set }) {
   const [text, setText] = useState("");
   // Those that were changed come first as the panel opens; after that no row moves.
-  const order = useRef(/** @type {string[]|null} */ (null));
+  const order = useRef(null);
   order.current ??= [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name);
   const places = order.current;
   const found = [...items]
@@ -59,7 +57,7 @@ function Row({ item, set }) {
   const value = textOf(item.value);
   const [draft, setDraft] = useState(value);
   const [shown, setShown] = useState(value);
-  const field = useRef(/** @type {HTMLElement|null} */ (null));
+  const field = useRef(null);
   if (shown !== value) {
     // It was changed, here or elsewhere: show what holds now.
     setShown(value);
@@ -67,7 +65,6 @@ function Row({ item, set }) {
   }
   const changed = isChanged(item);
   const id = `assumption-${item.name}`;
-  /** @param {any} to */
   const change = (to) => set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`);
   const reset = async () => {
     await change(item.default);
@@ -77,9 +74,9 @@ function Row({ item, set }) {
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
       ${Array.isArray(item.alternatives)
-        ? html`<select ref=${field} id=${id} value=${value} onChange=${(/** @type {any} */ event) => change(event.currentTarget.value)}>
+        ? html`<select ref=${field} id=${id} value=${value} onChange=${(event) => change(event.currentTarget.value)}>
             ${[item.default, ...item.alternatives].map((one) => html`<option key=${textOf(one)} value=${textOf(one)}>${textOf(one)}</option>`)}</select>`
-        : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(/** @type {any} */ event) => setDraft(event.currentTarget.value)} />
+        : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => setDraft(event.currentTarget.value)} />
             <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
       ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}
     </form>

@@ -45,9 +45,8 @@ async function advance(how) {
 
 function Move() {
   const due = clock.value.next_due_at;
-  /** @param {any} how */
   const move = (how) => act(() => advance(how), (/** @type {string} */ sentence) => sentence);
-  /** A form shows what is refused. @param {any} how */
+  /** A form shows what is refused. */
   const sent = async (how) => toast(await advance(how), "good");
   const until = {
     name: "until_operation", label: "Until an operation has ended", kind: "select", required: true,
@@ -92,7 +91,7 @@ function Mode() {
     <div class="row">
       ${mode === "scaled" && html`<label class="row">Rate
         <input type="number" name="rate" min="0.001" step="any" value=${rate}
-          onInput=${(/** @type {any} */ event) => setRate(event.currentTarget.value)} /></label>`}
+          onInput=${(event) => setRate(event.currentTarget.value)} /></label>`}
       <${Button} onClick=${change}>Set mode<//>
     </div>
   <//>`;

@@ -19,27 +19,24 @@ export default function Conduct({ query }) {
   const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client is done<//>`;
   return html`<${Panel} title="Conduct" actions=${done}
       lead="What the client did that the real service would not bear. Each rule is a sentence of the contract or of HTTP.">
-    <${Shown} of=${conduct} empty=${(/** @type {any} */ found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
-      ${(/** @type {any} */ found) => html`<${Findings} of=${found} />`}
+    <${Shown} of=${conduct} empty=${(found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
+      ${(found) => html`<${Findings} of=${found} />`}
     <//>
   <//>`;
 }
 
-/** @param {{of: any}} props */
 const Nothing = ({ of }) => html`Nothing was found in ${counted(of.judged, "request")}. ${of.remarks.join(" ")}`;
 
-/** @param {{of: any}} props */
 function Findings({ of }) {
   /** @type {string[]} */
   const rules = [...new Set(SEVERITIES.flatMap((severity) =>
-    of.findings.filter((/** @type {any} */ one) => one.severity === severity).map((/** @type {any} */ one) => one.rule)))];
+    of.findings.filter((one) => one.severity === severity).map((one) => one.rule)))];
   return html`<div class="stack">
     <p>${counted(of.findings.length, "finding")} in ${counted(of.judged, "request")}. <span class="quiet">${of.remarks.join(" ")}</span></p>
-    ${rules.map((rule) => html`<${Rule} key=${rule} findings=${of.findings.filter((/** @type {any} */ one) => one.rule === rule)} count=${of.counts[rule]} />`)}
+    ${rules.map((rule) => html`<${Rule} key=${rule} findings=${of.findings.filter((one) => one.rule === rule)} count=${of.counts[rule]} />`)}
   </div>`;
 }
 
-/** @param {{findings: any[], count: number}} props */
 function Rule({ findings, count }) {
   const [first] = findings;
   const left = Math.max(count, findings.length) - Math.min(findings.length, MOST);
@@ -57,7 +54,6 @@ function Rule({ findings, count }) {
   <//>`;
 }
 
-/** @param {{of: any}} props */
 function Finding({ of }) {
   const more = of.requests.length - MOST_LINKS + of.more_requests;
   return html`<p><${Badge} tone=${TONES[of.severity]}>${of.severity}<//> ${of.says}</p>

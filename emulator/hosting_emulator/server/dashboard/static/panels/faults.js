@@ -5,8 +5,7 @@ import { useResource } from "../resource.js";
 import { faults, refresh, summary } from "../store.js";
 import { act, ask, Badge, Button, Empty, Form, Loading, Panel, Section, Shown, Table, toast } from "../parts.js";
 import { choice, documentOf, fieldsOf } from "./fields.js";
-import { Pick } from "./find.js";
-import { removingRow, toTitle } from "./focus.js";
+import { Pick, removingRow, toTitle } from "./find.js";
 
 const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at"]);
 /** What most faults need; the rest unfolds. */
@@ -31,7 +30,7 @@ export default function Faults({ query }) {
         : html`<${Empty}>No fault is armed: every call is answered as it should be.<//>`}
     <//>
     <${Section} title="Arm a fault">
-      <${Shown} of=${about}>${(/** @type {any} */ d) => html`<${Arm} about=${d} first=${query.kind} />`}<//>
+      <${Shown} of=${about}>${(d) => html`<${Arm} about=${d} first=${query.kind} />`}<//>
     <//>
   <//>`;
 }
@@ -40,39 +39,34 @@ async function described() {
   const [kinds, schema, problems] = await Promise.all([
     api.get("/contract/fault-kinds"), api.get("/contract/scenario-schema.json"), api.get("/contract/problems"),
   ]);
-  return { ...kinds, defs: schema.$defs, codes: problems.items.map((/** @type {any} */ one) => choice(one.code)) };
+  return { ...kinds, defs: schema.$defs, codes: problems.items.map((one) => choice(one.code)) };
 }
 
 function Armed() {
-  /** @param {any} event @param {string} id */
   const remove = (event, id) => removingRow(event, () => act(async () => {
     await inWorld.delete(`/faults/${id}`);
     await refresh();
   }, `${id} is removed.`));
-  return html`<${Table} caption="Armed faults" rows=${faults.value} of=${(/** @type {any} */ fault) => fault.id} columns=${[
-    { name: "Fault", cell: (/** @type {any} */ fault) => html`<span class="whole">${fault.id}</span>` },
+  return html`<${Table} caption="Armed faults" rows=${faults.value} of=${(fault) => fault.id} columns=${[
+    { name: "Fault", cell: (fault) => html`<span class="whole">${fault.id}</span>` },
     { name: "Does", wide: true, cell: effectText },
     { name: "When", wide: true, cell: ruleText },
-    { name: "Seen", number: true, cell: (/** @type {any} */ fault) => fault.seen },
-    { name: "Hits", number: true, cell: (/** @type {any} */ fault) => fault.hits },
-    { name: "State", cell: (/** @type {any} */ fault) => fault.spent ? html`<${Badge} tone="calm">spent<//>` : html`<${Badge} tone="warn">armed<//>` },
-    { name: "Remove", cell: (/** @type {any} */ fault) => html`<${Button} small kind="quiet" label=${`Remove ${fault.id}`} onClick=${(/** @type {any} */ event) => remove(event, fault.id)}>Remove<//>` },
+    { name: "Seen", number: true, cell: (fault) => fault.seen },
+    { name: "Hits", number: true, cell: (fault) => fault.hits },
+    { name: "State", cell: (fault) => fault.spent ? html`<${Badge} tone="calm">spent<//>` : html`<${Badge} tone="warn">armed<//>` },
+    { name: "Remove", cell: (fault) => html`<${Button} small kind="quiet" label=${`Remove ${fault.id}`} onClick=${(event) => remove(event, fault.id)}>Remove<//>` },
   ]} />`;
 }
 
-/** @param {any} value */
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-/** @param {any} fault */
 const kindOf = (fault) => Object.keys(fault).find((name) => isObject(fault[name]) && name !== "header") ?? "";
 
-/** @param {any} fault */
 function effectText(fault) {
   const kind = kindOf(fault);
   const options = Object.entries(fault[kind] ?? {}).map(([name, value]) => `${name} ${value}`);
   return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${fault.phase.replace("_", " ")}</span>`;
 }
 
-/** @param {any} fault */
 function ruleText(fault) {
   const kind = kindOf(fault);
   const rule = Object.entries(fault).filter(([name]) => name !== kind && !NOT_RULE.has(name));
@@ -80,13 +74,12 @@ function ruleText(fault) {
   return text.join(", ") || html`<span class="quiet">any request, always</span>`;
 }
 
-/** @param {{about: any, first?: string}} props */
 function Arm({ about, first }) {
-  const kinds = about.effects.map((/** @type {any} */ one) => one.kind);
+  const kinds = about.effects.map((one) => one.kind);
   const [kind, setKind] = useState(kinds.includes(first) ? first : kinds[0]);
   const [all, setAll] = useState(false);
   if (!summary.value) return html`<${Loading} />`;
-  const effect = about.effects.find((/** @type {any} */ one) => one.kind === kind);
+  const effect = about.effects.find((one) => one.kind === kind);
   const known = { code: about.codes, method: METHODS };
   const options = fieldsOf(about.defs.Fault.properties[kind], about.defs, known)
     .map((field) => ({ ...field, value: String(effect.example[field.name] ?? field.value) }));
@@ -103,7 +96,7 @@ function Arm({ about, first }) {
     <${Pick} label="Kind" name="kind" value=${kind} set=${setKind} choices=${kinds.map(choice)} />
     <p class="quiet">${effect.about}</p>
     <label class="row"><input type="checkbox" name="all" checked=${all}
-      onChange=${(/** @type {any} */ event) => setAll(event.currentTarget.checked)} /> Every way to match and to count</label>
+      onChange=${(event) => setAll(event.currentTarget.checked)} /> Every way to match and to count</label>
     <${Form} key=${`${kind} ${all}`} fields=${[...options, ...rules]} submit="Arm" onSubmit=${arm} />
   </div>`;
 }

@@ -120,7 +120,7 @@ export function documentOf(fields, values) {
   return found;
 }
 
-/** @param {Field} field @param {any} value */
+/** @param {Field} field */
 function read({ type }, value) {
   if (type === "object") return pairs(value);
   return type === "integer" || type === "number" ? Number(value) : value;

@@ -1,4 +1,4 @@
-// What lists of words are searched with: a field to type in, and lists to choose from.
+// What lists are searched with: a field to type in, lists to choose from; and where focus goes when a row goes.
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { link } from "../store.js";
@@ -9,7 +9,7 @@ export function Find({ value, set, label = "Find" }) {
   return html`<div class="field find">
     <label for=${id}>${label}</label>
     <input type="search" id=${id} name="find" value=${value} autocomplete="off" spellcheck="false"
-      onInput=${(/** @type {any} */ event) => set(event.currentTarget.value)} />
+      onInput=${(event) => set(event.currentTarget.value)} />
   </div>`;
 }
 
@@ -21,7 +21,7 @@ export function Pick({ label, name, value, set, choices }) {
   const id = useId();
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <select id=${id} name=${name} value=${value} onChange=${(/** @type {any} */ event) => set(event.currentTarget.value)}>
+    <select id=${id} name=${name} value=${value} onChange=${(event) => set(event.currentTarget.value)}>
       ${choices.map((one) => html`<option key=${one.value} value=${one.value}>${one.label}</option>`)}
     </select>
   </div>`;
@@ -33,7 +33,6 @@ export function Pick({ label, name, value, set, choices }) {
  */
 export function Picks({ panel, items, chosen }) {
   const [text, setText] = useState("");
-  /** @type {{current: HTMLElement | null}} */
   const list = useRef(null);
   useLayoutEffect(() => {
     const at = /** @type {HTMLElement|null|undefined} */ (list.current?.querySelector("[aria-current]"));
@@ -56,3 +55,20 @@ export function has(text, words) {
 /** Text with `code` in it. @param {string} text */
 export const prose = (text) =>
   text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));
+
+/** To the panel's heading. */
+export const toTitle = () => document.getElementById("panel-title")?.focus();
+
+/**
+ * Remove a row by a button in it; focus goes to the next row's buttons, or to the panel's heading.
+ * @param {any} event @param {() => Promise<any>} work
+ */
+export async function removingRow(event, work) {
+  const row = event.currentTarget.closest("tr");
+  const next = row?.nextElementSibling ?? row?.previousElementSibling;
+  await work();
+  if (row?.isConnected) return;
+  const button = next?.isConnected ? next.querySelector("button") : null;
+  if (button) button.focus();
+  else toTitle();
+}

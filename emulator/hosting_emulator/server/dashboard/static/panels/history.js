@@ -7,7 +7,7 @@ import { useStill } from "../still.js";
 import { world } from "../store.js";
 import { spoken } from "../words.js";
 import { act, ask, Button, Moment, Panel, Section, Shown, Table } from "../parts.js";
-import { removingRow } from "./focus.js";
+import { removingRow } from "./find.js";
 
 const PAGE = 100;
 /** @type {any[]} */
@@ -24,16 +24,16 @@ function Commits() {
   const [limit, setLimit] = useState(PAGE);
   const history = useResource(() => inWorld.get(`/history?limit=${limit}`), { on: ["commit", "world"], deps: [limit] });
   const { items = NONE, first = 0 } = history.data ?? {};
-  const { rows, fresh, show, hold } = useStill(items, (/** @type {any} */ item) => item.commit);
+  const { rows, fresh, show, hold } = useStill(items, (item) => item.commit);
   const newest = items[0]?.commit;
   const older = items.length > 0 && items[items.length - 1].commit > first;
   return html`<${Section} title="Commits" actions=${fresh > 0 && html`<${Button} small onClick=${show}>${fresh} new<//>`}>
     <${Shown} of=${history}>${() => html`<div ...${hold}>
-      <${Table} caption="Commits, newest first" rows=${rows} of=${(/** @type {any} */ item) => item.commit} columns=${[
-        { name: "Commit", number: true, cell: (/** @type {any} */ item) => item.commit },
-        { name: "What", wide: true, cell: (/** @type {any} */ item) => html`${spoken(callName(item.title))}${item.says && html`<span class="quiet">: ${item.says}</span>`}` },
-        { name: "World time", cell: (/** @type {any} */ item) => html`<${Moment} at=${item.at} />` },
-        { name: "Go there", cell: (/** @type {any} */ item) => html`<${Ways} item=${item} last=${item.commit === newest} reload=${history.reload} />` },
+      <${Table} caption="Commits, newest first" rows=${rows} of=${(item) => item.commit} columns=${[
+        { name: "Commit", number: true, cell: (item) => item.commit },
+        { name: "What", wide: true, cell: (item) => html`${spoken(callName(item.title))}${item.says && html`<span class="quiet">: ${item.says}</span>`}` },
+        { name: "World time", cell: (item) => html`<${Moment} at=${item.at} />` },
+        { name: "Go there", cell: (item) => html`<${Ways} item=${item} last=${item.commit === newest} reload=${history.reload} />` },
       ]} /></div>
       ${older && html`<div class="row"><${Button} kind="quiet" onClick=${() => setLimit(limit + PAGE)}>Show ${PAGE} more<//></div>`}`}<//>
   <//>`;
@@ -57,10 +57,9 @@ function Ways({ item, last, reload }) {
   </span>`;
 }
 
-/** @param {number} commit */
 const fork = (commit) => act(
   () => inWorld.post("/fork", { commit }),
-  (/** @type {any} */ made) => `World ${made.name} begins at commit ${commit}; choose it above.`,
+  (made) => `World ${made.name} begins at commit ${commit}; choose it above.`,
 );
 
 function Snapshots() {
@@ -69,28 +68,26 @@ function Snapshots() {
     const made = await inWorld.post("/snapshots", {});
     await kept.reload();
     return made;
-  }, (/** @type {any} */ made) => `${made.id} is taken at commit ${made.commit}.`);
-  /** @param {any} one */
+  }, (made) => `${made.id} is taken at commit ${made.commit}.`);
   const restore = async (one) => {
     const text = `The state of ${world.value} becomes what it was at commit ${one.commit}: state, clock, faults and assumptions.`;
     if (!await ask({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true })) return;
     await act(() => inWorld.post(`/snapshots/${one.id}/restore`, {}), `${one.id} is restored.`);
   };
-  /** @param {any} event @param {any} one */
   const drop = (event, one) => removingRow(event, () => act(async () => {
     await inWorld.delete(`/snapshots/${one.id}`);
     await kept.reload();
   }, `${one.id} is deleted.`));
   return html`<${Section} title="Snapshots" lead="Set the state aside, and come back to it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
-    <${Shown} of=${kept} empty=${(/** @type {any} */ d) => !d.items.length && "No snapshot is kept."}>
-      ${(/** @type {any} */ d) => html`<${Table} caption="Kept snapshots" rows=${d.items} of=${(/** @type {any} */ one) => one.id} columns=${[
-        { name: "Snapshot", cell: (/** @type {any} */ one) => one.id },
-        { name: "Commit", number: true, cell: (/** @type {any} */ one) => one.commit },
-        { name: "World time", wide: true, cell: (/** @type {any} */ one) => html`<${Moment} at=${one.at} />` },
-        { name: "Use", cell: (/** @type {any} */ one) => html`<span class="row">
+    <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshot is kept."}>
+      ${(d) => html`<${Table} caption="Kept snapshots" rows=${d.items} of=${(one) => one.id} columns=${[
+        { name: "Snapshot", cell: (one) => one.id },
+        { name: "Commit", number: true, cell: (one) => one.commit },
+        { name: "World time", wide: true, cell: (one) => html`<${Moment} at=${one.at} />` },
+        { name: "Use", cell: (one) => html`<span class="row">
           <${Button} small kind="quiet" label=${`Restore ${one.id}`} onClick=${() => restore(one)}>Restore<//>
-          <${Button} small kind="quiet" label=${`Delete ${one.id}`} onClick=${(/** @type {any} */ event) => drop(event, one)}>Delete<//></span>` },
+          <${Button} small kind="quiet" label=${`Delete ${one.id}`} onClick=${(event) => drop(event, one)}>Delete<//></span>` },
       ]} />`}<//>
   <//>`;
 }

@@ -12,42 +12,40 @@ import { Picks } from "./find.js";
 export default function Interventions({ arg }) {
   const words = useResource(described, { on: [] });
   return html`<${Panel} title="Interventions" lead="Change the world from outside the contract: what no client could do, and what happens all the same.">
-    <${Shown} of=${words}>${(/** @type {any} */ found) => html`
+    <${Shown} of=${words}>${(found) => html`
       <div class="beside">
         <${Section} title="What is to happen">
           <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
-        <${Chosen} key=${arg} all=${found} one=${found.items.find((/** @type {any} */ item) => item.word === arg)} />
+        <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.word === arg)} />
       </div>`}<//>
   <//>`;
 }
 
-/** @param {any} one */
 const asPick = ({ word, about }) => ({ id: word, name: spoken(word), about });
 
 async function described() {
   const [words, schema, assumptions] = await Promise.all([
     api.get("/contract/interventions"), api.get("/contract/scenario-schema.json"), api.get("/contract/assumptions"),
   ]);
-  const { default: permissions } = assumptions.items.find((/** @type {any} */ one) => one.name === "key_permissions");
+  const { default: permissions } = assumptions.items.find((one) => one.name === "key_permissions");
   return { items: words.items, defs: schema.$defs, permissions };
 }
 
 /** What can be chosen and is in no summary: tickets and keys that can still be used. */
 async function things() {
   const [projects, keys] = await Promise.all([inWorld.get("/projects"), inWorld.get("/keys")]);
-  const tickets = projects.items.flatMap((/** @type {any} */ project) => project.tickets)
-    .filter((/** @type {any} */ ticket) => ticket.state === "unused");
-  const active = keys.items.filter((/** @type {any} */ key) => !key.revoked && !key.expired);
+  const tickets = projects.items.flatMap((project) => project.tickets)
+    .filter((ticket) => ticket.state === "unused");
+  const active = keys.items.filter((key) => !key.revoked && !key.expired);
   return {
-    ticket: tickets.map((/** @type {any} */ one) => ({ value: one.id, label: `${one.who}'s …${one.id.slice(-6)}` })),
-    key: active.map((/** @type {any} */ one) => ({ value: one.id, label: `${one.name} (${one.who})` })),
+    ticket: tickets.map((one) => ({ value: one.id, label: `${one.who}'s …${one.id.slice(-6)}` })),
+    key: active.map((one) => ({ value: one.id, label: `${one.name} (${one.who})` })),
   };
 }
 
-/** @param {{one?: any, all: any}} props */
 function Chosen({ one, all }) {
   const [result, setResult] = useState("");
-  const place = useRef(/** @type {HTMLElement|null} */ (null));
+  const place = useRef(null);
   const holders = useResource(things, { on: ["commit", "world"] });
   useEffect(() => {
     if (one) place.current?.focus();
@@ -78,5 +76,4 @@ function toShow(field, permissions) {
   return { ...field, help: [field.help, `there is no ${field.label} now`].filter(Boolean).join("; ") };
 }
 
-/** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -10,18 +10,17 @@ import { counted, sinceNow, span, spoken } from "../words.js";
 /** @param {{id: string}} props */
 export function OperationDetail({ id }) {
   const found = useResource(() => inWorld.get(`/operations/${id}/why`), { on: ["commit", "clock", "world", "fault"] });
-  /** @type {{current: HTMLElement | null}} */
   const heading = useRef(null);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
     heading.current?.scrollIntoView({ block: "nearest" });
   }, []);
   return html`<section class="card" aria-labelledby="operation-title">
-    <header class="card-head">
+    <header class="spread">
       <h2 id="operation-title" tabindex="-1" ref=${heading}>Operation <code>${id}</code></h2>
       <a class="button small quiet" href=${link("operations")}>Close</a>
     </header>
-    <${Shown} of=${found}>${(/** @type {any} */ why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
+    <${Shown} of=${found}>${(why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
   </section>`;
 }
 

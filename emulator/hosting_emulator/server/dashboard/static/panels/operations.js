@@ -22,19 +22,18 @@ export default function Operations({ arg }) {
     lead=${open ? `${counted(open, "operation")} under way.` : "No operation is under way."}
     actions=${html`<a class="button primary" href=${link("try", "", { call: "initialize_managed_source" })}>Start an operation</a>`}>
     ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
-    <${Shown} of=${found} empty=${(/** @type {any} */ data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
-      ${(/** @type {any} */ data) => html`<${Section} title="Over world time" lead="As far as the history remembers.">
+    <${Shown} of=${found} empty=${(data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
+      ${(data) => html`<${Section} title="Over world time" lead="As far as the history remembers.">
           <${Timeline} items=${data.items} now=${data.now} current=${arg} />
         <//>
-        <${Table} caption="Operations, newest first" rows=${data.items} of=${(/** @type {any} */ row) => row.id} current=${arg}
-          open=${(/** @type {any} */ row) => go("operations", row.id)} columns=${COLUMNS} />
+        <${Table} caption="Operations, newest first" rows=${data.items} of=${(row) => row.id} current=${arg}
+          open=${(row) => go("operations", row.id)} columns=${COLUMNS} />
         ${data.items.length < data.total && html`<p class="row"><span class="small quiet">The newest ${data.items.length} of ${data.total.toLocaleString("en")}.</span>
           ${limit < MOST && html`<${Button} small label="More operations" onClick=${() => setLimit(Math.min(MOST, limit * 2))}>More<//>`}</p>`}`}
     <//>
   <//>`;
 }
 
-/** @param {any} row */
 const last = (row) => row.spans[row.spans.length - 1];
 
 /** @type {import("../parts/table.js").Column[]} */

@@ -1,7 +1,7 @@
 // The overview: where the emulator is, a token for anybody, what is under way and what is armed.
 
 import { inWorld, tokenOf } from "../api.js";
-import { CALLS, curl } from "../calls.js";
+import { calls, curl } from "../calls.js";
 import { html, useState } from "../lib.js";
 import { Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
 import { clock, info, link, live, summary, total, unfinished } from "../store.js";
@@ -23,7 +23,6 @@ export default function Overview() {
   <//>`;
 }
 
-/** @param {{of: any}} props */
 function Counts({ of }) {
   const { counts } = of;
   const shown = [
@@ -39,10 +38,8 @@ function Counts({ of }) {
   </ul>`;
 }
 
-/** @param {{text: string, what: string}} props */
 const Address = ({ text }) => html`<span class="spread tight"><code>${text}</code><${CopyButton} text=${text} /></span>`;
 
-/** @param {{of: any}} props */
 function Where({ of }) {
   const facts = info.value;
   const openapi = `${of.control_url}/openapi.json`;
@@ -84,7 +81,6 @@ function Now() {
   <//>`;
 }
 
-/** @param {{none: string, rows: {id: string, to: string, text: string, badge: any}[], more: string}} props */
 function Names({ none, rows, more }) {
   if (!rows.length) return none;
   return html`<ul class="names">
@@ -93,13 +89,12 @@ function Names({ none, rows, more }) {
   </ul>`;
 }
 
-/** @param {{of: any}} props */
 function People({ of }) {
   if (!of.people.length) return html`<${Section} title="People"><${Empty}>Nobody lives in this world.<//><//>`;
   return html`<${Section} title="Tokens" lead="Anybody in the world can have a bearer token; nobody has a password.">
     <ul class="people">
       ${of.people.map(
-        (/** @type {any} */ person) => html`<li key=${person.alias} class="spread">
+        (person) => html`<li key=${person.alias} class="spread">
           <span><b>${person.alias}</b> <span class="quiet">${person.name}</span></span>
           <span class="row">
             <${CopyButton} label=${html`Copy token<span class="visually-hidden"> of ${person.alias}</span>`} text=${() => tokenOf(person.alias)} />
@@ -111,21 +106,19 @@ function People({ of }) {
   <//>`;
 }
 
-/** @param {any} of @param {string} [token] */
 function command(of, token) {
-  const call = CALLS.find(({ id }) => id === "list_deployments");
-  const project = of.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? of.projects[0];
+  const call = calls.value.find(({ id }) => id === "list_deployments");
+  const project = of.projects.find((row) => row.alias === "shop") ?? of.projects[0];
   if (!call || !project) return "";
   const path = call.path.replace("{project_id}", project.id);
   return curl({ method: "GET", url: `${of.base_url}${path}?${call.query}`, token });
 }
 
-/** @param {{of: any}} props */
 function FirstRequest({ of }) {
   const text = command(of);
-  const [key, setKey] = useState(/** @type {any} */ (null));
+  const [key, setKey] = useState(null);
   if (!text) return null;
-  const who = of.people.find((/** @type {any} */ row) => row.alias === "owner") ?? of.people[0];
+  const who = of.people.find((row) => row.alias === "owner") ?? of.people[0];
   const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
   return html`<${Section} title="A first request" lead="Into a shell; the copied text has a fresh token in it.">
     <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />

@@ -20,9 +20,8 @@ export function focusField() {
 }
 
 export function OwnScenario() {
-  const [error, setError] = useState(/** @type {any} */ (null));
-  const [told, setTold] = useState(/** @type {any} */ (null));
-  /** @type {{current: HTMLTextAreaElement | null}} */
+  const [error, setError] = useState(null);
+  const [told, setTold] = useState(null);
   const area = useRef(null);
   const id = useId();
   useEffect(() => {
@@ -61,7 +60,7 @@ export function OwnScenario() {
         <label for=${id}>Scenario, as YAML</label>
         <textarea id=${id} class="yaml" ref=${area} rows="18" spellcheck="false" autocapitalize="off" wrap="off" value=${draft.value}
           aria-invalid=${error ? "true" : undefined} aria-describedby=${error ? `${id}-error ${id}-help` : `${id}-help`}
-          onInput=${(/** @type {any} */ event) => (draft.value = event.currentTarget.value)}></textarea>
+          onInput=${(event) => (draft.value = event.currentTarget.value)}></textarea>
         <small id=${`${id}-help`} class="quiet">What may stand in it: <a href="/_emulator/contract/scenario-schema.json">the schema</a>, or any scenario of the library.</small>
       </div>
       ${error && html`<${Wrong} id=${`${id}-error`} of=${error} />`}

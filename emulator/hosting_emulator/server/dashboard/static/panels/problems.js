@@ -12,11 +12,10 @@ const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label
 export default function Problems({ query }) {
   const problems = useResource(() => api.get("/contract/problems"), { on: [] });
   return html`<${Panel} title="Problems" lead="Every code that a failure may carry, and what a client is to do about it.">
-    <${Shown} of=${problems}>${(/** @type {any} */ found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}<//>
+    <${Shown} of=${problems}>${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}<//>
   <//>`;
 }
 
-/** @param {{items: any[], first: string}} props */
 function Catalogue({ items, first }) {
   const [text, setText] = useState(first);
   const [status, setStatus] = useState("");
@@ -35,16 +34,16 @@ function Catalogue({ items, first }) {
       <p class="quiet">${found.length} of ${items.length}</p>
     </search>
     ${found.length
-      ? html`<${Table} caption="Problem codes" rows=${found} of=${(/** @type {any} */ item) => item.code} columns=${COLUMNS} />`
+      ? html`<${Table} caption="Problem codes" rows=${found} of=${(item) => item.code} columns=${COLUMNS} />`
       : html`<p class="quiet">No code is like that.</p>`}
   <//>`;
 }
 
 const COLUMNS = [
-  { name: "Code", cell: (/** @type {any} */ item) => html`<a href=${pageOf(item.code)}><code>${item.code}</code></a>` },
-  { name: "Status", number: true, cell: (/** @type {any} */ item) => item.status },
-  { name: "Retry", cell: (/** @type {any} */ item) => item.retryable ? html`<${Badge} tone="busy">retryable<//>` : html`<${Badge} tone="calm">no<//>` },
-  { name: "What it means", wide: true, cell: (/** @type {any} */ item) => html`${prose(item.meaning)} <span class="quiet">${prose(item.suggested_action)}</span>` },
+  { name: "Code", cell: (item) => html`<a href=${pageOf(item.code)}><code>${item.code}</code></a>` },
+  { name: "Status", number: true, cell: (item) => item.status },
+  { name: "Retry", cell: (item) => item.retryable ? html`<${Badge} tone="busy">retryable<//>` : html`<${Badge} tone="calm">no<//>` },
+  { name: "What it means", wide: true, cell: (item) => html`${prose(item.meaning)} <span class="quiet">${prose(item.suggested_action)}</span>` },
 ];
 
 /** The page that a problem's `type` links to. @param {string} code */

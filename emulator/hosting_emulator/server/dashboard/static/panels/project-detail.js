@@ -17,7 +17,6 @@ export const ProjectDetail = ({ of, more }) => html`<div class="grid">
   <${People} of=${of} />
 </div>`;
 
-/** @param {{of: any}} props */
 function About({ of }) {
   const project = of.alias;
   return html`<${Section} title="Project" actions=${html`<a class="button small" href=${link("requests", "", { project: of.id })}>Its requests</a>`}>
@@ -42,7 +41,7 @@ function About({ of }) {
 
 /** The flag is changed as a client would: by call 1, as the project's owner. @param {{of: any}} props */
 function Flag({ of }) {
-  const owner = of.people.find((/** @type {any} */ row) => row.role === "owner")?.who;
+  const owner = of.people.find((row) => row.role === "owner")?.who;
   const { enabled, enabled_at } = of.flag;
   const turn = async () => {
     const path = `/v1/projects/${of.id}/powered-by-flag`;
@@ -68,7 +67,6 @@ const DNS_STEPS = /** @type {Record<string, string[]>} */ ({
   revoked: ["pending"],
 });
 
-/** @param {{of: any}} props */
 function Dns({ of }) {
   const { dns } = of;
   const choices = DNS_STEPS[dns.status] ?? [];
@@ -94,7 +92,7 @@ const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments
     ]} />
     ${of.claim && html`<${Intervene} word="fail_deployment" label="Fail the one under way" danger fixed=${{ operation: of.claim }} />`}`}>
   ${of.deployments.length
-    ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(/** @type {any} */ row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
+    ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
       ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
         <${Button} small label="More deployments" onClick=${more}>More<//></p>`}`
     : html`<${Empty}>Nothing was deployed yet.<//>`}
@@ -109,7 +107,6 @@ const DEPLOYMENT_COLUMNS = [
   { name: "Updated", cell: (row) => html`<${Moment} at=${row.updated_at} />` },
 ];
 
-/** @param {{of: any, name: string}} props */
 function Database({ of, name }) {
   const { data_mode, provider_failing, compute } = of.databases[name];
   const fixed = { project: of.alias, environment: name };
@@ -133,10 +130,9 @@ function Database({ of, name }) {
   <//>`;
 }
 
-/** @param {{of: any}} props */
 const Tickets = ({ of }) => html`<${Section} title="Dev access tickets">
   ${of.tickets.length
-    ? html`<${Table} caption="Tickets" rows=${of.tickets} of=${(/** @type {any} */ row) => row.id} columns=${TICKET_COLUMNS} />`
+    ? html`<${Table} caption="Tickets" rows=${of.tickets} of=${(row) => row.id} columns=${TICKET_COLUMNS} />`
     : html`<${Empty}>No ticket was issued. <a href=${link("try", "", { call: "create_dev_access_ticket", project_id: of.id })}>Create one</a><//>`}
 <//>`;
 
@@ -154,13 +150,12 @@ const TICKET_COLUMNS = [
   },
 ];
 
-/** @param {{of: any}} props */
 const People = ({ of }) => html`<${Section} title="People">
   ${of.people.length
-    ? html`<${Table} caption="People and roles" rows=${of.people} of=${(/** @type {any} */ row) => row.who} columns=${[
-        { name: "Who", cell: (/** @type {any} */ row) => row.who },
-        { name: "Role", cell: (/** @type {any} */ row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
-        { name: "Intervene", cell: (/** @type {any} */ row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
+    ? html`<${Table} caption="People and roles" rows=${of.people} of=${(row) => row.who} columns=${[
+        { name: "Who", cell: (row) => row.who },
+        { name: "Role", cell: (row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
+        { name: "Intervene", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
           { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
         ]} />` },
       ]} />`

@@ -17,22 +17,21 @@ export default function Projects({ arg }) {
   const keys = useResource(() => inWorld.get("/keys"));
   if (arg) {
     return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" href=${link("projects")}>All projects</a>`}>
-      <${Shown} of=${projects} empty=${(/** @type {any} */ found) => !pick(found, arg) && html`No project is called ${arg}. <a href=${link("projects")}>All projects</a>`}>
-        ${(/** @type {any} */ found) => html`<${ProjectDetail} of=${pick(found, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
+      <${Shown} of=${projects} empty=${(found) => !pick(found, arg) && html`No project is called ${arg}. <a href=${link("projects")}>All projects</a>`}>
+        ${(found) => html`<${ProjectDetail} of=${pick(found, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
       <//>
     <//>`;
   }
   return html`<${Panel} title="Projects" lead="What the world holds. Interventions stand beside the things they change.">
-    <${Shown} of=${projects} empty=${(/** @type {any} */ found) => !found.items.length && "This world has no project."}>
-      ${(/** @type {any} */ found) => html`<${Table} caption="Projects" rows=${found.items} of=${(/** @type {any} */ row) => row.id}
-        open=${(/** @type {any} */ row) => go("projects", row.alias)} columns=${COLUMNS} />`}
+    <${Shown} of=${projects} empty=${(found) => !found.items.length && "This world has no project."}>
+      ${(found) => html`<${Table} caption="Projects" rows=${found.items} of=${(row) => row.id}
+        open=${(row) => go("projects", row.alias)} columns=${COLUMNS} />`}
     <//>
     <${Keys} of=${keys} />
   <//>`;
 }
 
-/** @param {any} found @param {string} name */
-const pick = (found, name) => found.items.find((/** @type {any} */ row) => row.alias === name || row.id === name);
+const pick = (found, name) => found.items.find((row) => row.alias === name || row.id === name);
 
 /** @type {import("../parts/table.js").Column[]} */
 const COLUMNS = [
@@ -47,12 +46,11 @@ const COLUMNS = [
 
 /** @param {{of: import("../resource.js").Resource<any>}} props */
 const Keys = ({ of }) => html`<${Section} title="API keys" lead="Their values were shown once, and are not kept.">
-  <${Shown} of=${of} empty=${(/** @type {any} */ found) => !found.items.length && "No API key was made."}>
-    ${(/** @type {any} */ found) => html`<${Table} caption="API keys, newest first" rows=${found.items} of=${(/** @type {any} */ row) => row.id} columns=${KEY_COLUMNS} />`}
+  <${Shown} of=${of} empty=${(found) => !found.items.length && "No API key was made."}>
+    ${(found) => html`<${Table} caption="API keys, newest first" rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>
 <//>`;
 
-/** @param {any} row */
 const keyState = (row) => (row.revoked ? "revoked" : row.expired ? "expired" : "active");
 
 /** @type {import("../parts/table.js").Column[]} */

@@ -11,22 +11,20 @@ import { spoken } from "../words.js";
 /** @param {{n: string, close: () => void}} props */
 export function RequestDetail({ n, close }) {
   const found = useResource(() => inWorld.get(`/requests/${n}`), { on: [] });
-  /** @type {{current: HTMLElement | null}} */
   const heading = useRef(null);
   useEffect(() => {
     const { activeElement } = document;
     if (activeElement?.closest(".requests, .detail") || activeElement === document.body) heading.current?.focus();
   }, []);
   return html`<section class="card detail" aria-labelledby="detail-title">
-    <header class="card-head">
+    <header class="spread">
       <h2 id="detail-title" tabindex="-1" ref=${heading}>Request ${n}</h2>
       <${Button} small kind="quiet" onClick=${close}>Close<//>
     </header>
-    <${Shown} of=${found}>${(/** @type {any} */ item) => html`<${Whole} item=${item} />`}<//>
+    <${Shown} of=${found}>${(item) => html`<${Whole} item=${item} />`}<//>
   </section>`;
 }
 
-/** @param {{item: any}} props */
 function Whole({ item }) {
   const { request, answer } = item;
   return html`<div class="stack">
@@ -61,7 +59,6 @@ function Trail({ item }) {
 /** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} says */
 const idle = (step, says) => step === "fault" && / did not act: |not match the request\.$|^Commit /.test(says);
 
-/** @param {{item: any}} props */
 function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => async () => {
     const done = await act(
@@ -80,7 +77,6 @@ function Acts({ item }) {
 
 const LEFT_OUT = /^(x-emulator-own|host|authorization|user-agent|accept.*|content-length|connection|origin|referer|sec-.*|cookie)$/i;
 
-/** @param {any} item @param {string} [token] */
 function command(item, token) {
   const base = new URL(summary.peek()?.base_url ?? location.origin);
   const prefix = item.path.startsWith("/worlds/") ? base.origin : base.href.replace(/\/$/, "");
@@ -95,13 +91,10 @@ function command(item, token) {
   });
 }
 
-/** @param {any} headers @returns {[string, string][]} */
 const pairs = (headers) => (Array.isArray(headers) ? headers : Object.entries(headers));
 
-/** @param {any} body */
 const text = (body) => (body == null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body));
 
-/** @param {{name: string, of: any}} props */
 function Side({ name, of }) {
   const headers = pairs(of.headers);
   return html`<section aria-label=${name} class="stack tight">

@@ -1,6 +1,6 @@
 // Live requests: what comes is shown as it comes, and nothing moves under the pointer.
 
-import { CALLS, callName } from "../calls.js";
+import { callName, calls } from "../calls.js";
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
 import { Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel } from "../parts.js";
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
@@ -48,12 +48,12 @@ function matches(item, query) {
 
 /** @param {{query: Record<string, string>}} props */
 function Filter({ query }) {
-  const set = (/** @type {string} */ name) => (/** @type {any} */ event) =>
+  const set = (/** @type {string} */ name) => (event) =>
     go("requests", route.value.arg, { ...query, [name]: event.target.value }, { replace: true });
-  const people = [...(summary.value?.people ?? []).map((/** @type {any} */ row) => row.alias), "nobody"];
+  const people = [...(summary.value?.people ?? []).map((row) => row.alias), "nobody"];
   return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${set("text")} />
-    <${Choose} name="Call" value=${query.call} on=${set("call")} of=${CALLS.map(({ id }) => [id, callName(id)])} />
+    <${Choose} name="Call" value=${query.call} on=${set("call")} of=${calls.value.map(({ id, says }) => [id, says])} />
     <${Choose} name="Status" value=${query.status} on=${set("status")} of=${["2xx", "4xx", "5xx"].map((word) => [word, word])} />
     <${Choose} name="Person" value=${query.who} on=${set("who")} of=${people.map((alias) => [alias, alias])} />
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}
@@ -66,7 +66,6 @@ const Choose = ({ name, value = "", on, of }) => html`<select aria-label=${name}
   ${of.map(([id, says]) => html`<option key=${id} value=${id} selected=${id === value}>${says}</option>`)}
 </select>`;
 
-/** @param {{rows: any[], hold: any, current: number, query: any, filtered: boolean}} props */
 function List({ rows, hold, current, query, filtered }) {
   const state = requestsState.value;
   if (state === "loading") return html`<${Loading} />`;
@@ -85,7 +84,6 @@ function List({ rows, hold, current, query, filtered }) {
 function Older({ shown }) {
   const { length } = requests.value;
   const from = useRef(-1);
-  /** @type {{current: HTMLElement | null}} */
   const note = useRef(null);
   useEffect(() => {
     if (from.current < 0) return;

@@ -13,7 +13,7 @@ export default function Scenarios({ arg }) {
   const library = useResource(() => api.get("/scenarios"), { on: [] });
   return html`<${Panel} title="Scenarios" lead="A world with its failures, and a story that proves them. A story runs in a world of its own.">
     <${Shown} of=${library}>
-      ${(/** @type {any} */ d) => html`<div class="beside">
+      ${(d) => html`<div class="beside">
         <${Section} title="Library">
           <ul class="pick"><li><a href=${link("scenarios")} aria-current=${arg ? undefined : "true"} onClick=${focusField}>
             <b>Your own</b> <span class="quiet small">Paste a scenario, check it, load it.</span></a></li></ul>
@@ -24,14 +24,13 @@ export default function Scenarios({ arg }) {
   <//>`;
 }
 
-/** By its name and the first sentence of what it says. @param {any} one */
+/** By its name and the first sentence of what it says. */
 const asPick = ({ name, description }) => ({ id: name, name, about: description.split(/(?<=\.)\s/)[0] });
 
-/** @param {{name: string}} props */
 function Chosen({ name }) {
   const scenario = useResource(() => api.get(`/scenarios/${encodeURIComponent(name)}`), { on: [] });
-  const [told, setTold] = useState(/** @type {any} */ (null));
-  const place = useRef(/** @type {HTMLElement|null} */ (null));
+  const [told, setTold] = useState(null);
+  const place = useRef(null);
   useEffect(() => place.current?.focus(), []);
   const run = () => act(async () => {
     setTold(null);
@@ -52,7 +51,7 @@ function Chosen({ name }) {
     go("scenarios");
   };
   return html`<div ref=${place} tabIndex="-1" role="group" aria-label=${name} class="stack">
-    <${Shown} of=${scenario}>${(/** @type {any} */ one) => html`
+    <${Shown} of=${scenario}>${(one) => html`
       <${Section} title=${one.name} lead=${one.description}>
         <div class="row">
           <${Button} kind="primary" onClick=${run}>Run its story<//>

@@ -61,9 +61,7 @@ function told(drawn, within, all) {
   return `${drawn} of the ${all} below are drawn: ${parts.join(", ")}${outside ? "; open one to see it drawn" : ""}.`;
 }
 
-/** @param {any} row @param {string} now */
 const begun = (row, now) => Date.parse(row.spans[0]?.from ?? now);
-/** @param {any} row @param {string} now */
 const ended = (row, now) => Date.parse(row.spans[row.spans.length - 1]?.to ?? now);
 
 /**
@@ -79,7 +77,6 @@ function frameOf(items, now, current) {
   return looked ? [from - margin, Math.min(Date.parse(now), to + margin)] : [from - 2 * margin, to];
 }
 
-/** @param {{from: number, to: number, height: number, form: typeof WIDE}} props */
 function Scale({ from, to, height, form: { width, left, places } }) {
   return html`<g class="scale" aria-hidden="true">
     ${places.map((part) => {
@@ -94,11 +91,11 @@ function Scale({ from, to, height, form: { width, left, places } }) {
 /** @param {{row: any, y: number, x: (at: string | null) => number, form: typeof WIDE, current: boolean}} props */
 function Row({ row, y, x, form, current }) {
   const name = `${spoken(row.kind)} of ${row.project}`;
-  const states = row.spans.map((/** @type {any} */ part) => says(part)).join("; ");
+  const states = row.spans.map((part) => says(part)).join("; ");
   return html`<a href=${link("operations", row.id)} class=${current ? "current" : ""} aria-label=${`${name}: ${states}`}>
     <rect class="hit" x="0" y=${y} width=${form.width} height=${form.row} />
     <text class="label" x="4" y=${y + form.text}>${name.length > 36 ? `${name.slice(0, 35)}…` : name}</text>
-    ${row.spans.map((/** @type {any} */ part, /** @type {number} */ place) => {
+    ${row.spans.map((part, /** @type {number} */ place) => {
       const left = x(part.from);
       const ended = part.to !== null && part.to === part.from;
       const width = ended ? 8 : Math.max(3, x(part.to) - left);
@@ -107,12 +104,10 @@ function Row({ row, y, x, form, current }) {
   </a>`;
 }
 
-/** @param {any} part */
 function says(part) {
   const state = part.state === "running" ? `running (${spoken(part.phase)})` : part.state;
   const until = part.to === null ? `since ${moment(part.from)}` : part.to === part.from ? `at ${moment(part.to)}` : `for ${span(Date.parse(part.to) - Date.parse(part.from))}`;
   return `${state}${part.stuck ? ", stuck" : ""} ${until}`;
 }
 
-/** @param {string} state */
 const tone = (state) => ({ queued: "calm", cancelled: "off" })[state] ?? toneOf(state);

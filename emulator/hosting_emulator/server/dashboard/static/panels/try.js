@@ -1,31 +1,33 @@
 // Try a call: any call of the contract, as anybody, with its answer and the way to its explanation.
 
 import { newKey, inWorld, send } from "../api.js";
-import { CALLS, callName } from "../calls.js";
+import { calls } from "../calls.js";
 import { html, useEffect, useRef, useState } from "../lib.js";
-import { Badge, Empty, Form, Json, Panel, Section } from "../parts.js";
+import { Badge, Empty, Form, Json, Loading, Panel, Section } from "../parts.js";
 import { link, summary, unfinished } from "../store.js";
 import { toneOfStatus } from "../words.js";
 
 /** @param {{query: Record<string, string>}} props */
 export default function Try({ query }) {
-  const [call, setCall] = useState(CALLS.find(({ id }) => id === query.call) ?? CALLS[0]);
-  const [answer, setAnswer] = useState(/** @type {any} */ (null));
+  const [chosen, setChosen] = useState(query.call);
+  const call = calls.value.find(({ id }) => id === chosen) ?? calls.value.find(({ response }) => response === "Operation");
+  const [answer, setAnswer] = useState(null);
   const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
   const found = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
+  if (!call) return html`<${Panel} title="Try a call"><${Loading} /><//>`;
   const fields = found && fieldsOf(call, found, named, name);
-  const onSubmit = async (/** @type {any} */ values) => setAnswer(await tryIt(call, values));
+  const onSubmit = async (values) => setAnswer(await tryIt(call, values));
   return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
     <div class="grid">
       <${Section} title="Request">
         <div class="field">
           <label for="try-call">Call</label>
-          <select id="try-call" onChange=${(/** @type {any} */ event) => {
-            setCall(/** @type {any} */ (CALLS.find(({ id }) => id === event.target.value)));
+          <select id="try-call" onChange=${(event) => {
+            setChosen(event.target.value);
             setAnswer(null);
           }}>
-            ${CALLS.map(({ id }) => html`<option key=${id} value=${id} selected=${id === call.id}>${callName(id)}</option>`)}
+            ${calls.value.map(({ id, says }) => html`<option key=${id} value=${id} selected=${id === call.id}>${says}</option>`)}
           </select>
         </div>
         <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
@@ -51,11 +53,11 @@ const filled = (path, fields, named) =>
 function fieldsOf(call, found, named, name) {
   /** @type {import("../parts/form.js").Field[]} */
   const fields = [
-    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((/** @type {any} */ row) => row.alias), value: "owner" },
+    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((row) => row.alias), value: "owner" },
   ];
-  const choice = (/** @type {any} */ row) => ({ value: row.id, label: row.alias });
-  const shop = found.projects.find((/** @type {any} */ row) => row.alias === "shop") ?? found.projects[0];
-  const project = found.projects.find((/** @type {any} */ row) => row.id === named.project_id) ?? shop;
+  const choice = (row) => ({ value: row.id, label: row.alias });
+  const shop = found.projects.find((row) => row.alias === "shop") ?? found.projects[0];
+  const project = found.projects.find((row) => row.id === named.project_id) ?? shop;
   if (call.path.includes("{project_id}")) {
     fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(choice), value: shop?.id, on: name("project_id") });
   }
@@ -72,11 +74,11 @@ function fieldsOf(call, found, named, name) {
   return fields;
 }
 
-/** A body that is accepted as things stand. @param {import("../calls.js").Call} call @param {any} project */
+/** A body that is accepted as things stand. @param {import("../calls.js").Call} call */
 const bodyOf = (call, project) =>
   "expected_source_generation" in call.body ? { expected_source_generation: project?.source_generation ?? 0 } : call.body;
 
-/** @param {import("../calls.js").Call} call @param {any} values */
+/** @param {import("../calls.js").Call} call */
 async function tryIt(call, values) {
   const path = call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
   const key = call.key ? (values.key ?? newKey()) : undefined;
@@ -91,9 +93,7 @@ async function tryIt(call, values) {
   return { ...answer, key, n: items[0]?.n };
 }
 
-/** @param {{of: any}} props */
 function Answer({ of }) {
-  /** @type {{current: HTMLElement | null}} */
   const heading = useRef(null);
   useEffect(() => heading.current?.focus(), [of]);
   const operation = of.body?.id && of.body?.state ? of.body.id : null;

@@ -13,7 +13,7 @@ export function Button({ onClick, kind, small, label, disabled, type, pressed, t
   const here = useRef(true);
   useEffect(() => () => void (here.current = false), []);
   const waits = working || busy;
-  const press = async (/** @type {any} */ event) => {
+  const press = async (event) => {
     if (waits || !onClick) return;
     setWorking(true);
     try {
@@ -50,7 +50,6 @@ export function CopyButton({ text, label = "Copy", small = true }) {
   return html`<${Button} small=${small} kind="quiet" onClick=${copy}>${label}<//>`;
 }
 
-/** @param {string} text */
 async function put(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Pages that are not from this machine have no clipboard of their own.
@@ -71,7 +70,6 @@ async function put(text) {
 export function MenuButton({ label, small, kind, children }) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  /** @type {{current: HTMLElement | null}} */
   const root = useRef(null);
   const close = () => {
     setOpen(false);
@@ -79,7 +77,7 @@ export function MenuButton({ label, small, kind, children }) {
   };
   useEffect(() => {
     if (!open) return;
-    const outside = (/** @type {any} */ event) => {
+    const outside = (event) => {
       if (!root.current?.contains(event.target)) setOpen(false);
     };
     addEventListener("pointerdown", outside);

@@ -4,7 +4,6 @@ import { html, signal, useEffect, useRef } from "../lib.js";
 import { Button } from "./button.js";
 
 /** @typedef {{title: string, text?: any, yes: string, danger?: boolean}} Question */
-/** @type {import("../vendor/signals.js").Signal<(Question & {done: (yes: boolean) => void}) | null>} */
 const open = signal(null);
 
 /** Ask; Escape is no. @param {Question} question @returns {Promise<boolean>} */
@@ -23,7 +22,6 @@ export function ask(question) {
 /** Where the question stands; the frame has one. */
 export function DialogRegion() {
   const question = open.value;
-  /** @type {{current: HTMLDialogElement | null}} */
   const dialog = useRef(null);
   useEffect(() => {
     if (question && !dialog.current?.open) dialog.current?.showModal();

@@ -13,10 +13,9 @@ import { Button } from "./button.js";
  *   kind?: "primary"|"danger"|"quiet", label?: string}} props
  */
 export function Form({ fields, submit, onSubmit, values = {}, inline, cancel, kind = "primary", label }) {
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const id = useId();
-  /** @type {{current: HTMLFormElement | null}} */
   const form = useRef(null);
 
   const send = async (/** @type {Event} */ event) => {
@@ -68,7 +67,6 @@ function read(form, fields) {
   return found;
 }
 
-/** @param {string} text @param {string} name @param {string} label */
 function parsed(text, name, label) {
   try {
     return JSON.parse(text);
@@ -106,8 +104,7 @@ function Control({ field, id, start, error }) {
 function Input({ field, shared, start }) {
   const { kind = "text", choices = [], placeholder, required, min, max, on } = field;
   const text = start == null ? "" : kind === "json" && typeof start !== "string" ? JSON.stringify(start, null, 2) : String(start);
-  const onInput = on && ((/** @type {any} */ event) => on(event.currentTarget.value));
-  /** @type {{current: any}} */
+  const onInput = on && ((event) => on(event.currentTarget.value));
   const control = useRef(null);
   const before = useRef(text);
   useLayoutEffect(() => {

@@ -8,7 +8,6 @@ import { Button, MenuButton } from "./button.js";
 import { Form } from "./form.js";
 import { act } from "./toast.js";
 
-/** @type {import("../vendor/signals.js").Signal<any[] | null>} */
 const known = signal(null);
 let asked = false;
 
@@ -47,7 +46,7 @@ export function Intervene({ word, fixed, label = spoken(word), danger, primary, 
   return html`<${MenuButton} small kind=${kind} label=${label}>
     ${(/** @type {() => void} */ close) => html`<${Form}
       label=${label} submit=${label} kind=${kind ?? "primary"} fields=${fields ?? others(word, fixed)}
-      onSubmit=${async (/** @type {any} */ values) => {
+      onSubmit=${async (values) => {
         const answer = await intervene(word, { ...fixed, ...values });
         await act(async () => answer, said);
         close();
@@ -55,15 +54,14 @@ export function Intervene({ word, fixed, label = spoken(word), danger, primary, 
   <//>`;
 }
 
-/** @param {{said: string}} answer */
 const said = (answer) => `${answer.said[0].toUpperCase()}${answer.said.slice(1)}.`;
 
 /** @param {string} word @param {Record<string, any>} fixed @returns {import("./form.js").Field[]} */
 function others(word, fixed) {
   const found = interventions()?.find((row) => row.word === word);
   return (found?.fields ?? [])
-    .filter((/** @type {any} */ field) => !(field.name in fixed))
-    .map((/** @type {any} */ field) => ({
+    .filter((field) => !(field.name in fixed))
+    .map((field) => ({
       name: field.name,
       label: spoken(field.name),
       required: field.required,

@@ -1,8 +1,8 @@
-// The frame of a panel, and of a card in it.
+// The frame of a panel, of a card in it, and of what is empty, loading or wrong: every list has all three.
 
 import { html, useId } from "../lib.js";
+import { Button } from "./button.js";
 
-/** @param {{title: any, lead?: any, actions?: any, children?: any}} props */
 export function Panel({ title, lead, actions, children }) {
   return html`<div class="panel">
     <header class="panel-head">
@@ -20,11 +20,39 @@ export function Panel({ title, lead, actions, children }) {
 export function Section({ title, lead, actions, children, wide }) {
   const id = useId();
   return html`<section class=${`card${wide ? " wide" : ""}`} aria-labelledby=${id}>
-    <header class="card-head">
+    <header class="spread">
       <h2 id=${id}>${title}</h2>
       ${actions && html`<div class="row">${actions}</div>`}
     </header>
     ${lead && html`<p class="quiet">${lead}</p>`}
     ${children}
   </section>`;
+}
+
+/** @param {{children?: any}} props */
+export const Empty = ({ children }) => html`<p class="state">${children}</p>`;
+
+export const Loading = () => html`<p class="state loading">Loading…</p>`;
+
+/** @param {{error: any, again?: () => any}} props */
+export function Failure({ error, again }) {
+  return html`<div class="state failure">
+    <p><strong>${error.title ?? "Something went wrong"}</strong></p>
+    <p>${error.detail ?? String(error)}</p>
+    ${again && html`<${Button} onClick=${again}>Try again<//>`}
+  </div>`;
+}
+
+/**
+ * What a resource has come to.
+ * @param {{of: import("../resource.js").Resource<any>, empty?: (data: any) => any,
+ *   children: (data: any) => any}} props
+ */
+export function Shown({ of, empty, children }) {
+  if (of.data === undefined) {
+    return of.error ? html`<${Failure} error=${of.error} again=${of.reload} />` : html`<${Loading} />`;
+  }
+  const nothing = empty?.(of.data);
+  return html`${of.error && html`<${Failure} error=${of.error} again=${of.reload} />`}
+  ${nothing ? html`<${Empty}>${nothing}<//>` : children(of.data)}`;
 }

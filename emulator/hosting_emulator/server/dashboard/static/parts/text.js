@@ -1,7 +1,7 @@
 // Small pieces of text: badges, moments, facts, code.
 
 import { html } from "../lib.js";
-import { moment, sinceNow, spoken, toneOf } from "../words.js";
+import { moment, sinceNow, spoken, toneOf, toneOfStatus } from "../words.js";
 import { CopyButton } from "./button.js";
 
 /** @param {{tone?: "good"|"warn"|"bad"|"busy"|"calm", children?: any}} props */
@@ -47,3 +47,10 @@ export function Json({ value, label }) {
   }
   return html`<${Code} text=${text} label=${label} />`;
 }
+
+/** The status, or a dash where none reached the client. @param {{of: {status: number, lost: string | null}}} props */
+export const Answered = ({ of }) =>
+  html`<${Badge} tone=${toneOfStatus(of.lost ? 0 : of.status)}>${of.status || "—"}<//>`;
+
+/** Says that the answer was lost, and to what; nothing for one that arrived. @param {{of: {lost: string | null}}} props */
+export const Lost = ({ of }) => of.lost && html`<${Badge} tone="bad">answer lost: ${of.lost}<//>`;

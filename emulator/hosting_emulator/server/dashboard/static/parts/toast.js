@@ -4,7 +4,6 @@ import { html, signal } from "../lib.js";
 
 const STAYS_MS = 6000;
 /** @typedef {"good"|"bad"|"calm"} Tone */
-/** @type {import("../vendor/signals.js").Signal<{id: number, text: string, tone: Tone}[]>} */
 const toasts = signal([]);
 let ids = 0;
 
@@ -15,7 +14,6 @@ export function toast(text, tone = "calm") {
   setTimeout(() => drop(id), tone === "bad" ? STAYS_MS * 2 : STAYS_MS);
 }
 
-/** @param {number} id */
 function drop(id) {
   toasts.value = toasts.value.filter((row) => row.id !== id);
 }

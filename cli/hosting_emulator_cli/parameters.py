@@ -1,0 +1,158 @@
+"""Kinds of values that people type: times, durations, clock modes, NAME=VALUE, files.
+
+Each says in one line what would be right. Nothing of the emulator is imported before a value has to
+be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ClockMode, ClockRequest
+
+#: A file to read or to write.
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
+    """Text that `read` turns into a value; its ValueError is what is wrong with the text."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it. Raises BadParameter."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number of a range, which says so when it is given something else."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it. Raises BadParameter."""
+        least, most = self.min or 0, self.max
+        try:
+            number = int(value)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            limits = f"{least} or more" if most is None else f"{least} to {most}"
+            self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
+        return number
+
+
+def duration_ms(text: str) -> int:
+    """Read a duration such as `30s`, `10m` or `PT10M` as whole milliseconds."""
+    from hosting_emulator.contract.durations import parse_duration_ms
+
+    return parse_duration_ms(text)
+
+
+def seconds(text: str) -> float:
+    """Read a duration as seconds."""
+    return duration_ms(text) / 1000
+
+
+def whole_seconds(text: str) -> int:
+    """Read a duration of whole seconds, at least one."""
+    found, rest = divmod(duration_ms(text), 1000)
+    if rest or not found:
+        raise ValueError(f"{text!r} must be whole seconds, 1s or more")
+    return found
+
+
+def timestamp(text: str) -> str:
+    """Check that the text is an RFC 3339 timestamp with `Z` or an offset, and return it."""
+    from hosting_emulator.contract.timestamps import parse_timestamp
+
+    parse_timestamp(text)
+    return text
+
+
+def clock_mode(text: str) -> str:
+    """Check that the text is `real`, `frozen`, `skip` or `scaled:RATE`, and return it."""
+    clock_request(text, None)
+    return text
+
+
+def clock_request(mode: str | None, at: str | None) -> ClockRequest:
+    """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
+    request: ClockRequest = {}
+    if mode in {"real", "frozen", "skip"}:
+        request = {"mode": cast("ClockMode", mode)}
+    elif mode is not None:
+        name, _, speed = mode.partition(":")
+        if name != "scaled" or ":" not in mode:
+            raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
+        request = {"mode": "scaled", "rate": rate(speed)}
+    if at is not None:
+        request["at"] = at
+    return request
+
+
+def rate(text: str) -> float:
+    """Read world seconds per real second: a finite number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < float("inf"):
+        raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
+    return number
+
+
+PORT = WholeNumber(0, 65535)
+SECONDS = Parsed("duration", seconds)
+WHOLE_SECONDS = Parsed("duration", whole_seconds)
+TIMESTAMP = Parsed("timestamp", timestamp)
+CLOCK_MODE = Parsed("mode", clock_mode)
+RATE = Parsed("rate", rate)
+
+
+def split_words(texts: tuple[str, ...]) -> list[str]:
+    """Read words given one by one, or several with commas or spaces between."""
+    return [word for text in texts for word in text.replace(",", " ").split()]
+
+
+def named_values(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str]:
+    """Read repeated `NAME=VALUE`s as a dict; the last of one name counts."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE", ctx=ctx, param=param)
+        values[name.strip()] = value
+    return values
+
+
+def typed_values(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Read repeated `NAME=VALUE`s, each value as JSON if it is JSON, else as plain text."""
+    return {name: _typed(text) for name, text in named_values(ctx, param, texts).items()}
+
+
+def _typed(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")  # NaN and Infinity, which Python would let pass

@@ -1,0 +1,407 @@
+"""What a check changes there, each where it is permitted: the flag, a user API key, access tickets.
+
+The contract has no call that reads the flag. How it was is seen from the first answer: a flag that
+was on already was switched on before we came. Each new ticket revokes the principal's earlier one.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+from urllib.parse import urlsplit
+
+from hosting_emulator.contract_check.http import Answer, Connection, Unreachable
+from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Now, Run, check
+from hosting_emulator.contract_check.values import is_timestamp, moment, redeem_url_complaint
+
+# --- The flag ------------------------------------------------------------------------------------
+
+_OTHER_REFUSALS = ("unauthenticated", "forbidden", "organization_required", "invalid_request")
+_ONCE = "flag.retry flag.replay"
+_OFF_REFUSED = "flag.off-refused flag.hiding-refused"
+_REUSED = "flag.reused condition.reused"
+#: Long enough for a clock to show another time.
+_LATER_S = 1.1
+
+
+def _put(run: Run, enabled: bool, key: str, about: str = "") -> Answer:
+    word = "show" if enabled else "hide"
+    return run.call(
+        "set_project_powered_by_flag",
+        key=key,
+        body={"enabled": enabled},
+        about=f"{word}{about and ', '}{about}",
+    )
+
+
+@check(
+    "the flag is shown, hidden and put back",
+    allow=("flag",),
+    judges="flag.call flag.project_id flag.enabled flag.enabled_at flag.closed flag.200 flag.on "
+    f"flag.off {_OFF_REFUSED} {_ONCE} {_REUSED}",
+)
+def switch(run: Run) -> None:
+    """Show it, retry, reuse the key, hide it, show it again."""
+    before = run.now()
+    key = run.new_key()
+    first = _put(run, True, key)
+    if not first.status:
+        run.observed.note("whether the flag was switched on is not known: no answer came")
+    if not run.succeeded("flag.call flag.on", first):
+        return
+    run.created.append("the flag of the project was switched, and put back as it was")
+    run.used_key = (key, "set_project_powered_by_flag")
+    just_now: bool | None = None
+    try:
+        switched = moment(first.fields.get("enabled_at"))
+        if switched is not None:
+            just_now = run.happened_between(switched, before, run.now(), 0)
+        _first_result(run, first, key)
+        _changed_request(run, key)
+        _hide_and_show(run, first, key)
+    finally:
+        _put_back(run, just_now)
+
+
+def _put_back(run: Run, just_now: bool | None) -> None:
+    """Leave the flag as it was before it was switched on just now, or was on already."""
+    if just_now is None:
+        run.observed.note("how the flag was before cannot be seen: it is left shown")
+    put_back = False
+    try:
+        put_back = _put(run, just_now is not True, run.new_key(), "as it was").ok
+    finally:
+        if not put_back:
+            how = "hidden" if just_now else "shown"
+            run.observed.note(f"the flag could not be put back: it was {how} before")
+
+
+def _first_result(run: Run, first: Answer, key: str) -> None:
+    shown = first.fields.get("enabled") is True
+    run.ledger.judge("flag.enabled flag.on", shown, first.summary, "it is not shown")
+    same = first.fields.get("project_id") in (None, run.options.project_id)
+    run.ledger.judge("flag.project_id", same, first.summary, "it is another project's")
+    _same(run, first, _put(run, True, key, "the same key and body"))
+
+
+def _same(run: Run, first: Answer, again: Answer) -> None:
+    if run.succeeded(_ONCE, again):
+        same = again.document == first.document
+        run.ledger.judge(_ONCE, same, again.summary, "it is not the first result")
+
+
+def _changed_request(run: Run, key: str) -> None:
+    changed = _put(run, False, key, "the same key, another body")
+    if changed.ok:
+        wrong = f"{changed.summary}: the key was used for another request"
+        run.ledger.differs(_REUSED, wrong)
+    else:
+        run.refused(_REUSED, changed, "idempotency_key_reused")
+
+
+def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
+    hidden = _put(run, False, run.new_key())
+    _judge_hidden(run, hidden)
+    if hidden.ok:
+        _same(run, first, _put(run, True, first_key, "the first key and body"))
+    run.wait(_LATER_S)
+    before = run.now()
+    long_key = (run.new_key() + "-").ljust(128, "x")
+    shown = _put(run, True, long_key, "an Idempotency-Key of 128")
+    after = run.now()
+    _accepts_key(run, shown)
+    if not run.succeeded("flag.on", shown):
+        return
+    if hidden.ok:
+        _switch_on_time(run, shown, before, after)
+    elif shown.fields.get("enabled_at") == first.fields.get("enabled_at"):
+        # After a refusal the flag is on as it was, unless showing it again renews the time.
+        run.ledger.holds("flag.off-refused", shown.summary)
+    _shown_again(run, shown)
+    # An earlier check may have used it, so nothing may depend on its answer.
+    short_key = secrets.choice(string.ascii_letters + string.digits)
+    _accepts_key(run, _put(run, True, short_key, "an Idempotency-Key of 1"))
+
+
+def _judge_hidden(run: Run, hidden: Answer) -> None:
+    ledger, seen = run.ledger, hidden.summary
+    if hidden.ok:
+        off, at = hidden.fields.get("enabled"), hidden.fields.get("enabled_at")
+        ledger.judge("flag.off flag.enabled", off is False, seen, "it is not hidden")
+        ledger.judge("flag.off", at is None, seen, "enabled_at is not null")
+        ledger.skips(_OFF_REFUSED, "no Free workspace's domain depends on this project's flag")
+    elif hidden.refused and hidden.code not in (*_OTHER_REFUSALS, *EXCUSES):
+        ledger.holds(_OFF_REFUSED, seen)
+        ledger.skips("flag.off", f"{seen}: a Free workspace's domain may depend on it")
+    elif hidden.code == "forbidden":
+        why = f"{seen}: whether a Free workspace's domain is the reason is not shown"
+        ledger.skips(f"flag.off {_OFF_REFUSED}", why)
+    elif not run.succeeded("flag.off", hidden):
+        ledger.skips(_OFF_REFUSED, seen)
+
+
+def _accepts_key(run: Run, answer: Answer) -> None:
+    keys = "idempotency-key limit.idempotency-key"
+    if answer.code == "invalid_request":
+        run.ledger.differs(keys, f"{answer.summary}: the key is within bounds")
+    elif answer.ok or answer.code == "idempotency_key_reused":
+        run.ledger.holds(keys, answer.summary)
+    else:
+        run.ledger.skips(keys, answer.summary)
+
+
+def _switch_on_time(run: Run, shown: Answer, before: Now, after: Now) -> None:
+    keys, written = "flag.on flag.enabled_at", shown.fields.get("enabled_at")
+    at = moment(written)
+    right = None if at is None else run.happened_between(at, before, after)
+    if at is None and not is_timestamp(written):
+        run.ledger.differs(keys, f"{shown.summary}: enabled_at is no timestamp")
+    if right is not None:
+        wrong = "enabled_at is not the time of switching on"
+        run.ledger.judge(keys, right, shown.summary, wrong)
+
+
+def _shown_again(run: Run, shown: Answer) -> None:
+    if not run.wait(_LATER_S):
+        return
+    again = _put(run, True, run.new_key(), "although it is shown")
+    if again.ok:
+        kept = again.fields.get("enabled_at") == shown.fields.get("enabled_at")
+        run.observed.see("flag_reenabled", "kept" if kept else "renewed")
+
+
+# --- A user API key ------------------------------------------------------------------------------
+
+_DAYS_MS = 90 * 86_400_000
+_REPLAYED = "keys.replay keys.uncertainty"
+_KEYS_JUDGED = (
+    f"keys.call keys.response keys.days limit.key keys.value-once {_REPLAYED} "
+    "key.replayed key.value key.request_id key.key key.metadata auth.key-bound"
+)
+
+
+def _create(run: Run, about: str, key: str, body: dict[str, object]) -> Answer:
+    return run.call("create_user_api_key", key=key, body=body, about=about)
+
+
+@check("a user API key is created", allow=("keys",), judges=_KEYS_JUDGED)
+def create(run: Run) -> None:
+    """Create one, and ask for the same again."""
+    name = f"{PREFIX}{run.options.run_id}-".ljust(64, "x")
+    body: dict[str, object] = {"name": name, "hosting_emulator_check": 1}
+    key = run.new_key()
+    first = _create(run, "a name of 64, a field more", key, body)
+    run.ignored_or_refused("unknown_body_fields", first)
+    if first.status == 400:
+        body, key = {"name": name}, run.new_key()
+        first = _create(run, "a name of 64", key, body)
+    if first.code in ("interactive_login_required", "forbidden"):
+        why = f"{first.summary}: --token must be of an interactive session"
+        run.ledger.skips(_KEYS_JUDGED, why)
+        return
+    if not run.succeeded("keys.call keys.body limit.key-name", first):
+        return
+    run.ledger.holds("keys.body limit.key-name", first.summary)
+    run.created.append(f"a user API key named {name}, valid 90 days")
+    run.observed.see("key_created_status", first.status)
+    run.used_key = run.used_key or (key, "create_user_api_key")
+    _creation(run, first, name)
+    _replay(run, first, _create(run, "exact replay", key, body))
+    reused = _create(run, "the same key, another name", key, {**body, "name": name[:-1] + "y"})
+    run.refused_as("condition.reused", reused, "condition.reused", "idempotency_key_reused")
+
+
+def _creation(run: Run, first: Answer, name: str) -> None:
+    ledger, seen, value = run.ledger, first.summary, first.text("value")
+    replayed, key = first.fields.get("replayed"), first.fields.get("key")
+    ledger.judge("key.replayed", replayed is False, seen, "replayed is not false")
+    wrong = "the first creation shows no value"
+    ledger.judge("key.value keys.value-once", bool(value), seen, wrong)
+    if value:
+        run.api_key = value
+        if prefix := re.match("[a-z]{2,8}_", value):
+            run.observed.see("key_prefix", prefix.group())
+    if not isinstance(key, dict):
+        return
+    if key.get("name") not in (None, name):
+        ledger.differs("key.metadata", f"{seen}: the key's name is another")
+    bound = key.get("organization_id")
+    if bound is None:
+        ledger.skips("auth.key-bound", f"{seen}: the key names no organization")
+    else:
+        mine = bound == run.options.organization_id
+        ledger.judge("auth.key-bound", mine, seen, "it is bound to another organization")
+    if value is not None and key.get("obfuscated_value") == value:
+        ledger.differs("key.metadata", f"{seen}: obfuscated_value is the whole value")
+    made, ends = moment(key.get("created_at")), moment(key.get("expires_at"))
+    if made is not None and ends is not None:
+        right = abs(ends - made - _DAYS_MS) <= 1_000
+        wrong = f"it is valid {(ends - made) / 86_400_000:.4g} days"
+        ledger.judge("keys.days limit.key", right, seen, wrong)
+
+
+def _replay(run: Run, first: Answer, again: Answer) -> None:
+    if not run.succeeded(_REPLAYED, again):
+        return
+    ledger, seen = run.ledger, again.summary
+    run.observed.see("key_replayed_status", again.status)
+    replayed = again.fields.get("replayed") is True
+    ledger.judge("key.replayed", replayed, seen, "replayed is not true")
+    hidden = again.fields.get("value") is None
+    wrong = "an exact replay shows the value"
+    ledger.judge("key.value keys.value-once keys.replay", hidden, seen, wrong)
+    keys = [answer.fields.get("key") for answer in (first, again)]
+    ids = [key.get("id") if isinstance(key, dict) else None for key in keys]
+    if None in ids:
+        ledger.skips(_REPLAYED, f"{seen}: the key has no id to compare")
+    else:
+        ledger.judge(_REPLAYED, ids[0] == ids[1], seen, "it is another key")
+
+
+@check("a user API key is used")
+def use(run: Run) -> None:
+    """Read with a key, and be refused where a session is needed."""
+    key, session = run.api_key, "keys.session auth.session"
+    if key is None:
+        why = "it needs --api-key, or --allow keys to create one"
+        run.ledger.skips(f"{session} auth.kinds auth.key-bound", why)
+        return
+    read = run.call("get_dns_authorization", token=key, about="with a user API key")
+    if run.unreadable:
+        run.ledger.skips("auth.kinds", run.unreadable)
+    elif read.ok:
+        run.ledger.holds("auth.kinds", read.summary)
+    elif read.code == "forbidden":
+        run.ledger.refusal("auth.kinds", "dns.call", read.summary)
+    elif read.code == "resource_not_found":
+        why = f"{read.summary}: it may lie outside what the key is for"
+        run.ledger.skips("auth.kinds", why)
+    else:
+        run.succeeded("auth.kinds", read)
+    body = {"name": f"{PREFIX}no-session"}
+    made = run.usual("create_user_api_key", "with a user API key", body=body, token=key)
+    run.refused(session, made)
+
+
+# --- Dev access tickets --------------------------------------------------------------------------
+
+_MINUTES_MS = 600_000
+_SINGLE_USE = "states.ticket-once limit.ticket"
+_REVOKED = "states.ticket-revoked tickets.revokes"
+_TICKET_FIELDS = "ticket_id project_id environment_id origin redeem_url expires_at".split()
+
+
+@check(
+    "dev access tickets",
+    allow=("tickets",),
+    judges=f"tickets.call tickets.response {_SINGLE_USE} {_REVOKED} "
+    + " ".join(f"ticket.{name}" for name in _TICKET_FIELDS),
+)
+def tickets(run: Run) -> None:
+    """Issue two and, where dev origins can be reached, redeem both."""
+    before = run.now()
+    first = run.call("create_dev_access_ticket", about="the first")
+    after = run.now()
+    if not run.succeeded("tickets.call", first):
+        return
+    run.created.append("dev access tickets, valid ten minutes")
+    _ten_minutes(run, first, before, after)
+    project, origin = first.fields.get("project_id"), first.text("origin")
+    if project is not None:
+        same = project == run.options.project_id
+        run.ledger.judge("ticket.project_id", same, first.summary, "it is another project's")
+    if origin is not None and origin.startswith("https://dev-"):
+        run.observed.zone(origin)
+    second = run.call("create_dev_access_ticket", about="the second")
+    if run.succeeded("tickets.call", second):
+        _two(run, first, second)
+        _redeem(run, first, second)
+    with_body = run.call("create_dev_access_ticket", body={}, about="with a body")
+    run.ignored_or_refused("unexpected_body", with_body)
+
+
+def _ten_minutes(run: Run, ticket: Answer, before: Now, after: Now) -> None:
+    ends = moment(ticket.fields.get("expires_at"))
+    right = None if ends is None else run.happened_between(ends - _MINUTES_MS, before, after)
+    if right is not None:
+        wrong = "expires_at is not ten minutes after it was issued"
+        if not run.ledger.judge("ticket.expires_at", right, ticket.summary, wrong):
+            run.ledger.differs(_SINGLE_USE, f"{ticket.summary}: {wrong}")
+
+
+def _two(run: Run, first: Answer, second: Answer) -> None:
+    ledger, seen = run.ledger, second.summary
+    origins = [answer.fields.get("origin") for answer in (first, second)]
+    if None not in origins:
+        wrong = "the project's dev origin changed"
+        ledger.judge("ticket.origin", origins[0] == origins[1], seen, wrong)
+    for name in ("ticket_id", "redeem_url"):
+        if name in first.fields:
+            other = first.fields[name] != second.fields.get(name)
+            wrong = f"its {name} is that of the ticket before"
+            ledger.judge(f"ticket.{name}", other, seen, wrong)
+
+
+def _redeem(run: Run, first: Answer, second: Answer) -> None:
+    def skip(why: str) -> None:
+        run.ledger.skips(f"{_SINGLE_USE} {_REVOKED}", why)
+
+    urls = [answer.fields.get("redeem_url") for answer in (first, second)]
+    if any(redeem_url_complaint(url) for url in urls):
+        skip("a redeem_url has not the form that the contract gives")
+        return
+    try:
+        revoked = _open(run, str(urls[0]), "the first ticket, revoked by the second")
+        used = _open(run, str(urls[1]), "the second ticket")
+        again = _open(run, str(urls[1]), "the second ticket again")
+    except Unreachable as error:
+        skip(f"the dev origin cannot be reached ({error}): --origin-url says where it answers")
+        return
+    if not 200 <= used.status < 400:
+        skip(f"{used.summary}: it was not accepted, and how a ticket is redeemed is not shown")
+        return
+    _dead(run, _SINGLE_USE, again, used)
+    _dead(run, _REVOKED, revoked, used)
+    if again.refused:
+        run.observed.see("ticket_refused_status", again.status)
+
+
+def _dead(run: Run, keys: str, answer: Answer, used: Answer) -> None:
+    """Judge what a ticket is answered that is not good any more, beside one that was.
+
+    How it is refused is not shown: it may be sent elsewhere, or shown a page.
+    """
+    if answer.refused:
+        run.ledger.holds(keys, answer.summary)
+    elif _entrance(answer) == _entrance(used):
+        wrong = "a ticket that is not good any more was accepted"
+        run.ledger.differs(keys, f"{answer.summary}: {wrong}")
+    else:
+        why = f"{answer.summary}: it is answered otherwise than a good ticket, and not with 4xx"
+        run.ledger.skips(keys, why)
+
+
+def _entrance(answer: Answer) -> tuple[object, ...]:
+    """What makes two answers let somebody in alike: where they lead, and the cookies they set."""
+    sent = [value for name, value in answer.headers if name.lower() == "set-cookie"]
+    set_now = (text.partition(";")[0].partition("=") for text in sent)
+    cookies = {name for name, _, value in set_now if value}  # an empty one is taken away
+    shown = answer.body if answer.ok and not cookies else b""
+    return answer.status, answer.header("Location"), cookies, shown
+
+
+def _open(run: Run, url: str, about: str) -> Answer:
+    """Open a redeem URL as a browser would. Raises Unreachable."""
+    options, parts = run.options, urlsplit(url)
+    connection = Connection(
+        f"https://{parts.netloc}",
+        at=options.origin_url,
+        timeout_s=options.timeout_s,
+        ca_file=options.ca_file,
+    )
+    try:
+        title = f"GET {parts.path} ({about})"
+        return run.exchange(connection, title, "GET", f"{parts.path}?{parts.query}")
+    finally:
+        connection.close()

@@ -1,0 +1,293 @@
+"""Operations are started, where that is permitted, and polled to their end, as often as they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract_check.http import Answer
+from hosting_emulator.contract_check.run import BLAMES, Accepted, Run, check
+
+#: What all checks judge that start or poll an operation.
+_OPERATION = (
+    "durable operation.id operation.state operation.times states.operation operation.progress "
+    "progress-object operation.result"
+)
+#: No project is at a generation like this.
+_SURELY_WRONG = 987_654
+_MOST_GENERATIONS = 20
+_TERMINAL = ("succeeded", "failed", "cancelled")
+#: How long to wait between polls where the operation does not say.
+_POLL_S = 1.0
+
+# --- Starting them -------------------------------------------------------------------------------
+
+
+@check(
+    "the managed source is initialized",
+    allow=("source",),
+    judges=f"source.call source.accepted operation.deployment_id {_OPERATION}",
+)
+def initialize(run: Run) -> None:
+    """Find the present generation by asking, start, and ask for the same again."""
+    started = _start_source(run)
+    if started is None:
+        return
+    generation, key, answer = started
+    run.created.append("the initialization of the project's managed source was started")
+
+    def again(about: str) -> Answer:
+        return _source(run, generation, key, about)
+
+    run.accepted.append(Accepted("initialize_managed_source", answer, again))
+    retried = again("the same key and body")
+    if retried.ok and retried.fields.get("id") not in (None, answer.fields.get("id")):
+        # What a retry of this call answers is not shown: the second is polled to its end too.
+        run.observed.note("a retry of initialize_managed_source starts another operation")
+        _note_started(run, retried)
+    changed = _source(run, generation + 1, key, "the same key, another generation")
+    run.refused("condition.reused", changed, "idempotency_key_reused")
+
+
+def _source(run: Run, generation: int, key: str, about: str, token: str | None = None) -> Answer:
+    body = {"expected_source_generation": generation}
+    return run.call("initialize_managed_source", key=key, body=body, about=about, token=token)
+
+
+def _start_source(run: Run) -> tuple[int, str, Answer] | None:
+    key = run.new_key()
+    answer = _source(run, _SURELY_WRONG, key, "a generation that is surely wrong")
+    if answer.ok:
+        run.observed.see("source_generation", "ignored")
+        return _SURELY_WRONG, key, answer
+    if answer.code in ("forbidden", "resource_not_found") or not answer.refused:
+        run.succeeded("source.call", answer)
+        return None
+    refusal = answer.code
+    for generation in range(_MOST_GENERATIONS):
+        answer = _source(run, generation, key, f"generation {generation}")
+        if generation == 0:
+            kept = answer.code == "idempotency_key_reused"
+            run.observed.see("idempotency_remembers", "all_answers" if kept else "successes")
+            if kept:
+                key = run.new_key()
+                answer = _source(run, generation, key, f"generation {generation}")
+        if answer.ok:
+            run.observed.see("source_generation", "checked")
+            return generation, key, answer
+        if answer.code != refusal:
+            break
+        key = run.new_key()
+    why = f"no expected_source_generation up to {_MOST_GENERATIONS} is accepted"
+    keys = "source.call source.accepted operation.deployment_id"
+    run.ledger.skips(keys, f"{answer.summary}: {why}")
+    return None
+
+
+@check(
+    "the project's domains are applied",
+    allow=("domains",),
+    judges=f"domains.call domains.accepted domains.idempotent domains.reused {_OPERATION}",
+)
+def apply_domains(run: Run) -> None:
+    """Start, and ask for the same again; then with a key that another call has used."""
+    key = run.new_key()
+
+    def again(about: str) -> Answer:
+        return run.call("apply_project_domains", key=key, about=about)
+
+    answer = again("")
+    if not run.succeeded("domains.call", answer):
+        return
+    run.created.append("applying the project's domains was started")
+    run.accepted.append(Accepted("apply_project_domains", answer, again))
+    retried = again("the same key")
+    if run.succeeded("domains.idempotent", retried):
+        ids = [found.fields.get("id") for found in (answer, retried)]
+        if None not in ids:
+            wrong = "it is another operation"
+            run.ledger.judge("domains.idempotent", ids[0] == ids[1], retried.summary, wrong)
+    _another_calls_key(run)
+
+
+def _another_calls_key(run: Run) -> None:
+    """A call without a body can only be changed by its path: the key of another call is that."""
+    if run.used_key is None:
+        run.ledger.skips("domains.reused", "--allow flag or --allow keys gives a key to reuse")
+        return
+    key, call_id = run.used_key
+    answer = run.call("apply_project_domains", key=key, about=f"the key of {call_id}")
+    if answer.ok:
+        _note_started(run, answer)
+        run.observed.see("idempotency_scope", "principal_and_call")
+        why = "a key is of one call here, and this call has no body that could change"
+        run.ledger.skips("domains.reused", why)
+    elif answer.code in PROBLEMS and answer.code not in BLAMES:
+        run.ledger.skips("domains.reused", answer.summary)
+    elif run.refused("domains.reused", answer, "idempotency_key_reused"):
+        run.observed.see("idempotency_scope", "principal")
+
+
+def _note_started(run: Run, answer: Answer) -> Answer:
+    found = answer.text("id")
+    if answer.ok and found is not None:
+        run.started.append(found)
+    return answer
+
+
+@check("who may start operations", allow=("source", "domains"))
+def starting_roles(run: Run) -> None:
+    """Try each as those whose tokens were given."""
+
+    def source(token: str, about: str) -> Answer:
+        return _note_started(run, _source(run, _SURELY_WRONG, run.new_key(), about, token))
+
+    def domains(token: str, about: str) -> Answer:
+        return _note_started(run, run.usual("apply_project_domains", about, token=token))
+
+    if "source" in run.options.allow:
+        run.least_role("source_role", source)
+    if "domains" in run.options.allow:
+        run.least_role("domains_role", domains)
+
+
+# --- Polling them --------------------------------------------------------------------------------
+
+#: Where services let operations be polled; an answer's Location comes first.
+_PATHS = ("/v1/operations/{operation_id}", "/v1/projects/{project_id}/operations/{operation_id}")
+
+
+@check("operations are polled to their end", allow=("source", "domains"))
+def follow(run: Run) -> None:
+    """Look at each once, at once, and then follow one after the other."""
+    accepted = [found for found in run.accepted if found.id]
+    for found in accepted:
+        _blocking(run, found, found.answer)
+    if not accepted:
+        return
+    run.operation_path = path = _find_path(run, accepted[0])
+    if path is None:
+        why = "where operations are polled is not known: --assume operation_path=/v1/… says it"
+        run.ledger.skips(_OPERATION, why)
+        return
+    at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
+    profiles = ("source_profile", "domains_profile")
+    for found, answer in at_first:
+        if answer.fields.get("state") in _TERMINAL:
+            profile = profiles[found.call_id == "apply_project_domains"]
+            run.observed.see(profile, "immediate")
+    for found, answer in at_first:
+        _to_its_end(run, path, found, answer)
+
+
+def _find_path(run: Run, accepted: Accepted) -> str | None:
+    for path in _paths(run, accepted):
+        answer = run.poll(path, accepted.id, "to find where", judged=False)
+        if answer.ok and "state" in answer.fields:
+            if "{project_id}" in path:
+                run.observed.note(f"operations are polled at {path}")
+            else:
+                run.observed.see("operation_path", path)
+            return path
+    return None
+
+
+def _paths(run: Run, accepted: Accepted) -> Iterator[str]:
+    known = run.options.assumed.get("operation_path")
+    if known:
+        yield known
+        return
+    location = accepted.answer.header("Location") or ""
+    told = location[location.find("/v1/") :]
+    if told.startswith("/v1/") and accepted.id in told and told.isascii() and told.isprintable():
+        told = told.replace(accepted.id, "{operation_id}").replace(" ", "")
+        yield told.replace(run.options.project_id, "{project_id}")
+    yield from _PATHS
+
+
+def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
+    answer = run.poll(path, accepted.id, f"{accepted.call_id}, poll {number}")
+    if run.succeeded("durable", answer):
+        found = answer.fields.get("id")
+        if found is not None:
+            same, wrong = found == accepted.id, "it is another operation"
+            run.ledger.judge("durable operation.id", same, answer.summary, wrong)
+        made = [each.fields.get("deployment_id") for each in (accepted.answer, answer)]
+        if made != [None, None]:
+            wrong = "it does not name its deployment in every state"
+            run.ledger.judge("operation.deployment_id", made[0] == made[1], answer.summary, wrong)
+        _blocking(run, accepted, answer)
+    return answer
+
+
+def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
+    blocking = answer.text("blocking_operation_id")
+    if blocking is not None:
+        right = blocking != accepted.id
+        run.ledger.judge("states.blocking", right, answer.summary, "it waits on itself")
+
+
+def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
+    for number in count(2):
+        if not answer.ok:
+            return
+        if answer.fields.get("state") in _TERMINAL:
+            _ended(run, path, accepted, answer)
+            return
+        if not run.wait(_next_poll_s(answer.fields)):
+            why = "an operation had not ended when patience was at its end: --patience gives more"
+            run.ledger.skips("operation.result operation.error error-object", why)
+            run.observed.note(why)
+            return
+        answer = _poll(run, path, accepted, number)
+
+
+def _next_poll_s(operation: dict[str, Any]) -> float:
+    progress = operation.get("progress")
+    told = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+    right = isinstance(told, int) and not isinstance(told, bool) and told >= 0
+    return float(told) if right and told is not None else _POLL_S
+
+
+def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
+    """What has ended stays as it ended; and what its replay answers is observed."""
+    state, first = ended.fields.get("state"), accepted.answer.fields
+    after = run.poll(path, accepted.id, f"{accepted.call_id}, after its end")
+    if after.ok:
+        same = after.fields.get("state") == state
+        keys = "durable operation.reconciliation" if "reconciliation" in after.fields else "durable"
+        run.ledger.judge(keys, same, after.summary, f"it had ended as {state}")
+    if accepted.call_id == "initialize_managed_source":
+        made = ended.fields.get("deployment_id") or first.get("deployment_id")
+        run.observed.see("source_creates_deployment", made is not None)
+    if first.get("state") not in _TERMINAL:
+        replay = accepted.again("the same key, after its end")
+        if replay.ok and replay.fields.get("id") == accepted.id:
+            current = replay.fields.get("state") == state
+            run.observed.see("operation_replay", "current" if current else "first_response")
+
+
+@check("who may poll operations", allow=("source", "domains"))
+def polling_roles(run: Run) -> None:
+    """Try it as those whose tokens were given."""
+    path = run.operation_path
+
+    def poll(token: str, about: str) -> Answer:
+        return run.poll(str(path), run.accepted[0].id, about, token=token)
+
+    if path is not None and run.accepted[0].id:
+        run.least_role("operation_role", poll)
+
+
+@check("whatever else was started comes to its end", allow=("source", "domains"))
+def leave_nothing(run: Run) -> None:
+    """Poll it too, so that the project is free for others, and for the next check."""
+    path = run.operation_path
+    for operation_id in run.started if path is not None else ():
+        for number in count(1):
+            answer = run.poll(str(path), operation_id, f"the rest, poll {number}")
+            ended = not answer.ok or answer.fields.get("state") in _TERMINAL
+            if ended or not run.wait(_next_poll_s(answer.fields)):
+                break

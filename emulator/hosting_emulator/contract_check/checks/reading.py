@@ -1,0 +1,305 @@
+"""What can be read without changing anything: DNS, database compute, deployments page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract_check.http import Answer
+from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, check
+from hosting_emulator.contract_check.values import moment
+
+#: Names that services give to the parameters that the contract does not name.
+ENVIRONMENTS = ("environment", "env", "stage", "target", "database_environment")
+LIMITS = ("limit", "page_size", "per_page", "pageSize", "max_results", "size", "first")
+CURSORS = ("cursor", "page_token", "after", "next_cursor", "starting_after", "pageToken", "page")
+
+
+def _names(run: Run, assumption: str, usual: Iterable[str]) -> Iterable[str]:
+    """Return the names that a parameter may have: the one that was given, or all usual ones."""
+    known = run.options.assumed.get(assumption)
+    return (known,) if known else usual
+
+
+def _name_it(run: Run, keys: str, usual: Iterable[str], does: str, assumption: str) -> None:
+    why = f"none of {', '.join(usual)} {does}: --assume {assumption}=NAME names it"
+    run.ledger.skips(keys, why)
+
+
+@check("the DNS authorization is read")
+def read_dns(run: Run) -> None:
+    """Read it as the owner."""
+    answer = run.call("get_dns_authorization")
+    if not run.succeeded("dns.call", answer):
+        run.unreadable = f"{answer.summary}: what every story reads cannot be read"
+        return
+    run.ledger.holds("bearer", answer.summary)
+    run.observed.token(run.options.token)
+    if answer.header("X-Request-Id") is None:
+        run.observed.see("request_id_on_success", "absent")
+    about, query = "an unknown query parameter", "?hosting-emulator-check=1"
+    unknown = run.call("get_dns_authorization", query, about=about)
+    run.ignored_or_refused("unknown_query_parameters", unknown)
+
+
+@check("database compute is read for dev and prod")
+def read_compute(run: Run) -> None:
+    """Find the name of the parameter, and hold what it does."""
+    plain = run.call("read_database_compute", about="without an environment")
+    if plain.ok:
+        run.observed.see("missing_environment", plain.fields.get("environment"))
+    elif plain.status == 400:
+        run.observed.see("missing_environment", "refused")
+    found = _find_environment(run)
+    if found is None:
+        keys = "compute.call compute.query"
+        if not plain.refused:
+            run.succeeded(keys, plain)
+        _name_it(run, keys, ENVIRONMENTS, "chooses it", "environment_parameter")
+        return
+    name, dev, prod = found
+    run.ledger.holds("compute.query", dev.summary)
+    other = run.call("read_database_compute", f"?{name}=staging", about="no environment")
+    run.wrong_input("compute.query", other)
+    if dev.fields.get("data_mode") == prod.fields.get("data_mode") == "shared":
+        same = _settings(dev) == _settings(prod)
+        wrong = "data is shared, and the databases of dev and prod are not the same"
+        run.ledger.judge("compute.data_mode", same, prod.summary, wrong)
+
+
+def _find_environment(run: Run) -> tuple[str, Answer, Answer] | None:
+    for name in _names(run, "environment_parameter", ENVIRONMENTS):
+        dev, prod = (
+            run.call("read_database_compute", f"?{name}={environment}")
+            for environment in ("dev", "prod")
+        )
+        if dev.fields.get("environment") == "dev" and prod.fields.get("environment") == "prod":
+            run.observed.see("environment_parameter", name)
+            return name, dev, prod
+    return None
+
+
+def _settings(answer: Answer) -> Any:
+    """The database's settings, without the states it may go through between two requests."""
+    database = answer.fields.get("database")
+    if not isinstance(database, dict):
+        return database
+    return {name: database[name] for name in database if name not in ("state", "pending_state")}
+
+
+@check("what is not there")
+def read_nothing(run: Run) -> None:
+    """Ask for projects that nobody has."""
+    missing = run.call("get_dns_authorization", subject=NOWHERE, about="no such project")
+    if run.refused("condition.missing", missing, "resource_not_found"):
+        link = missing.text("type")
+        if link is not None:
+            server = "/".join(run.options.base_url.split("/", 3)[:3])
+            run.observed.docs(link, "resource_not_found", f"{server}/_emulator/docs")
+    about = "an id that is no Ulid"
+    malformed = run.call("get_dns_authorization", subject="not-a-ulid", about=about)
+    found = {404: "not_found", 400: "invalid_request"}.get(malformed.status)
+    if run.refused("ulid", malformed) and found is not None:
+        run.observed.see("malformed_project_id", found)
+
+
+@check("X-Request-Id")
+def request_ids(run: Run) -> None:
+    """Send ones within and outside the bounds."""
+    if run.unreadable:
+        run.ledger.skips("request-id limit.request-id", run.unreadable)
+        return
+
+    def ask(request_id: str, about: str, subject: str | None = None) -> Answer:
+        headers = {"X-Request-Id": request_id}
+        about = f"X-Request-Id {about}"
+        return run.call("get_dns_authorization", subject=subject, headers=headers, about=about)
+
+    for length in (1, 128):
+        request_id = (PREFIX * 6)[-length:]
+        answer = ask(request_id, f"of {length}")
+        if run.succeeded("request-id limit.request-id", answer):
+            run.ledger.holds("limit.request-id", answer.summary)
+            echoed = answer.header("X-Request-Id")
+            run.observed.see("request_id_on_success", "absent" if echoed is None else "echoed")
+        ask(request_id, f"of {length}", NOWHERE)
+    outside = [ask("", "empty"), ask("x" * 129, "of 129")]
+    if all(answer.ok for answer in outside):
+        run.observed.see("request_id_invalid", "ignored")
+    elif all(answer.status == 400 for answer in outside):
+        run.observed.see("request_id_invalid", "refused")
+    else:
+        run.observed.note("an X-Request-Id that is empty is not treated like one that is too long")
+
+
+# --- Deployments, page by page -------------------------------------------------------------------
+
+#: The largest page that the contract allows.
+_LARGEST = 100
+#: So many pages are read of a long list.
+_MOST_PAGES = 12
+_QUERY = "deployments.query limit.page-size"
+_THROUGH = "deployments.page-through"
+
+
+def _list(run: Run, query: str = "", about: str = "") -> Answer:
+    return run.call("list_deployments", query, about=about)
+
+
+@check("deployments are listed")
+def list_deployments(run: Run) -> None:
+    """Read the first page, find the parameters' names, then page through."""
+    plain = _list(run)
+    if not run.succeeded(f"deployments.call deployments.query {_THROUGH}", plain):
+        return
+    if _cursor(plain) is not None:
+        run.observed.see("default_page_size", len(_items(plain)))
+    if not _items(plain):
+        keys = " ".join(RESOURCES["Deployment"].clauses)
+        run.ledger.skips(keys, "the project has no deployments")
+    limit = _find_limit(run, plain)
+    if limit is None:
+        _name_it(run, f"{_QUERY} {_THROUGH}", LIMITS, "is the page size", "limit_parameter")
+        return
+    _bounds(run, limit)
+    _page_through(run, limit)
+
+
+def _find_limit(run: Run, plain: Answer) -> str | None:
+    for name in _names(run, "limit_parameter", LIMITS):
+        one = _list(run, f"?{name}=1")
+        if not one.ok:
+            continue
+        shorter = len(_items(one)) <= 1 < len(_items(plain))
+        if shorter or _list(run, f"?{name}=0").status == 400:
+            run.observed.see("limit_parameter", name)
+            return name
+    return None
+
+
+def _bounds(run: Run, limit: str) -> None:
+    for most in (1, _LARGEST):
+        answer = _list(run, f"?{limit}={most}")
+        if run.succeeded(_QUERY, answer):
+            count = len(_items(answer))
+            run.ledger.judge(_QUERY, count <= most, answer.summary, f"it has {count} items")
+    for size in ("0", "101"):
+        _out_of_bounds(run, _list(run, f"?{limit}={size}"))
+    for size in ("x", "1.5"):
+        run.wrong_input("deployments.query", _list(run, f"?{limit}={size}"))
+
+
+def _out_of_bounds(run: Run, answer: Answer) -> None:
+    """The contract bounds the size, and does not say whether what is beyond is refused or cut."""
+    seen = f"{answer.summary}: it has {len(_items(answer))} items"
+    if not answer.ok:
+        run.wrong_input(_QUERY, answer)
+    elif len(_items(answer)) > _LARGEST:
+        run.ledger.differs(_QUERY, seen)
+    else:
+        run.ledger.skips(_QUERY, f"{seen}, so the size may have been brought into bounds")
+
+
+def _page_through(run: Run, limit: str) -> None:
+    whole = _list(run, f"?{limit}={_LARGEST}")
+    if not whole.ok:
+        return
+    total = len(_items(whole))
+    if _cursor(whole) is None:
+        _see_last(run, whole)
+        _order(run, _items(whole))
+    if total < 2:
+        why = f"the project has {total} deployments: one with more shows it"
+        run.ledger.skips(f"{_THROUGH} page.next_cursor", why)
+        return
+    query = f"?{limit}={max(1, min(total // 3, 25))}"
+    first = _list(run, query)
+    if _cursor(first) is None:
+        wrong = f"it has no next_cursor, although there are {total} deployments"
+        run.ledger.differs(_THROUGH, f"{first.summary}: {wrong}")
+        return
+    cursor = _find_cursor(run, query, first)
+    if cursor is None:
+        _name_it(run, _THROUGH, CURSORS, "takes the cursor", "cursor_parameter")
+        return
+    _compare(run, whole, _follow(run, query, cursor, first))
+
+
+def _next(run: Run, query: str, name: str, page: Answer, about: str) -> Answer:
+    return _list(run, f"{query}&{name}={quote(_cursor(page) or '', safe='')}", about)
+
+
+def _find_cursor(run: Run, query: str, first: Answer) -> str | None:
+    for name in _names(run, "cursor_parameter", CURSORS):
+        second = _next(run, query, name, first, "next page")
+        if second.ok and _ids(second) and _ids(second) != _ids(first):
+            run.observed.see("cursor_parameter", name)
+            return name
+    return None
+
+
+def _follow(run: Run, query: str, cursor: str, first: Answer) -> list[Answer]:
+    pages = [first]
+    while _cursor(pages[-1]) is not None and len(pages) < _MOST_PAGES:
+        page = _next(run, query, cursor, pages[-1], f"page {len(pages) + 1}")
+        if not run.succeeded(f"{_THROUGH} deployments.query", page):
+            break
+        pages.append(page)
+    if pages[-1].ok and _cursor(pages[-1]) is None:
+        _see_last(run, pages[-1])
+    return pages
+
+
+def _compare(run: Run, whole: Answer, pages: list[Answer]) -> None:
+    """Each deployment once: none twice, and none of a page that holds all left out."""
+
+    def judge(right: bool, wrong: str) -> None:
+        seen = f"{pages[0].summary}, in {len(pages)} pages"
+        run.ledger.judge(_THROUGH, right, seen, wrong)
+
+    ids = [found for page in pages for found in _ids(page)]
+    twice = len(ids) - len(set(ids))
+    judge(not twice, f"{twice} deployments are on more than one page")
+    if _cursor(pages[-1]) is not None:
+        return  # the list is longer than we read
+    left_out = len(set(_ids(whole)) - set(ids))
+    judge(not left_out, f"{left_out} deployments of one long page are on none of the short ones")
+    projects = {str(item.get("project_id")) for page in pages for item in _items(page)}
+    judge(projects <= {run.options.project_id, "None"}, "it lists deployments of another project")
+
+
+def _order(run: Run, items: list[dict[str, Any]]) -> None:
+    made = [at for item in items if (at := moment(item.get("created_at"))) is not None]
+    if len(set(made)) < 2:
+        return
+    if made == sorted(made):
+        run.observed.see("deployment_order", "oldest_first")
+    elif made == sorted(made, reverse=True):
+        run.observed.see("deployment_order", "newest_first")
+    else:
+        run.observed.note("deployments are ordered neither by newest nor by oldest first")
+
+
+def _cursor(answer: Answer) -> str | None:
+    """Where the list goes on; None where it does not. An empty text leads nowhere either."""
+    return answer.text("next_cursor") or None
+
+
+def _see_last(run: Run, last: Answer) -> None:
+    if last.fields.get("next_cursor") == "":
+        run.observed.note("the last page's next_cursor is empty, which no assumption can express")
+    else:
+        how = "null" if "next_cursor" in last.fields else "absent"
+        run.observed.see("last_page_cursor", how)
+
+
+def _items(answer: Answer) -> list[dict[str, Any]]:
+    items = answer.fields.get("items")
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _ids(answer: Answer) -> list[str]:
+    # In one case: what else is wrong with an id is judged elsewhere.
+    return [str(item["id"]).upper() for item in _items(answer) if item.get("id") is not None]

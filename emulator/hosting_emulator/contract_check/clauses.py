@@ -1,0 +1,170 @@
+"""The contract clause by clause, and what a check says of each: a ledger of evidence and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.prose import read_sections
+from hosting_emulator.contract.resources import RESOURCES
+
+Outcome = Literal["holds", "differs", "skipped", "cannot be seen from outside"]
+
+#: So many differences of one clause are told; a server that gets it wrong does so each time.
+MOST = 3
+
+
+class Clause(NamedTuple):
+    """One sentence of the contract, or one row of a table of it.
+
+    `unseen` says why nobody can see from outside whether it holds; it is empty where one can.
+    """
+
+    key: str
+    section: str
+    text: str
+    unseen: str = ""
+
+
+def _read_clauses() -> Iterator[Clause]:
+    for section, items in read_sections(Path(__file__).with_name("clauses.md")):
+        for key, quote in items:
+            if key.startswith("@"):
+                for field_key, text in RESOURCES[key[1:]].clauses.items():
+                    yield Clause(field_key, section, text)
+            else:
+                text, _, unseen = quote.partition(" (unseen: ")
+                yield Clause(key, section, text, unseen.removesuffix(")"))
+
+
+#: Every clause by its key, in the contract's order.
+CLAUSES = {clause.key: clause for clause in _read_clauses()}
+
+
+def _clauses_of_calls() -> Iterator[tuple[str, tuple[str, str]]]:
+    addresses = {clause.text: clause.key for clause in CLAUSES.values()}
+    for spec in ALL_CALLS.values():
+        call = addresses.get(f"{spec.method} {spec.path}", "durable")
+        answers = (call.replace(".call", f".{word}") for word in ("response", "accepted", "200"))
+        yield spec.call_id, (call, next((key for key in answers if key in CLAUSES), "durable"))
+
+
+#: The clause of each call's address, and that of what it answers.
+CALL_CLAUSES = dict(_clauses_of_calls())
+
+#: Why nothing was seen of a clause that only some answers can show.
+_UNMET = {
+    "operation.blocking_operation_id": "no operation that was started waited on another",
+    "states.blocking": "no operation that was started waited on another",
+    "operation.deployment_id": "no operation that was started created a deployment",
+    "operation.result": "no operation that was started had a result",
+    "operation.error": "no operation that was started failed",
+    "error-object": "no operation that was started failed",
+    "operation.reconciliation": "no operation that was started was being reconciled",
+    "reconciliation-object": "no operation that was started was being reconciled",
+    "problem.detail": "no problem had this field",
+    "problem.instance": "no problem had this field",
+    "problem.retry_after_seconds": "no problem had this field: the server limited nothing",
+    "limit.retry-after": "no problem had this field: the server limited nothing",
+    "deployment.artifact_digest": "no deployment had this field",
+    "deployment.url": "no deployment had this field",
+    "limit.zone": "no DNS zone is authorized",
+    "compute.placement": "neither environment has a database",
+}
+
+
+@dataclass(slots=True)
+class _Evidence:
+    holds: list[str] = field(default_factory=list)
+    #: What bears it out if a call works: the call's clause, and what was seen.
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+class Verdict(NamedTuple):
+    """A clause, what became of it, and what was seen or why nothing was."""
+
+    clause: Clause
+    outcome: Outcome
+    seen: tuple[str, ...]
+
+
+class Ledger:
+    """Takes evidence. A single difference outweighs everything else; what holds outweighs a skip.
+
+    `keys` are those of one or more clauses, between spaces.
+    """
+
+    def __init__(self) -> None:
+        self._evidence = {key: _Evidence() for key in CLAUSES}
+        self._works: set[str] = set()
+
+    def holds(self, keys: str, seen: str) -> None:
+        """Note that an answer bears clauses out."""
+        for key in keys.split():
+            _note(self._evidence[key].holds, seen)
+
+    def differs(self, keys: str, seen: str) -> None:
+        """Note that an answer says otherwise. `seen` says which answer, and what was wrong in it."""
+        for key in keys.split():
+            _note(self._evidence[key].differs, seen)
+
+    def skips(self, keys: str, why: str) -> None:
+        """Note why clauses could not be looked at."""
+        for key in keys.split():
+            _note(self._evidence[key].skipped, why)
+
+    def works(self, call: str) -> None:
+        """Note that a call, named by its clause, succeeds where it is asked rightly."""
+        self._works.add(call)
+
+    def refusal(self, keys: str, call: str, seen: str) -> None:
+        """Note that a call refused what it must refuse.
+
+        This bears clauses out only where the call works: a server that knows no such call refuses
+        whatever it is asked.
+        """
+        for key in keys.split():
+            self._evidence[key].refusals.append((call, seen))
+
+    def judge(self, keys: str, right: bool, seen: str, wrong: str) -> bool:
+        """Note that clauses hold (as `seen` shows), or else differ: `seen`, and what is `wrong`."""
+        if right:
+            self.holds(keys, seen)
+        else:
+            self.differs(keys, f"{seen}: {wrong}")
+        return right
+
+    def verdicts(self) -> list[Verdict]:
+        """Return a verdict on every clause, in the contract's order."""
+        return [self._verdict(CLAUSES[key], found) for key, found in self._evidence.items()]
+
+    def _verdict(self, clause: Clause, found: _Evidence) -> Verdict:
+        if found.differs:
+            return Verdict(clause, "differs", tuple(found.differs))
+        if clause.unseen:
+            return Verdict(clause, "cannot be seen from outside", (clause.unseen,))
+        shown = found.holds + [seen for call, seen in found.refusals if call in self._works]
+        if shown:
+            return Verdict(clause, "holds", (shown[0],))
+        unmet = _UNMET.get(clause.key, "no answer showed anything of it")
+        why = [*found.skipped, *self._refused_only(found), unmet]
+        return Verdict(clause, "skipped", (why[0],))
+
+    def _refused_only(self, found: _Evidence) -> list[str]:
+        """Say why refusals alone show nothing, and what would show more."""
+        if not found.refusals:
+            return []
+        call, seen = found.refusals[0]
+        why = [*self._evidence[call].skipped[:1], *self._evidence[call].differs[:1]]
+        tail = f" ({why[0]})" if why else ""
+        return [f"{seen}: refused, but the right request was not seen to succeed{tail}"]
+
+
+def _note(found: list[str], seen: str) -> None:
+    if len(found) < MOST and seen not in found:
+        found.append(seen)

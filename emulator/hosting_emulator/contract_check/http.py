@@ -1,0 +1,215 @@
+"""HTTP as the check needs it: whatever a server does becomes an `Answer`, never an exception.
+
+Redirects are not followed, answers are bounded in time and size, and nothing is sent twice but a
+GET for which the connection that was kept open turned out to be closed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+#: No answer of the contract is nearly as long.
+LONGEST = 4 << 20
+
+
+class Unreachable(Exception):
+    """No connection could be made; the message says why, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, to a call if `call_id` says which.
+
+    `status` 0: no whole answer did, and `broken` says what happened instead.
+    """
+
+    title: str
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    broken: str = ""
+    call_id: str = ""
+
+    def header(self, name: str) -> str | None:
+        """Return a header's first value, None if there is none."""
+        values = (value for found, value in self.headers if found.lower() == name.lower())
+        return next(values, None)
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters, in lower case."""
+        return (self.header("Content-Type") or "").partition(";")[0].strip().lower()
+
+    @property
+    def document(self) -> Any:
+        """The body as JSON; None where it is no JSON."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The body as a JSON object; empty where it is none."""
+        document = self.document
+        return document if isinstance(document, dict) else {}
+
+    def text(self, name: str) -> str | None:
+        """Return a field of the body that is a text; None where it is none."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer says that what was asked succeeded."""
+        return 200 <= self.status < 300
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is a refusal of the request (and no failure of the server)."""
+        return 400 <= self.status < 500
+
+    @property
+    def code(self) -> str | None:
+        """The code of a problem."""
+        return self.text("code") if self.status >= 400 else None
+
+    @property
+    def summary(self) -> str:
+        """The answer in a few words, without its body."""
+        if not self.status:
+            return f"{self.title}: {self.broken}"
+        return f"{self.title}: {self.status}" + (f" {self.code}" if self.code else "")
+
+
+class Connection:
+    """One connection to a server, opened when it is needed. `ca_file` is an authority to trust.
+
+    `at` is the address to go to instead of that of the URL, whose name the server is called by all
+    the same. A name under `.localhost` is this machine (RFC 6761), whatever its resolver says.
+    """
+
+    def __init__(
+        self, url: str, *, timeout_s: float, ca_file: str | None = None, at: str | None = None
+    ) -> None:
+        parts, place = urlsplit(url), urlsplit(at or url)
+        self.prefix = parts.path.rstrip("/")
+        self._name, host = str(parts.hostname), str(place.hostname)
+        host = "127.0.0.1" if host.endswith(".localhost") else host
+        secure = place.scheme == "https"
+        self._place = (host, place.port or (443 if secure else 80))
+        self._timeout_s = timeout_s
+        self._tls = ssl.create_default_context(cafile=ca_file) if secure else None
+        self._host_header = parts.netloc.rpartition("@")[2]
+        self._connection: http.client.HTTPConnection | None = None
+
+    def exchange(
+        self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Answer:
+        """Send a request and read its answer. Raises Unreachable if no connection can be made."""
+        if method != "GET":
+            self.close()  # what changes something goes over a connection that is surely open
+        reused = self._connection is not None
+        answer = self._once(title, method, path, headers, body)
+        if reused and answer.broken == _CLOSED:
+            return self._once(title, method, path, headers, body)
+        return answer
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _once(
+        self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Answer:
+        connection = self._connected()
+        assert connection.sock is not None
+        # The socket's own limit is on each wait: one byte at a time could go on for ever.
+        longest_s = self._timeout_s * 2
+        late = threading.Event()
+        watch = threading.Timer(longest_s, _cut, [connection.sock, late])
+        watch.daemon = True
+        watch.start()
+        try:
+            sent = {"Host": self._host_header, **headers}
+            connection.request(method, self.prefix + path, body, sent)
+            response = connection.getresponse()
+            content = response.read(LONGEST + 1)
+            if response.length and len(content) <= LONGEST:
+                raise http.client.IncompleteRead(content)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.close()
+            why = f"no whole answer within {longest_s:g} s"
+            return Answer(title, broken=why if late.is_set() else _why(error, self._timeout_s))
+        finally:
+            watch.cancel()
+        if len(content) > LONGEST or response.will_close:
+            self.close()
+        if len(content) > LONGEST:
+            return Answer(title, broken=f"an answer of more than {LONGEST >> 20} MiB")
+        return Answer(title, response.status, tuple(response.getheaders()), content)
+
+    def _connected(self) -> http.client.HTTPConnection:
+        if self._connection is None:
+            made = http.client.HTTPConnection(*self._place)
+            try:
+                made.sock = self._opened()
+            except (OSError, UnicodeError) as error:
+                raise Unreachable(_unreachable(error, self._timeout_s)) from error
+            self._connection = made
+        return self._connection
+
+    def _opened(self) -> socket.socket:
+        plain = socket.create_connection(self._place, self._timeout_s)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._tls is None:
+            return plain
+        try:
+            return self._tls.wrap_socket(plain, server_hostname=self._name)
+        except BaseException:
+            plain.close()
+            raise
+
+
+_CLOSED = "the connection was closed without an answer"
+
+
+def _cut(sock: socket.socket, late: threading.Event) -> None:
+    late.set()
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
+
+
+def _why(error: Exception, timeout_s: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer within {timeout_s:g} s"
+    if isinstance(error, http.client.RemoteDisconnected | ConnectionError):
+        return _CLOSED
+    if isinstance(error, http.client.IncompleteRead):
+        return "the answer was cut off before its end"
+    return "what came back is no HTTP answer"
+
+
+def _unreachable(error: Exception, timeout_s: float) -> str:
+    if isinstance(error, socket.gaierror):
+        return "its name cannot be resolved"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"it does not speak TLS: {(error.reason or str(error)).lower()}"
+    if isinstance(error, TimeoutError):
+        return f"no connection within {timeout_s:g} s"
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return "its name cannot be resolved"

@@ -1,0 +1,211 @@
+"""Holding any one answer against the contract, whatever it was asked for.
+
+Checks ask and compare answers with each other; this looks at each answer alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES, Field
+from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
+from hosting_emulator.contract_check.http import Answer
+from hosting_emulator.contract_check.observed import Observed
+from hosting_emulator.contract_check.values import BOUNDS, complaint, is_integer, shown
+
+#: What limits requests before they reach a call, and so belongs to no call: too large, too many.
+_LIMIT_STATUSES = (413, 429)
+#: The clauses of the codes whose status the contract fixes.
+_FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
+
+
+class Judge:
+    """Looks at answers and notes in a ledger what they bear out or break, and what is observed."""
+
+    def __init__(self, ledger: Ledger, observed: Observed) -> None:
+        self._ledger = ledger
+        self._observed = observed
+
+    def answer(self, call_id: str, answer: Answer) -> None:
+        """Judge one answer of a call."""
+        spec, call = ALL_CALLS[call_id], CALL_CLAUSES[call_id][0]
+        if not 200 <= answer.status < 600 or 300 <= answer.status < 400:
+            leads = (answer.header("Location") or "").partition("?")[0]
+            self._ledger.differs(call, answer.summary + (f" to {leads}" if leads else ""))
+        elif answer.status >= 400:
+            self._problem(spec, call, answer)
+        else:
+            self._success(spec, call, answer)
+
+    # --- Failures ----------------------------------------------------------------------------
+
+    def _problem(self, spec: CallSpec, call: str, answer: Answer) -> None:
+        ledger, seen, media = self._ledger, answer.summary, answer.media_type
+        right, wrong = (
+            media == "application/problem+json",
+            f"its media type is {media or 'not said'}",
+        )
+        ledger.judge("problem-media problem", right, seen, wrong)
+        if spec.listed_statuses:
+            self._listed_status(spec, call, answer)
+        request_id = answer.header("X-Request-Id")
+        if request_id is None:
+            ledger.differs("problem request-id", f"{seen}: it has no header X-Request-Id")
+        else:
+            count = len(request_id)
+            wrong = f"X-Request-Id has {count} characters"
+            ledger.judge("request-id", 1 <= count <= 128, seen, wrong)
+        problem = self._json_object(answer, "problem")
+        if problem is not None:
+            self._fields(seen, problem, "ProblemDetails")
+            self._problem_as_a_whole(call, answer, problem)
+            self._observed.problem(answer)
+
+    def _listed_status(self, spec: CallSpec, call: str, answer: Answer) -> None:
+        if answer.status in _LIMIT_STATUSES:
+            why = f"{answer.summary}: a limit on all requests, not an answer of this call"
+            self._ledger.skips("flag.statuses", why)
+        else:
+            listed = answer.status in spec.listed_statuses
+            self._refusal("flag.statuses", call, listed, answer.summary, "not listed")
+
+    def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
+        ledger, seen = self._ledger, answer.summary
+        status, code, link = (problem.get(name) for name in ("status", "code", "type"))
+        if is_integer(status) and status != answer.status:
+            ledger.differs("problem.status", f"{seen}: the document says {status}")
+        if isinstance(code, str) and isinstance(link, str):
+            ending = f"/errors/{code.replace('_', '-')}"
+            wrong = f"type is {shown(link)}, which does not end in {ending}"
+            ledger.judge("problem.type", link.endswith(ending), seen, wrong)
+        seconds, header = problem.get("retry_after_seconds"), answer.header("Retry-After")
+        if seconds is not None:
+            wrong = (
+                f"retry_after_seconds is {shown(seconds)}, and Retry-After {header or 'missing'}"
+            )
+            right = _is_wait(header, seconds)
+            ledger.judge("problem.retry_after_seconds", right, seen, wrong)
+        if isinstance(code, str) and code in _FIXED:
+            key, status = _FIXED[code], PROBLEMS[code].status
+            right, wrong = answer.status == status, f"not {status}"
+            self._refusal(f"{key} condition.statuses", call, right, seen, wrong)
+            if isinstance(problem.get("retryable"), bool):
+                self._refusal(key, call, not problem["retryable"], seen, "it is retryable")
+
+    def _refusal(self, keys: str, call: str, right: bool, seen: str, wrong: str) -> None:
+        """Judge what only a call that works can show by refusing."""
+        if right:
+            self._ledger.refusal(keys, call, seen)
+        else:
+            self._ledger.differs(keys, f"{seen}: {wrong}")
+
+    # --- Successes ---------------------------------------------------------------------------
+
+    def _success(self, spec: CallSpec, call: str, answer: Answer) -> None:
+        ledger, seen, response = self._ledger, answer.summary, CALL_CLAUSES[spec.call_id][1]
+        ledger.holds(f"{call} paths v1", seen)
+        if response == "flag.200":
+            ledger.judge(response, answer.status == 200, seen, "not 200")
+        self._observed.success(spec, answer)
+        document = self._json_object(answer, response)
+        if document is None:
+            return
+        ledger.works(call)
+        ledger.holds(response, seen)
+        if document.get("next_cursor") == "":  # it leads nowhere, as none would
+            document = {name: document[name] for name in document if name != "next_cursor"}
+        self._fields(seen, document, spec.response)
+        if spec.response in _AS_A_WHOLE:
+            _AS_A_WHOLE[spec.response](self._ledger, seen, document)
+        self._observed.words_of(spec.response, document)
+
+    # --- Fields ------------------------------------------------------------------------------
+
+    def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:
+        document = answer.document
+        if document is None:
+            self._ledger.differs(f"json {keys}", f"{answer.summary}: its body is no JSON")
+            return None
+        self._ledger.holds("json", answer.summary)
+        if not isinstance(document, dict):
+            self._ledger.differs(keys, f"{answer.summary}: its body is no JSON object")
+            return None
+        return document
+
+    def _fields(self, seen: str, found: Mapping[str, Any], resource: str, inside: str = "") -> None:
+        """Judge the fields of an object, then those of the objects in it."""
+        for field in RESOURCES[resource].fields:
+            name, value = inside + field.name, found.get(field.name)
+            if value is not None or (field.nullable and field.name in found):
+                self._field(seen, name, value, field)
+            elif field.required:
+                how = "null" if field.name in found else "missing"
+                self._ledger.differs(f"{field.key} {field.also}", f"{seen}: {name} is {how}")
+            else:
+                self._observed.empty(field.name in found, name)
+        for name, part in RESOURCES[resource].parts.items():
+            value = found.get(name)
+            if isinstance(value, dict):
+                self._fields(seen, value, part, f"{name}.")
+            for item in value if isinstance(value, list) else ():
+                if isinstance(item, dict):
+                    self._fields(seen, item, part, f"{name}[].")
+
+    def _field(self, seen: str, name: str, value: Any, field: Field) -> None:
+        wrong = None if value is None else complaint(field.kind, value)
+        keys = f"{field.key} {field.also}"
+        if field.kind.name in ("ulid", "timestamp") and value is not None:
+            keys += f" {field.kind.name}"
+            if wrong is None and field.kind.name == "timestamp":
+                self._observed.timestamp(value)
+        if wrong is None:
+            self._ledger.holds(keys if value is None else f"{keys} {field.bound}", seen)
+        else:
+            bound = field.bound if wrong.startswith(BOUNDS) else ""
+            self._ledger.differs(f"{keys} {bound}", f"{seen}: {name}: {wrong}")
+
+
+def _is_wait(header: str | None, seconds: Any) -> bool:
+    """Whether Retry-After says so many seconds; or it is a date, which HTTP allows there."""
+    told = (header or "").strip()
+    if told.isascii() and told.isdigit() and len(told) < 10:
+        return not is_integer(seconds) or int(told) == seconds
+    try:
+        return parsedate_to_datetime(told) is not None
+    except ValueError:
+        return False
+
+
+def _flag(ledger: Ledger, seen: str, flag: dict[str, Any]) -> None:
+    more = sorted(flag.keys() - RESOURCES["PoweredByFlag"].names)
+    ledger.judge("flag.closed", not more, seen, f"it also has {', '.join(more)}")
+    if flag.get("enabled") is False and "enabled_at" in flag:
+        hidden = flag["enabled_at"] is None
+        ledger.judge("flag.enabled_at", hidden, seen, "enabled_at is set while hidden")
+
+
+def _dns(ledger: Ledger, seen: str, dns: dict[str, Any]) -> None:
+    if dns.get("status") != "not_authorized":
+        return
+    for name in ("zone", "expires_at"):
+        if name in dns:
+            wrong = f"{name} is not null although status is not_authorized"
+            ledger.judge(f"dns.{name}", dns[name] is None, seen, wrong)
+    if isinstance(dns.get("scopes"), list):
+        wrong = "scopes are not empty although status is not_authorized"
+        ledger.judge("dns.scopes", not dns["scopes"], seen, wrong)
+
+
+def _ticket(ledger: Ledger, seen: str, ticket: dict[str, Any]) -> None:
+    origin, url = ticket.get("origin"), ticket.get("redeem_url")
+    if isinstance(origin, str) and isinstance(url, str):
+        wrong = "redeem_url does not begin with the origin"
+        ledger.judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)
+
+
+#: What the contract says of several fields together.
+_AS_A_WHOLE = {"PoweredByFlag": _flag, "DnsAuthorization": _dns, "DevAccessTicket": _ticket}

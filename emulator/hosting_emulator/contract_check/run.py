@@ -1,0 +1,368 @@
+"""One run of the check: it sends the calls, has each answer judged, and keeps what checks found out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
+from hosting_emulator.contract_check.http import Answer, Connection
+from hosting_emulator.contract_check.judge import Judge
+from hosting_emulator.contract_check.observed import Observed
+from hosting_emulator.contract_check.options import CheckOptions
+from hosting_emulator.contract_check.values import moment
+
+Need = Literal["reader_token", "outsider_token", "no_organization_token"]
+#: The service's time in ms by what it observes, and by its Date header.
+Now = tuple[int | None, int | None]
+
+#: What begins the name of everything that a check creates or sends.
+PREFIX = "hosting-emulator-check-"
+#: A Ulid that no service gave to anything: it lies at the far end of time.
+NOWHERE = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
+#: Bodies that are in order, of the calls that have one.
+BODIES: dict[str, dict[str, Any]] = {
+    "set_project_powered_by_flag": {"enabled": True},
+    "initialize_managed_source": {"expected_source_generation": 0},
+    "create_user_api_key": {"name": PREFIX.rstrip("-")},
+}
+#: Codes that say nothing of what was asked: the service is busy, limits or is out of order.
+EXCUSES = frozenset(
+    {
+        *("rate_limited", "payload_too_large", "service_unavailable"),
+        *("insufficient_organization_credits", "paid_plan_required", "project_budget_exceeded"),
+        *("api_key_permissions_unavailable", "api_key_creation_uncertain"),
+    }
+)
+#: Codes that blame the request or who sent it. All others tell of a state that the service is in.
+BLAMES = frozenset(
+    {
+        *("invalid_request", "unauthenticated", "forbidden", "organization_required"),
+        *("resource_not_found", "idempotency_key_reused"),
+    }
+)
+#: Answers to somebody who may not ask at all: they say nothing of what was wrong in a request.
+_NOT_ALLOWED = frozenset(
+    {"unauthenticated", "forbidden", "organization_required", "interactive_login_required"}
+)
+_ROLES_NOT_SHOWN = frozenset(
+    {
+        *("initialize_managed_source", "create_user_api_key", "apply_project_domains"),
+        *("get_dns_authorization", "list_deployments", "get_operation"),
+    }
+)
+#: So many answers in a row may stay out before a server counts as gone.
+_TOO_MANY = 3
+#: How often the same request is sent again after it was told to wait.
+_AGAIN = 5
+#: How far a service's clocks may be from each other.
+_SLACK_MS = 5_000
+
+
+class Gone(Exception):
+    """The server does not answer any more."""
+
+
+class Accepted(NamedTuple):
+    """An operation that a check started, and how to ask for it once more with the same key."""
+
+    call_id: str
+    answer: Answer
+    again: Callable[[str], Answer]
+
+    @property
+    def id(self) -> str:
+        """The operation's id; empty if the answer had none."""
+        return self.answer.text("id") or ""
+
+
+@dataclass(slots=True)
+class Run:
+    """The server, the ledger, and what earlier checks found out. No secret is ever shown.
+
+    What sends a request raises Gone once the server stopped answering, Unreachable if it cannot be
+    reached.
+    """
+
+    options: CheckOptions
+    connection: Connection
+    ledger: Ledger
+    observed: Observed
+    #: A user API key that may be used: the one given, or the one that was created.
+    api_key: str | None = None
+    requests: int = 0
+    #: What was changed there, in words.
+    created: list[str] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    #: Ids of further operations that came of trying things out.
+    started: list[str] = field(default_factory=list)
+    #: Where operations are polled, once that is found out.
+    operation_path: str | None = None
+    #: An Idempotency-Key under which a call was answered with success, and that call.
+    used_key: tuple[str, str] | None = None
+    #: Why reading the DNS authorization, which many checks do, says nothing; empty where it does.
+    unreadable: str = ""
+    _silent: int = 0
+    _waited_s: float = 0.0
+    _keys: int = 0
+
+    # --- Calls -------------------------------------------------------------------------------
+
+    def call(
+        self,
+        call_id: str,
+        query: str = "",
+        *,
+        about: str = "",
+        subject: str | None = None,
+        **how: Any,
+    ) -> Answer:
+        """Make one of the eight calls. `how` goes to `send`; `about` says what is special in it."""
+        spec, options = CALLS[call_id], self.options
+        path = spec.path.replace("{project_id}", subject or options.project_id)
+        path = path.replace("{organization_id}", subject or options.organization_id)
+        return self.send(call_id, spec.method, path + query, about=about, **how)
+
+    def usual(self, call_id: str, about: str, **how: Any) -> Answer:
+        """Make a call with all that it needs, so that only `how` can be a reason to refuse it."""
+        if CALLS[call_id].idempotent:
+            how.setdefault("key", self.new_key())
+        query = ""
+        if call_id == "read_database_compute":
+            query = f"?{self.name_of('environment_parameter') or 'environment'}=dev"
+        return self.call(call_id, query, about=about, **{"body": BODIES.get(call_id), **how})
+
+    def poll(self, path: str, operation_id: str, about: str, **how: Any) -> Answer:
+        """Poll an operation at a path that holds {operation_id}. `how` goes to `send`."""
+        target = path.replace("{operation_id}", quote(operation_id, safe=""))
+        target = target.replace("{project_id}", self.options.project_id)
+        return self.send("get_operation", "GET", target, about=about, **how)
+
+    def send(
+        self,
+        call_id: str,
+        method: str,
+        path: str,
+        *,
+        about: str = "",
+        token: str | None = None,
+        key: str | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        judged: bool = True,
+    ) -> Answer:
+        """Send a request and judge its answer. `token` "" sends none; None is the owner's."""
+        sent = {"Accept": "application/json, application/problem+json", **(headers or {})}
+        token = self.options.token if token is None else token
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        if key is not None:
+            sent["Idempotency-Key"] = key
+        content = None
+        if body is not None:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        # Ids that were given are left out: they are the same each time.
+        short = path.replace(self.options.project_id, "{project_id}")
+        short = short.replace(self.options.organization_id, "{organization_id}")
+        title = f"{method} {short}" + (f" ({about})" if about else "")
+        for _ in range(_AGAIN):
+            answer = self.exchange(self.connection, title, method, path, sent, content)
+            self._silent = 0 if answer.status else self._silent + 1
+            if self._silent >= _TOO_MANY:
+                raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
+            if not self._told_to_wait(answer):
+                break
+        answer = replace(answer, call_id=call_id)
+        if judged:
+            Judge(self.ledger, self.observed).answer(call_id, answer)
+        return answer
+
+    def exchange(
+        self,
+        connection: Connection,
+        title: str,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        body: bytes | None = None,
+    ) -> Answer:
+        """Send one request over a connection, and count it."""
+        self.requests += 1
+        self.options.ask_before(title)
+        return connection.exchange(title, method, path, headers, body)
+
+    def new_key(self) -> str:
+        """Return a new Idempotency-Key, named as ours."""
+        self._keys += 1
+        return f"{PREFIX}{self.options.run_id}-{self._keys}"
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, if there is patience left for so long; tell whether there was."""
+        if self._waited_s + seconds > self.options.patience_s:
+            return False
+        self._waited_s += seconds
+        if seconds > 0:
+            self.options.pause(seconds)
+        return True
+
+    def _told_to_wait(self, answer: Answer) -> bool:
+        told = answer.header("Retry-After") or ""
+        if answer.status not in (429, 503) or not (told.isascii() and told.isdigit()):
+            return False
+        return len(told) < 6 and int(told) > 0 and self.wait(int(told))
+
+    # --- What several checks conclude --------------------------------------------------------
+
+    def name_of(self, assumption: str) -> str | None:
+        """Return the name or path that was given or found out, None if neither."""
+        found = self.options.assumed.get(assumption, self.observed.values.get(assumption))
+        return found if isinstance(found, str) else None
+
+    def succeeded(self, keys: str, answer: Answer) -> bool:
+        """Whether a request that is in order succeeded; if not, its clauses differ, or are skipped.
+
+        The service may be out of order, at a limit, or in a state in which it refuses; and of some
+        calls it is not shown who may make them. That breaks no clause.
+        """
+        if answer.ok:
+            return True
+        if answer.status == 0 or (answer.code in PROBLEMS and answer.code not in BLAMES):
+            self.ledger.skips(keys, answer.summary)
+        elif answer.code == "forbidden" and answer.call_id in _ROLES_NOT_SHOWN:
+            why = f"{answer.summary}: which role or permission it needs is not shown"
+            self.ledger.skips(keys, why)
+        else:
+            self.ledger.differs(keys, f"{answer.summary}: it should have succeeded")
+        return False
+
+    def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool:
+        """Whether a request that must be refused was; with `code`, whether by that one.
+
+        It bears its clauses out only where the call succeeds when it is asked rightly.
+        """
+        if answer.status == 0 or answer.code in EXCUSES:
+            self.ledger.skips(keys, answer.summary)
+            return False
+        wrong = "it should have been refused" + ("" if answer.ok else " with a 4xx problem")
+        # Which status a code comes with is not shown, but for two.
+        right = answer.refused or (answer.status >= 500 and answer.code in PROBLEMS)
+        if right and code is not None:
+            right, wrong = answer.code == code, f"its code should be {code}"
+        if right:
+            self.ledger.refusal(keys, CALL_CLAUSES[answer.call_id][0], answer.summary)
+        else:
+            self.ledger.differs(keys, f"{answer.summary}: {wrong}")
+        return right
+
+    def refused_as(self, keys: str, answer: Answer, code_keys: str, code: str) -> None:
+        """Judge that a request was refused, and then by which code."""
+        if self.refused(keys, answer):
+            self.refused(code_keys, answer, code)
+
+    def wrong_input(self, keys: str, answer: Answer) -> None:
+        """Judge the refusal of a request that is not in order."""
+        if answer.code in _NOT_ALLOWED:
+            self.ledger.skips(keys, f"{answer.summary}: this token may not ask at all")
+        else:
+            self.refused(keys, answer)
+
+    def ignored_or_refused(self, assumption: str, answer: Answer) -> None:
+        """Observe whether something that a call does not name is ignored or refused."""
+        if answer.ok or answer.status == 400:
+            self.observed.see(assumption, "ignored" if answer.ok else "refused")
+
+    def least_role(self, name: str, ask: Callable[[str, str], Answer]) -> None:
+        """Observe an assumption about roles: who of reader, maintainer and owner may ask.
+
+        `ask` makes the call with a token, and says as whom.
+        """
+        tokens = {"reader": self.options.reader_token, "maintainer": self.options.maintainer_token}
+        answers = {role: ask(token, f"as a {role}") for role, token in tokens.items() if token}
+        refused = [role for role, answer in answers.items() if answer.code == "forbidden"]
+        unclear = {*_NOT_ALLOWED, *EXCUSES, "resource_not_found"}
+        allowed = [
+            role
+            for role, answer in answers.items()
+            if answer.code not in unclear and 0 < answer.status < 500
+        ]
+        if allowed:
+            if allowed[0] == "reader" or "reader" in refused:
+                self.observed.see(name, allowed[0])
+        elif "maintainer" in refused:
+            self.observed.see(name, "owner")
+        elif refused:
+            self.observed.note(f"{name} is maintainer or owner: --maintainer-token tells which")
+
+    # --- Time --------------------------------------------------------------------------------
+
+    def now(self) -> Now:
+        """Return the service's time."""
+        if self.name_of("environment_parameter") is None:
+            answer = self.call("get_dns_authorization", about="for its time")
+        else:
+            answer = self.usual("read_database_compute", "for its time")
+        try:
+            date = parsedate_to_datetime(answer.header("Date") or "").timestamp()
+        except (ValueError, OverflowError):
+            return moment(answer.fields.get("observed_at")), None
+        return moment(answer.fields.get("observed_at")), int(date * 1000)
+
+    def happened_between(
+        self, at_ms: int, before: Now, after: Now, slack_ms: int = _SLACK_MS
+    ) -> bool | None:
+        """Whether a moment lies between two, by either clock; None if that cannot be said.
+
+        A Date header alone refutes nothing: it may be a proxy's, or a server's whose service lives
+        in another time.
+        """
+        spans = [
+            a is not None and b is not None and a - slack_ms <= at_ms <= b + slack_ms
+            for a, b in zip(before, after, strict=True)
+        ]
+        observed = before[0] is not None and after[0] is not None
+        return True if any(spans) else False if observed else None
+
+
+class Check(NamedTuple):
+    """One thing to try. Without what it `needs`, the clauses it `judges` are skipped, saying why.
+
+    `allow` are words of ALLOWED: any one of them lets it be tried.
+    """
+
+    title: str
+    make: Callable[[Run], None]
+    judges: str
+    needs: Need | None
+    allow: tuple[str, ...]
+
+    def lacking(self, options: CheckOptions) -> str | None:
+        """Say which option would enable this check; None if it can be made."""
+        if self.needs is not None and getattr(options, self.needs) is None:
+            return f"it needs --{self.needs.replace('_', '-')}"
+        if self.allow and not options.allow.intersection(self.allow):
+            return f"it changes something there: --allow {' or '.join(self.allow)} permits it"
+        return None
+
+
+#: Every check, in the order in which they are made.
+CHECKS: list[Check] = []
+
+
+def check(
+    title: str, *, judges: str = "", needs: Need | None = None, allow: tuple[str, ...] = ()
+) -> Callable[[Callable[[Run], None]], Callable[[Run], None]]:
+    """Add a function to the checks."""
+
+    def add(make: Callable[[Run], None]) -> Callable[[Run], None]:
+        CHECKS.append(Check(title, make, judges, needs, allow))
+        return make
+
+    return add

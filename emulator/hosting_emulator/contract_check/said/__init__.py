@@ -1,1 +1,0 @@
-"""The contract's sentences, quoted: data, and nothing else."""

@@ -1,0 +1,315 @@
+"""The way of one exchange: the same named steps for every request, over one context.
+
+A step reads and fills the context. It refuses by raising Refused, ends the way by returning an
+answer, and asks for time by returning a Delay: the world goes on meanwhile, so the steps then begin
+anew. None of them waits for anything or knows how an answer is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import parse_qs
+
+import msgspec
+from msgspec.structs import replace
+
+from hosting_emulator.calls import idempotency
+from hosting_emulator.calls.access import authorize
+from hosting_emulator.calls.create_dev_access_ticket import dev_origin
+from hosting_emulator.calls.inputs import read_inputs, read_request_id
+from hosting_emulator.calls.redeem_ticket import SESSION_MS, redeem
+from hosting_emulator.calls.request import NO_STORE, Reply
+from hosting_emulator.calls.table import FUNCTIONS, answer_again
+from hosting_emulator.contract.calls import MethodRefused, calls_at
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.exchange import Delay, ExchangeContext
+from hosting_emulator.engine.identity import bearer_token
+from hosting_emulator.engine.machine import stopwatch_ns
+from hosting_emulator.engine.problem_documents import problem_reply
+from hosting_emulator.engine.timeline import count_call
+from hosting_emulator.engine.variation import (
+    problem_assumptions,
+    vary_problem,
+    vary_reply,
+    vary_request,
+)
+from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
+from hosting_emulator.world.fault_records import Phase
+from hosting_emulator.world.operations import finished
+from hosting_emulator.world.records import ApiKey, Remembered
+from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
+from hosting_emulator.world.value import Change
+
+if TYPE_CHECKING:
+    from hosting_emulator.engine.engine import Engine
+
+Step: TypeAlias = Callable[["Engine", ExchangeContext], Delay | Reply | None]
+#: What an exchange that redeems a ticket is called in the request log, beside the calls.
+REDEEM_TICKET = "redeem_ticket"
+COOKIE = "dev_access"
+
+
+def admit(engine: Engine, x: ExchangeContext) -> None:
+    """Number the request, run what is due, and read the X-Request-Id."""
+    x.began_ns = stopwatch_ns()
+    world = x.world = engine.world
+    x.now_ms = world.at_ms
+    x.number = number = engine.log.next_number()
+    x.number_text = x.what = f"{engine.starts}/{number}" if engine.starts else str(number)
+    x.now_ms = engine.run_due()
+    if x.decision is None:
+        x.came_ms, x.real_ms = x.now_ms, engine.machine_ms
+    else:
+        x.delayed_ms = engine.machine_ms - x.real_ms
+    if found := x.headers.getall("X-Request-Id", ()):
+        x.given_request_id = read_request_id(found, engine.world.assumptions)
+
+
+def route(engine: Engine, x: ExchangeContext) -> None:
+    """Find the call, and what the path names."""
+    calls = calls_at(engine.world.assumptions.operation_path)
+    try:
+        spec, subject_id = calls.find(x.method, x.path)
+    except MethodRefused as refused:
+        x.about(refused.subject, refused.subject_id)
+        raise
+    x.spec, x.subject_id, x.call = spec, subject_id, spec.call_id
+    x.about(spec.subject, subject_id)
+    if x.refused is not None:
+        raise x.refused
+
+
+def authenticate(engine: Engine, x: ExchangeContext) -> None:
+    """Find out who asks."""
+    x.change = change = Change(engine.world, x.now_ms)
+    token = bearer_token(x.headers.getall("Authorization", ()))
+    x.principal, x.key = engine.identity.authenticate(change, token)
+
+
+def faults_before_commit(engine: Engine, x: ExchangeContext) -> Delay | Reply | None:
+    """Let the armed faults act before anything is done."""
+    if x.decision is None:
+        if not engine.world.has_faults:
+            return None
+        x.decision = _decide(engine, x, "before_commit")
+        if x.decision.delay_ms:
+            return Delay(x.decision.delay_ms)
+    _explain(x, x.decision, "before_commit")
+    return _answer_of(engine, x, x.decision)
+
+
+def read(engine: Engine, x: ExchangeContext) -> None:
+    """Count the request for the rate limit, and read its headers, query and body."""
+    assumptions = engine.world.assumptions
+    if assumptions.rate_limit != "off":
+        engine.limiter.count(assumptions.rate_limit, x.principal.person_id, x.now_ms)
+    read_inputs(x, assumptions)
+
+
+def authorize_caller(engine: Engine, x: ExchangeContext) -> None:
+    """Find what the call is about, if its caller may make it. A skip clock moves for a poll."""
+    x.judged = True
+    if x.change.world is not engine.world:
+        x.change = Change(engine.world, x.now_ms)
+    x.record = authorize(x.change, x)
+    if engine.world.clock.mode == "skip" and x.call == "get_operation" and not finished(x.record):
+        due_ms = engine.due_of(x.record.id)
+        if due_ms is None:
+            return
+        # Time moves, and the world with it: the poll is answered in the new moment.
+        engine.move_up_to(due_ms)
+        x.change = Change(engine.world, engine.now_ms())
+        x.record = authorize(x.change, x)
+        x.now_ms = x.change.now_ms
+        x.why.append(f"the skip clock moved to {format_timestamp(x.now_ms)}")
+
+
+def perform(engine: Engine, x: ExchangeContext) -> None:
+    """Make the call, or answer again what its Idempotency-Key was answered with."""
+    variation = engine.world.variation
+    if variation is not None:
+        vary_request(x, variation)
+    remembered = _recall(engine, x, x.change) if x.spec.idempotent else None
+    if remembered is not None:
+        reply = answer_again(x.change, x, remembered)
+    else:
+        try:
+            reply = FUNCTIONS[x.spec.call_id].answer(x.change, x, x.record)
+        except Refused as refused:
+            if x.spec.idempotent and x.change.assumptions.idempotency_remembers == "all_answers":
+                _remember_refusal(engine, x, refused)
+            raise
+    if variation is not None or x.replayed:
+        vary_reply(variation, reply, x)
+    x.assumption = reply.assumption
+    if x.spec.idempotent and not x.replayed:
+        idempotency.remember(x.change, x, reply)
+    if reply.status >= 400:  # a remembered refusal, whose header says what its body says
+        request_id = msgspec.json.decode(reply.body)["request_id"]
+        reply.headers = (*NO_STORE, ("X-Request-Id", request_id))
+    elif x.change.assumptions.request_id_on_success == "echoed":
+        reply.headers = (*NO_STORE, ("X-Request-Id", x.request_id()))
+    x.reply = reply
+
+
+def commit(engine: Engine, x: ExchangeContext) -> None:
+    """Keep what the call changed, unless a fault breaks its answer before the commit."""
+    change, reply = x.change, x.reply
+    assert reply is not None
+    if x.key is not None and reply.status < 400:
+        _note_use(change, x.key)
+    if change.writes and (x.effect is None or x.effect.arrives):
+        engine.commit(change, x.spec.call_id)
+    if engine.world.has_faults and engine.world.count(TIMELINE):
+        counted = Change(engine.world, x.now_ms)
+        count_call(counted, x.spec.call_id)
+        engine.commit(counted, "timeline")
+
+
+def faults_after_commit(engine: Engine, x: ExchangeContext) -> Reply | None:
+    """Let the armed faults act on a successful answer: the change is made."""
+    if not engine.world.has_faults and x.decision is None:
+        return None
+    decision = _decide(engine, x, "after_commit")
+    _explain(x, decision, "after_commit")
+    x.late_ms = decision.delay_ms
+    return _answer_of(engine, x, decision)
+
+
+def redeem_ticket(engine: Engine, x: ExchangeContext) -> Reply:
+    """Redeem a ticket at a project's dev origin: a redirect with a session. It needs no token."""
+    change, project = Change(engine.world, x.now_ms), x.record
+    x.call, x.project = REDEEM_TICKET, project.id
+    if x.refused is not None:
+        raise x.refused
+    found = parse_qs(x.query, keep_blank_values=True)
+    tickets = found.get("ticket", [])
+    if len(tickets) != 1 or found.get("stage", []) != ["dev"]:
+        raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
+    session = redeem(change, project, tickets[0])
+    engine.commit(change, REDEEM_TICKET)
+    cookie = (
+        f"{COOKIE}={session}; Path=/; Max-Age={SESSION_MS // 1000}; HttpOnly; Secure; SameSite=Lax"
+    )
+    headers = (
+        ("Location", f"{dev_origin(change, project, x.dev_port)}/"),
+        ("Set-Cookie", cookie),
+        *NO_STORE,
+        ("Referrer-Policy", "no-referrer"),
+    )
+    return Reply(303, b"", content_type="", headers=headers)
+
+
+#: The way of a request of the API.
+CALL_STEPS: Sequence[Step] = (
+    admit,
+    route,
+    authenticate,
+    faults_before_commit,
+    read,
+    authorize_caller,
+    perform,
+    commit,
+    faults_after_commit,
+)
+#: The way of a ticket's redemption, which is no call of the contract: no fault touches it.
+REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
+
+
+# --- refusals --------------------------------------------------------------------------------------
+
+
+def refuse(engine: Engine, x: ExchangeContext, refused: Refused) -> Reply:
+    """Return the problem document that answers instead, as the world's assumptions have it."""
+    x.code = refused.code
+    assumptions = problem_assumptions(engine.world, x)
+    docs_url = assumptions.docs_url
+    if docs_url == "own":
+        docs_url = x.docs_url() if x.docs_url else "/_emulator/docs"
+    reply = problem_reply(refused, x.request_id(), docs_url, assumptions)
+    if engine.world.variation is not None:
+        vary_problem(engine.world.variation, reply, x)
+    return reply
+
+
+def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> None:
+    # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal leaves the
+    # key free and the world untouched.
+    reply = refuse(engine, x, refused)
+    reply.varied = x.varied
+    change = Change(engine.world, x.now_ms)
+    idempotency.remember(change, x, reply)
+    engine.commit(change, f"{x.spec.call_id} refused")
+
+
+# --- idempotency -----------------------------------------------------------------------------------
+
+
+def _recall(engine: Engine, x: ExchangeContext, change: Change) -> Remembered | None:
+    if change.assumptions.idempotency_in_flight == "refuse":
+        key = idempotency.storage_key(change, x)
+        if key in engine.in_flight:
+            raise Refused(
+                "idempotency_key_reused",
+                "The first request with this Idempotency-Key is still being answered.",
+            )
+        engine.in_flight.add(key)
+        x.in_flight = key
+    remembered = idempotency.recall(change, x)
+    if remembered is not None:
+        x.replayed = True
+        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
+    return remembered
+
+
+def _note_use(change: Change, key: ApiKey) -> None:
+    """Note when a key was last used, to the second, so that reading with a key seldom writes."""
+    now = format_timestamp(change.now_ms)
+    found = change.get(API_KEYS, key.id)
+    if found is not None and (found.last_used_at is None or found.last_used_at[:19] != now[:19]):
+        change.put(API_KEYS, key.id, replace(found, last_used_at=now))
+
+
+# --- faults ----------------------------------------------------------------------------------------
+
+
+def _decide(engine: Engine, x: ExchangeContext, phase: Phase) -> Decision:
+    """Ask the armed faults; what they count is committed whatever becomes of the request."""
+    project = x.project
+    if x.operation is not None:
+        operation = engine.world.get(OPERATIONS, x.operation)
+        project = operation.project_id if operation else None
+    subject = FaultSubject(
+        x.spec.call_id, project, x.principal.person_id, x.method, x.path, x.headers
+    )
+    change = Change(engine.world, x.now_ms)
+    decision = decide(change, subject, phase)
+    if change.writes:
+        engine.commit(change, "faults counted")
+    return decision
+
+
+def _explain(x: ExchangeContext, decision: Decision, phase: Phase) -> None:
+    x.acted += decision.acted
+    for fault in decision.acted:
+        x.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
+
+
+def _answer_of(engine: Engine, x: ExchangeContext, decision: Decision) -> Reply | None:
+    """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
+    effect = decision.effect
+    if effect is None:
+        return None
+    if decision.problem is not None:
+        x.effect = None
+        return refuse(engine, x, decision.problem)
+    page = effect.page()
+    if page is None and not effect.silent:
+        x.effect = effect
+        return None
+    x.varied = ()
+    x.effect = None if page else effect
+    status, body, content_type = page or (0, b"", "")
+    return Reply(status, body, content_type=content_type, headers=())

@@ -1,0 +1,150 @@
+"""Deciding which armed faults act on a request, in the order they were armed.
+
+Every fault that matches counts the request as seen. Of those whose time has come, latencies add up
+and let the others act; the first other kind ends the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from operator import attrgetter
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.faults.kinds import FaultKind, kind_of
+from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
+from hosting_emulator.world.fault_records import Fault, Phase, Rule
+from hosting_emulator.world.streams import draw
+from hosting_emulator.world.tables import FAULTS
+from hosting_emulator.world.value import Change, World
+
+_by_order = attrgetter("order")
+
+
+class HeaderValues(Protocol):
+    """The headers of a request."""
+
+    def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
+        """Return every value of a header."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSubject:
+    """What a fault can match: one request, once it is known who asks what."""
+
+    call: str
+    project: str | None
+    principal: str
+    method: str
+    path: str
+    headers: HeaderValues
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to happen: a delay in real milliseconds, and at most one other kind's effect.
+
+    `acted` are the faults behind it, in order; `problem` is what the effect answers, if it is one.
+    """
+
+    delay_ms: int = 0
+    effect: FaultKind | None = None
+    problem: Refused | None = None
+    acted: tuple[Fault, ...] = ()
+
+
+NOTHING = Decision()
+
+
+def faults_in_order(world: World) -> list[Fault]:
+    """Return a world's faults in the order in which they are tried."""
+    return sorted(world.tables[FAULTS.name].values(), key=_by_order)
+
+
+def spent(fault: Fault, now_ms: int) -> bool:
+    """Tell whether a fault can no longer act."""
+    rule = fault.rule
+    used_up = rule.times is not None and fault.hits >= rule.times
+    return used_up or (rule.until_ms is not None and now_ms >= rule.until_ms)
+
+
+def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
+    """Count the request and return what the faults of one phase do to it."""
+    delay_ms = 0
+    acted: tuple[Fault, ...] = ()
+    for fault in faults_in_order(change.world):
+        if fault.rule.phase != phase or not _matches(fault.rule, subject):
+            continue
+        fault = replace(fault, seen=fault.seen + 1)
+        acts = _time_has_come(change, fault)
+        if acts:
+            effect = kind_of(fault)
+            fault, acts = effect.count(fault, change.now_ms)
+        if not acts:
+            change.put(FAULTS, fault.id, fault)
+            continue
+        fault = replace(fault, hits=fault.hits + 1)
+        change.put(FAULTS, fault.id, fault)
+        acted = (*acted, fault)
+        if not effect.delays:
+            return Decision(delay_ms, effect, effect.problem(fault, change.now_ms), acted)
+        delay_ms = min(LONGEST_DELAY_MS, delay_ms + effect.delay(partial(_chance, change)))
+    return Decision(delay_ms, acted=acted) if acted else NOTHING
+
+
+def _matches(rule: Rule, subject: FaultSubject) -> bool:
+    return (
+        rule.call in (None, subject.call)
+        and rule.project in (None, subject.project)
+        and rule.principal in (None, subject.principal)
+        and rule.method in (None, subject.method)
+        and (rule.path is None or fnmatchcase(subject.path, rule.path))
+        and (
+            rule.header is None
+            or all(
+                any(fnmatchcase(value, pattern) for value in subject.headers.getall(name, ()))
+                for name, pattern in rule.header.items()
+            )
+        )
+    )
+
+
+def _time_has_come(change: Change, fault: Fault) -> bool:
+    if _idle_reason(fault, change.now_ms) is not None:
+        return False
+    return fault.rule.probability >= 1 or _chance(change) < fault.rule.probability
+
+
+def idle_reason(fault: Fault, now_ms: int) -> str:
+    """Say why a fault that has seen a request did not act on it."""
+    if reason := _idle_reason(fault, now_ms):
+        return reason
+    if fault.rule.probability < 1:
+        return f"its probability is {fault.rule.probability:g}, and chance was against it"
+    return "its limit is not reached"
+
+
+def _idle_reason(fault: Fault, now_ms: int) -> str | None:
+    rule = fault.rule
+    if rule.from_ms is not None and now_ms < rule.from_ms:
+        return f"its time begins at {rule.from_}"
+    if rule.until_ms is not None and now_ms >= rule.until_ms:
+        return f"its time ended at {rule.until}"
+    if rule.times is not None and fault.hits >= rule.times:
+        return f"it has acted its {rule.times} times"
+    number = fault.seen - rule.skip_first
+    if number <= 0:
+        return f"it skips the first {rule.skip_first}, and this was number {fault.seen}"
+    if (number - 1) % rule.every:
+        return f"it acts on every {rule.every}th, and this was number {number}"
+    return None
+
+
+def _chance(change: Change) -> float:
+    """Draw from [0, 1). The stream is the faults' own, so drawing shifts no id and no secret."""
+    return int.from_bytes(draw(change, "faults", 7), "big") / 2**56

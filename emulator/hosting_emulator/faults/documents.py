@@ -1,0 +1,253 @@
+"""Faults as people write and see them: one effect by its name, what it matches, when it acts.
+
+    {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
+
+Whatever is unknown (a call, a code, a project, a field) is refused here, when it is armed, and not
+found out later by a fault that never acts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, get_type_hints
+
+import msgspec
+from msgspec.structs import replace
+
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import nearest, plainly
+from hosting_emulator.faults.decisions import spent
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.world.fault_records import Fault, Rule
+from hosting_emulator.world.naming import N, id_of, not_found
+from hosting_emulator.world.streams import next_number
+from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.value import Change, World
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+class FaultRefused(ValueError):
+    """A fault that cannot be armed; `field` says where (`abort.code`), the message what is right."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
+_MATCHES = ("call", "project", "principal", "method", "path", "header")
+
+
+def arm(change: Change, document: Mapping[str, Any]) -> Fault:
+    """Arm a fault in a world, after all that are armed there. Raises FaultRefused."""
+    fault = read_fault(change, document)
+    change.put(FAULTS, fault.id, fault)
+    return fault
+
+
+def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
+    """Read and check a fault against a world. Raises FaultRefused."""
+    kinds = fault_kinds()
+    kind = _named_kind(document)
+    options = read_options(kind, document[kind])
+    written = _read_rule({name: value for name, value in document.items() if name not in kinds})
+    rule = _resolved(written, change.world, change.now_ms)
+    order = next_number(change, "fault order")
+    return Fault(f"fault-{order + 1}", order, change.now_ms, kind, options, rule)
+
+
+def _named_kind(document: Mapping[str, Any]) -> str:
+    kinds = fault_kinds()
+    named = [name for name in document if name in kinds]
+    if len(named) == 1:
+        return named[0]
+    unknown = next((n for n in document if n not in kinds and n not in RULE_FIELDS), "")
+    if unknown:
+        hint = nearest(unknown, (*kinds, *RULE_FIELDS))
+        raise FaultRefused(f"a fault has no field {unknown!r}{hint}", unknown)
+    found = f"{' and '.join(named)} are given" if named else "none is given"
+    raise FaultRefused(f"a fault needs exactly one effect of {', '.join(kinds)}; {found}")
+
+
+def read_options(kind: str, options: Any) -> dict[str, Any]:
+    """Return a kind's options as they are kept: checked, without defaults. Raises FaultRefused."""
+    known = fault_kinds()[kind]
+    if options is None or options is True:
+        options = {}
+    if not isinstance(options, Mapping):
+        raise FaultRefused(f"{kind} takes an object of options, such as {{}}", kind)
+    fields = {f.encode_name for f in msgspec.structs.fields(known)}
+    for name in options:
+        if name not in fields:
+            hint = nearest(str(name), fields)
+            takes = ", ".join(sorted(fields)) or "nothing"
+            message = f"{kind} has no option {name!r} (it takes {takes}){hint}"
+            raise FaultRefused(message, f"{kind}.{name}")
+    try:
+        kept: dict[str, Any] = msgspec.to_builtins(msgspec.convert(dict(options), known))
+    except msgspec.ValidationError as error:
+        field = _option_at_fault(str(error), options)
+        message = f"{kind}: {plainly(str(error), known, field)}"
+        raise FaultRefused(message, f"{kind}.{field}" if field else kind) from None
+    return kept
+
+
+def _read_rule(document: Mapping[str, Any]) -> Rule:
+    for name in document:
+        if name not in RULE_FIELDS:
+            hint = nearest(str(name), (*RULE_FIELDS, *fault_kinds()))
+            raise FaultRefused(f"a fault has no field {name!r}{hint}", str(name))
+    try:
+        return msgspec.convert(dict(document), Rule)
+    except msgspec.ValidationError as error:
+        field = re.search(r"`\$\.([a-z_]+)", str(error))
+        name = field.group(1) if field else ""
+        message = f"{name or 'the fault'}: {plainly(str(error), Rule, name)}"
+        raise FaultRefused(message, name) from None
+
+
+def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
+    """Return a rule as it is kept: ids for names, timestamps for durations. Raises FaultRefused."""
+    from_ms, until_ms = _moment(rule.from_, "from", now_ms), _moment(rule.until, "until", now_ms)
+    if rule.ttl is not None:
+        ends_ms = now_ms + _duration(rule.ttl, "ttl")
+        until_ms = ends_ms if until_ms is None else min(until_ms, ends_ms)
+    if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
+        field = "until" if rule.until is not None else "ttl"
+        raise FaultRefused(f"{field}: it would be over before it could act", field)
+    if rule.path is not None and not rule.path.startswith("/"):
+        message = f"the path {rule.path!r} does not begin with /"
+        raise FaultRefused(f"{message}; write it like /v1/projects/*/domains", "path")
+    return replace(
+        rule,
+        call=_known(rule.call, "call", tuple(ALL_CALLS)),
+        project=_record_id(world, PROJECTS, rule.project, "project"),
+        principal=_record_id(world, PEOPLE, rule.principal, "principal"),
+        method=_known(rule.method, "method", _METHODS),
+        from_=None if from_ms is None else format_timestamp(from_ms),
+        until=None if until_ms is None else format_timestamp(until_ms),
+        ttl=None,
+    )
+
+
+def _option_at_fault(message: str, options: Mapping[str, Any]) -> str:
+    found = re.search(r" - at `\$\.([a-z_]+)", message)
+    if found:
+        return found.group(1)
+    texts = {name: value for name, value in options.items() if isinstance(value, str)}
+    return next((name for name, value in texts.items() if repr(value) in message), "")
+
+
+def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
+    if word is not None and word not in known:
+        hint = nearest(word, known) or f"; it is one of {', '.join(known)}"
+        raise FaultRefused(f"there is no {field} {word!r}{hint}", field)
+    return word
+
+
+def _record_id(world: World, table: Table[N], name: str | None, field: str) -> str | None:
+    """Return the id of a project or person given by alias or id; it must be there."""
+    if name is None:
+        return None
+    key = id_of(world, table, name)
+    if world.get(table, key) is None:
+        raise FaultRefused(not_found(world, table, name), field)
+    return key
+
+
+def _moment(text: str | None, field: str, now_ms: int) -> int | None:
+    """Read a moment: a timestamp, or a duration from now."""
+    if text is None:
+        return None
+    try:
+        return now_ms + parse_duration_ms(text)
+    except ValueError:
+        pass
+    try:
+        return parse_timestamp(text)
+    except ValueError:
+        raise FaultRefused(
+            f"{field} {text!r} is neither a timestamp (2026-01-31T09:30:00Z) nor a duration from "
+            "now (10m)",
+            field,
+        ) from None
+
+
+def _duration(text: str, field: str) -> int:
+    try:
+        return parse_duration_ms(text)
+    except ValueError as error:
+        raise FaultRefused(f"{field}: {error}", field) from None
+
+
+def what_is_wrong(fault: Fault) -> str | None:
+    """Say why a fault that comes from outside could not act; None: it can."""
+    if fault.kind not in fault_kinds():
+        return f"there is no kind of fault {fault.kind!r}"
+    try:
+        read_options(fault.kind, fault.options)
+        for moment in filter(None, (fault.rule.from_, fault.rule.until)):
+            parse_timestamp(moment)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+# --- showing ---------------------------------------------------------------------------------------
+
+
+def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
+    """Return a fault: its effect by name, its match and counts, and whether it can still act."""
+    rule: dict[str, Any] = msgspec.to_builtins(fault.rule)
+    shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in _NAMED}
+    project = world.get(PROJECTS, fault.rule.project or "")
+    person = world.get(PEOPLE, fault.rule.principal or "")
+    return {
+        "id": fault.id,
+        "order": fault.order,
+        fault.kind: fault.options,
+        **shown,
+        **({"project": project.alias} if project else {}),
+        **({"principal": person.alias} if person else {}),
+        **{name: rule[name] for name in ("from", "until") if name in rule},
+        "phase": fault.rule.phase,
+        "armed_at": format_timestamp(fault.armed_ms),
+        "seen": fault.seen,
+        "hits": fault.hits,
+        "spent": spent(fault, now_ms),
+    }
+
+
+#: These stand behind the others, as they are written for people.
+_NAMED = ("project", "principal", "from", "until", "phase")
+
+
+def describe_rule() -> dict[str, str]:
+    """Return what each field of a rule means."""
+    hints = get_type_hints(Rule, include_extras=True)
+    return {
+        field.encode_name: str(hints[field.name].__metadata__[-1].description)
+        for field in msgspec.structs.fields(Rule)
+    }
+
+
+def describe_kinds() -> dict[str, Any]:
+    """Return effects (with options and an example), matches and conditions."""
+    rule = describe_rule()
+    return {
+        "effects": [
+            {
+                "kind": name,
+                "about": (kind.__doc__ or "").strip(),
+                "options": [field.encode_name for field in msgspec.structs.fields(kind)],
+                "example": dict(kind.example),
+            }
+            for name, kind in fault_kinds().items()
+        ],
+        "matches": {name: about for name, about in rule.items() if name in _MATCHES},
+        "conditions": {name: about for name, about in rule.items() if name not in _MATCHES},
+    }

@@ -1,0 +1,126 @@
+"""The kinds of faults: one file here for each, which is all there is of it.
+
+A kind is a struct whose fields are its options and whose docstring says what it is for. It answers
+in place of the call, or delays it, or does something to the connection that carries the answer.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import msgspec
+
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.world.fault_records import Fault
+
+#: Draws a number from [0, 1).
+Chance = Callable[[], float]
+
+
+class Wire(Protocol):
+    """The connection that an answer is to be sent on: `head` and `body` are all bytes of it."""
+
+    head: bytes
+    body: bytes
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes; waits while the client does not take them."""
+
+    async def end(self) -> None:
+        """End the answer; the connection serves another request."""
+
+    async def wait(self, within_s: float | None = None) -> None:
+        """Wait until the client is gone, or until so many real seconds have passed."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+    def reset(self) -> None:
+        """Reset the connection (TCP RST)."""
+
+
+class Page(NamedTuple):
+    """An answer that is no answer of the API."""
+
+    status: int
+    body: bytes
+    content_type: str
+
+
+class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of all kinds. Each overrides what it does.
+
+    `order` is its place in lists. `delays`: others act beside it. `answers`: it answers in place of
+    the call. `silent`: no byte of an answer leaves, so before a commit the call is not made.
+    `arrives`: the client gets a whole answer. `explore_order` is its place among what explore
+    tries, the most telling first.
+    """
+
+    order: ClassVar[int]
+    example: ClassVar[Mapping[str, Any]] = {}
+    delays: ClassVar[bool] = False
+    answers: ClassVar[bool] = False
+    silent: ClassVar[bool] = False
+    arrives: ClassVar[bool] = True
+    explore_order: ClassVar[int]
+
+    @property
+    def name(self) -> str:
+        """What it is called: its file's name."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
+        """Count a request that the fault matched in its time; False: it does not act on this one."""
+        return fault, True
+
+    def delay(self, chance: Chance) -> int:
+        """Return for how many real milliseconds a request is held up."""
+        return 0
+
+    def problem(self, fault: Fault, now_ms: int) -> Refused | None:
+        """Return the problem that answers in place of the call."""
+        return None
+
+    def page(self) -> Page | None:
+        """Return the page that answers in place of the call, where it is no problem."""
+        return None
+
+    def late_ms(self, body_bytes: int) -> int:
+        """Return how much later the last byte of an answer arrives, in real milliseconds."""
+        return 0
+
+    async def send(self, wire: Wire) -> None:
+        """Carry the fault out in place of sending the answer."""
+        await wire.send(wire.head + wire.body)
+        await wire.end()
+
+    @classmethod
+    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+        """Return the options with which explore arms it, for an answer of so many bytes.
+
+        `detail` is what follows the kind in explore's word, `abort:forbidden` say.
+        """
+        return {}
+
+
+@cache
+def fault_kinds() -> Mapping[str, type[FaultKind]]:
+    """Return every kind by its name, in their order."""
+    found: dict[str, type[FaultKind]] = {}
+    for module in pkgutil.iter_modules(__path__):
+        members = vars(import_module(f"{__name__}.{module.name}")).values()
+        found[module.name] = next(
+            member
+            for member in members
+            if isinstance(member, type) and issubclass(member, FaultKind) and member != FaultKind
+        )
+    return dict(sorted(found.items(), key=lambda item: item[1].order))
+
+
+def kind_of(fault: Fault) -> FaultKind:
+    """Return a fault's kind with its options. Raises msgspec.ValidationError or KeyError."""
+    return msgspec.convert(fault.options, fault_kinds()[fault.kind])

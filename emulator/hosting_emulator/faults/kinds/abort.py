@@ -1,0 +1,47 @@
+"""A problem of the contract in place of the answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from hosting_emulator.contract.problems import PROBLEMS, Refused
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.world.fault_records import Fault
+
+
+class Abort(FaultKind, frozen=True):
+    """Answer with a problem: any code; its usual status unless another is given."""
+
+    order = 1
+    example: ClassVar = {"code": "service_unavailable", "retry_after_seconds": 5}
+    answers = True
+    explore_order = 2
+
+    code: str
+    status: Annotated[int, Meta(ge=400, le=599)] | None = None
+    detail: str | None = None
+    retry_after_seconds: Annotated[int, Meta(ge=1, le=86_400)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.code not in PROBLEMS:
+            raise ValueError(f"no problem has the code {self.code!r}{nearest(self.code, PROBLEMS)}")
+
+    def problem(self, fault: Fault, now_ms: int) -> Refused:
+        """Refuse with the code."""
+        return Refused(
+            self.code,
+            PROBLEMS[self.code].meaning if self.detail is None else self.detail,
+            status=self.status,
+            retry_after_seconds=self.retry_after_seconds,
+        )
+
+    @classmethod
+    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+        """Arm `abort:CODE`; whoever is asked to slow down is told for how long."""
+        options: dict[str, Any] = {"code": detail or "service_unavailable"}
+        if options["code"] == "rate_limited":
+            options["retry_after_seconds"] = 1
+        return options

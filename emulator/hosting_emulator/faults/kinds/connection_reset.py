@@ -1,0 +1,18 @@
+"""A connection that is reset."""
+
+from __future__ import annotations
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+
+class ConnectionReset(FaultKind, frozen=True):
+    """Reset the connection (TCP RST) instead of answering."""
+
+    order = 5
+    silent = True
+    arrives = False
+    explore_order = 4
+
+    async def send(self, wire: Wire) -> None:
+        """Reset the connection."""
+        wire.reset()

@@ -1,0 +1,18 @@
+"""A connection that ends without an answer."""
+
+from __future__ import annotations
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+
+class EmptyResponse(FaultKind, frozen=True):
+    """Close the connection without a byte of an answer."""
+
+    order = 6
+    silent = True
+    arrives = False
+    explore_order = 7
+
+    async def send(self, wire: Wire) -> None:
+        """Close the connection."""
+        wire.close()

@@ -1,0 +1,46 @@
+"""An answer that comes late."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import Chance, FaultKind
+
+#: The longest delay of a request, in real milliseconds: ten minutes.
+LONGEST_DELAY_MS = 600_000
+Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
+
+
+class Latency(FaultKind, frozen=True):
+    """Answer late, by real milliseconds. `jitter_ms` spreads the delay, drawn from the seed."""
+
+    order = 3
+    example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}
+    delays = True
+    explore_order = 9
+
+    delay_ms: Delay
+    jitter_ms: Delay = 0
+    distribution: Literal["uniform", "normal", "exponential"] = "uniform"
+
+    def delay(self, chance: Chance) -> int:
+        """Return the delay, spread by the jitter."""
+        if not self.jitter_ms:
+            return self.delay_ms
+        drawn = chance()
+        if self.distribution == "uniform":
+            shift = 2 * drawn - 1
+        elif self.distribution == "exponential":
+            shift = -math.log(1 - drawn)
+        else:  # normal, by Box and Muller
+            shift = math.sqrt(-2 * math.log(1 - drawn)) * math.cos(math.tau * chance())
+        delay_ms = round(self.delay_ms + shift * self.jitter_ms)
+        return max(0, min(LONGEST_DELAY_MS, delay_ms))
+
+    @classmethod
+    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+        """Arm a second."""
+        return {"delay_ms": 1000}

@@ -1,0 +1,23 @@
+"""An answer that cannot be read."""
+
+from __future__ import annotations
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+#: Bytes that begin no JSON and are no UTF-8, so that no parser takes them for an answer.
+_GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
+
+
+class MalformedResponse(FaultKind, frozen=True):
+    """Send the right status and headers, then bytes that are no JSON of that length, and close."""
+
+    order = 8
+    arrives = False
+    explore_order = 8
+
+    async def send(self, wire: Wire) -> None:
+        """Send garbage of the body's length and close."""
+        length = len(wire.body)
+        garbage = _GARBAGE * (length // len(_GARBAGE) + 1)
+        await wire.send(wire.head + garbage[:length])
+        wire.close()

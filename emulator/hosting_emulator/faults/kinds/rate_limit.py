@@ -1,0 +1,58 @@
+"""Too many requests."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.world.fault_records import Fault
+
+
+class RateLimit(FaultKind, frozen=True):
+    """Let `limit` requests pass in each `window` of world time; answer the others rate_limited."""
+
+    order = 10
+    example: ClassVar = {"limit": 3, "window": "60s"}
+    answers = True
+    explore_order = 3
+
+    limit: Annotated[int, Meta(ge=0, le=1_000_000)]
+    window: str = "60s"
+
+    def __post_init__(self) -> None:
+        if not 1_000 <= parse_duration_ms(self.window) <= 86_400_000:
+            raise ValueError(f"the window {self.window!r} is not between 1s and 24h")
+
+    def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
+        """Count a request in its window; it is refused when it is one too many."""
+        began_ms, count = self._window(fault, now_ms)
+        if count >= self.limit:
+            return fault, True
+        return replace(fault, window_began_ms=began_ms, window_count=count + 1), False
+
+    def problem(self, fault: Fault, now_ms: int) -> Refused:
+        """Refuse until the window ends."""
+        began_ms, _ = self._window(fault, now_ms)
+        left_ms = began_ms + parse_duration_ms(self.window) - now_ms
+        return Refused(
+            "rate_limited",
+            f"More than {self.limit} requests in {self.window}.",
+            retry_after_seconds=max(1, -(-left_ms // 1000)),
+        )
+
+    def _window(self, fault: Fault, now_ms: int) -> tuple[int, int]:
+        """Return when the present window began, and how many requests passed in it."""
+        over = now_ms >= fault.window_began_ms + parse_duration_ms(self.window)
+        if over or not fault.window_count:
+            return now_ms, 0
+        return fault.window_began_ms, fault.window_count
+
+    @classmethod
+    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+        """Arm it for the next request, and a second."""
+        return {"limit": 0, "window": "1s"}

@@ -1,0 +1,41 @@
+"""An answer that comes in drops."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+#: A slow body is sent in so many pieces a second.
+_PIECES = 10
+
+
+class SlowResponse(FaultKind, frozen=True):
+    """Send the body slowly, at so many bytes a real second."""
+
+    order = 9
+    example: ClassVar = {"bytes_per_second": 2000}
+    explore_order = 10
+
+    bytes_per_second: Annotated[int, Meta(ge=1, le=1_000_000)]
+
+    def late_ms(self, body_bytes: int) -> int:
+        """Return how long the body takes."""
+        return body_bytes * 1000 // self.bytes_per_second
+
+    async def send(self, wire: Wire) -> None:
+        """Send the body piece by piece."""
+        await wire.send(wire.head)
+        piece = max(1, self.bytes_per_second // _PIECES)
+        for start in range(0, len(wire.body), piece):
+            part = wire.body[start : start + piece]
+            await wire.wait(len(part) / self.bytes_per_second)
+            await wire.send(part)
+        await wire.end()
+
+    @classmethod
+    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+        """Arm it so that the answer takes a second."""
+        return {"bytes_per_second": max(1, min(1_000_000, body_bytes))}
