@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from itertools import groupby
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as Xml
 
 import click
 
-from hosting_emulator_cli.junit import document, node
+from hosting_emulator import junit
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from hosting_emulator.contract_check import Report, SentenceReport
 
 _MARKS = {
@@ -67,10 +68,12 @@ def scenario_text(report: Report) -> str:
 
 def junit_text(report: Report) -> str:
     """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
-    root = Xml.Element("testsuites", name="contract check")
-    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
-        root.append(_suite(section, list(sentences)))
-    return document(root)
+    by_section = groupby(report["sentences"], lambda found: found["section"])
+    suites = [
+        junit.suite(section, [_case(section, found) for found in sentences])
+        for section, sentences in by_section
+    ]
+    return junit.report("contract check", suites)
 
 
 def _sentence_lines(sentence: SentenceReport) -> list[str]:
@@ -94,21 +97,10 @@ def _assumption_lines(report: Report) -> list[str]:
     return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
 
 
-def _suite(section: str, sentences: list[SentenceReport]) -> Xml.Element:
-    counts = {
-        "tests": len(sentences),
-        "failures": sum(found["verdict"] == "differs" for found in sentences),
-        "errors": 0,
-        "skipped": sum(found["verdict"] not in ("holds", "differs") for found in sentences),
-    }
-    suite = node("testsuite", name=section, **counts)
-    for found in sentences:
-        name = f"{found['key']}: {found['sentence']}"
-        case = node("testcase", classname=section, name=name)
-        said = "\n".join(found["seen"])
-        if found["verdict"] == "differs":
-            case.append(node("failure", said, message=found["seen"][0]))
-        elif found["verdict"] != "holds":
-            case.append(node("skipped", message=f"{found['verdict']}: {said}"))
-        suite.append(case)
-    return suite
+def _case(section: str, found: SentenceReport) -> Element:
+    seen, outcome = "\n".join(found["seen"]), None
+    if found["verdict"] == "differs":
+        outcome = junit.element("failure", seen, message=found["seen"][0])
+    elif found["verdict"] != "holds":
+        outcome = junit.element("skipped", message=f"{found['verdict']}: {seen}")
+    return junit.case(section, f"{found['key']}: {found['sentence']}", outcome)

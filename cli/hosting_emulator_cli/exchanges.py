@@ -1,25 +1,19 @@
-"""Exchanges of the request log, and what became of a recording sent again, as plain text."""
+"""Exchanges of the request log as plain text: for pipes, files and people without a terminal."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hosting_emulator_cli.output import (
-    columns,
-    console,
-    is_terminal,
-    printable,
-    printable_json,
-    printable_lines,
-    put,
-)
+from hosting_emulator_cli.looks.terminal import printable, printable_json, printable_lines
+from hosting_emulator_cli.output import table
 
 if TYPE_CHECKING:
-    from hosting_emulator.replay import Record, Replayed, Report
     from hosting_emulator.sdk import ControlClient, Exchange, Message, WholeExchange
+
+_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
 
 
 def project_aliases(client: ControlClient, world: str) -> dict[str, str]:
@@ -27,39 +21,30 @@ def project_aliases(client: ControlClient, world: str) -> dict[str, str]:
     return {project["id"]: project["alias"] for project in client.world(world)["projects"]}
 
 
-def asked_for(exchange: Exchange) -> str:
-    """Say what was asked for: the call, or for none the path."""
-    return printable(exchange["call"] or exchange["path"])
-
-
 def about(exchange: Exchange, projects: Mapping[str, str]) -> str:
     """Say what a request was about: its project by alias, or its operation."""
     project = exchange["project"]
-    return printable(projects.get(project, project) if project else exchange["operation"] or "")
+    return projects.get(project, project) if project else exchange["operation"] or ""
 
 
 def answer_words(exchange: Exchange) -> str:
     """Say what an answer was, beside its status: a problem's code, a replay, a lost answer."""
-    words = (
+    said = (
         exchange["code"],
         "replayed" if exchange["replayed"] else None,
         f"lost: {exchange['lost']}" if exchange["lost"] else None,
     )
-    return printable(", ".join(word for word in words if word))
+    return ", ".join(word for word in said if word)
 
 
 def reason(exchange: Exchange) -> str:
     """Say why a request was answered so: of what is out of reach, who could have seen it."""
-    scope = [step["says"] for step in exchange.get("trail", []) if step["step"] == "scope"]
-    if exchange["status"] == 404 and scope:
-        return printable(scope[0])
-    return printable("; ".join(exchange["why"]))
-
-
-def target(exchange: Exchange) -> str:
-    """Write what stood in the request's first line: method, path and query."""
-    query = f"?{exchange['query']}" if exchange["query"] else ""
-    return printable(f"{exchange['method']} {exchange['path']}{query}")
+    trail = exchange.get("trail", [])
+    if exchange["status"] == 404:
+        scope = [step["says"] for step in trail if step["step"] == "scope"]
+        if scope:
+            return scope[0]
+    return "; ".join(exchange["why"])
 
 
 def cut_words(message: Message) -> str:
@@ -69,70 +54,67 @@ def cut_words(message: Message) -> str:
 
 def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
     """Lay out exchanges, one in a line."""
-    return columns(
-        {
-            "N": "n",
-            "AT": "at",
-            "STATUS": lambda found: found["status"] or "---",
-            "METHOD": "method",
-            "CALL": asked_for,
-            "PROJECT": lambda found: about(found, projects) or None,
-            "WHO": "who",
-            "MS": lambda found: round(found["duration_us"] / 1000, 2),
-            "ANSWER": lambda found: answer_words(found) or None,
-            "WHY": lambda found: reason(found) or None,
-        }
-    )(exchanges)
+    return table(_HEADERS, (_row(exchange, projects) for exchange in exchanges))
 
 
-def exchange_line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
+def exchange_line(exchange: Exchange, projects: Mapping[str, str]) -> str:
     """Write one exchange in a line that does not know of others, with its reason."""
+    why = printable(reason(exchange))
+    return "  ".join([_head(exchange, projects), *([why] if why else [])])
+
+
+def _head(exchange: Exchange, projects: Mapping[str, str]) -> str:
+    at, ms = exchange["at"], exchange["duration_us"] / 1000
     shown = (
         f"#{exchange['n']}",
-        exchange["at"],
+        at,
         str(exchange["status"] or "---"),
         exchange["method"],
         exchange["call"] or exchange["path"],
         about(exchange, projects),
         exchange["who"] or "-",
-        f"{exchange['duration_us'] / 1000:.2f} ms",
+        f"{ms:.2f} ms",
         answer_words(exchange),
-        reason(exchange) if why else "",
     )
     return printable("  ".join(word for word in shown if word))
 
 
-def show_whole(exchange: WholeExchange, projects: Mapping[str, str]) -> None:
-    """Print a whole exchange, with colours on a terminal."""
-    if not is_terminal():
-        put(_whole_text(exchange, projects))
-        return
-    from hosting_emulator_cli.rich_views import whole_view
-
-    out = console()
-    out.print(whole_view(exchange, projects, out.width))
-
-
-def _whole_text(exchange: WholeExchange, projects: Mapping[str, str]) -> str:
-    """Write its line, its explanation, and both sides with headers and bodies."""
-    steps = exchange.get("trail", [])
-    width = max((len(step["step"]) for step in steps), default=0)
+def whole_text(exchange: WholeExchange, projects: Mapping[str, str]) -> str:
+    """Write a whole exchange: its line, its trail, and both sides with headers and bodies."""
+    trail = exchange.get("trail", [])
+    width = max((len(step["step"]) for step in trail), default=0)
+    shown = exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else "")
     return "\n".join(
         [
-            exchange_line(exchange, projects, why=False),
+            _head(exchange, projects),
             "",
-            *(f"  {step['step']:<{width}}  {printable(step['says'])}" for step in steps),
+            *(f"  {step['step']:<{width}}  {printable(step['says'])}" for step in trail),
             "",
-            target(exchange),
-            *_message_lines(exchange["request"]),
+            printable(f"{exchange['method']} {shown}"),
+            *_message(exchange["request"]),
             "",
             str(exchange["status"] or "no answer"),
-            *_message_lines(exchange["answer"]),
+            *_message(exchange["answer"]),
         ]
     )
 
 
-def _message_lines(message: Message) -> Iterator[str]:
+def _row(exchange: Exchange, projects: Mapping[str, str]) -> list[object]:
+    return [
+        exchange["n"],
+        exchange["at"],
+        exchange["status"] or "---",
+        exchange["method"],
+        printable(exchange["call"] or exchange["path"]),
+        printable(about(exchange, projects)) or None,
+        exchange["who"],
+        round(exchange["duration_us"] / 1000, 2),
+        answer_words(exchange) or None,
+        printable(reason(exchange)) or None,
+    ]
+
+
+def _message(message: Message) -> Iterator[str]:
     yield from (printable(f"  {name}: {value}") for name, value in message["headers"])
     if not message["body_bytes"]:
         return
@@ -146,41 +128,3 @@ def _message_lines(message: Message) -> Iterator[str]:
     yield from (f"  {line}" for line in printable_lines(body).splitlines())
     if message["body_cut"]:
         yield f"  {cut_words(message)}"
-
-
-# --- A recording sent again ----------------------------------------------------------------------
-
-
-def replay_text(report: Report, record: Record) -> str:
-    """Lay out a report: a line for each request, what differs below it, and the sum."""
-    width = max((len(f"#{one.recorded.n}") for one in report.requests), default=0)
-    lines = [line for one in report.requests for line in _replayed_lines(one, width)]
-    lines += ["", *(f"Note: {sentence}." for sentence in report.said)]
-    if record.left_out:
-        more = len(record.left_out) - 1
-        rest = f" and {more} more" if more else ""
-        lines.append(f"Note: left out, for it is no call: {record.left_out[0]}{rest}.")
-    sent, differ = len(report.requests) - len(report.skipped), len(report.differing)
-    skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
-    lines.append(
-        f"{sent} requests sent to {report.world}: {sent - differ} same, {differ} differ{skipped}"
-    )
-    return "\n".join(map(printable, lines))
-
-
-def _replayed_lines(one: Replayed, width: int) -> Iterator[str]:
-    asked = f"{one.recorded.method} {one.recorded.target}"
-    number = f"#{one.recorded.n}".ljust(width)
-    if one.skipped is not None:
-        yield f"{number}  skipped  {asked}: {one.skipped}"
-        return
-    word = "differs" if one.differences else "same"
-    status = "---" if one.answer is None else one.answer.status
-    yield f"{number}  {word:<7}  {status}  {asked}"
-    for at, recorded, answered in one.differences:
-        yield f"{'':{width}}    {at}: {_short(recorded)} then, {_short(answered)} now"
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 100 else f"{text[:99]}…"

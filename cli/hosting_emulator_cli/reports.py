@@ -104,3 +104,32 @@ def _value_lines(value: Any) -> list[str]:
     if isinstance(value, dict | list):
         return json.dumps(value, indent=2, ensure_ascii=False).splitlines()
     return [json.dumps(value)]
+
+
+def junit_text(reports: Iterable[AnyReport]) -> str:
+    """Write reports as JUnit XML: a suite a scenario, a case a step. Ends in a newline."""
+    from hosting_emulator import junit
+
+    suites = []
+    for report in reports:
+        if "error" in report:
+            error = junit.element("error", report["error"], message=report["error"])
+            cases = [junit.case(report["file"], "the scenario can be read", error)]
+            suites.append(junit.suite(report["file"], cases))
+            continue
+        cases = []
+        for step in report["steps"]:
+            diff = [line for found in step["differences"] for line in difference_lines(found)]
+            message = step["said"] or "it differs"
+            outcome = junit.element("failure", "\n".join(diff), message=message)
+            cases.append(
+                junit.case(
+                    report["scenario"],
+                    f"{step['n']}. {step['title']}",
+                    None if step["passed"] else outcome,
+                    file=report["file"],
+                    line=step["line"],
+                )
+            )
+        suites.append(junit.suite(report["scenario"], cases))
+    return junit.report("hosting-emulator scenarios", suites)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.explore.kinds import KINDS
+from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.page import page
-from hosting_emulator.explore.planning import plan
-from hosting_emulator.explore.points import CALLS
+from hosting_emulator.explore.plan import plan
+from hosting_emulator.explore.points import KINDS
 from tests.browser.chromium import Chromium
 from tests.unit.explore.samples import exploration, requests, result
 

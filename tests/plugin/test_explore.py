@@ -186,9 +186,9 @@ def test_a_test_that_hangs_is_ended(explored: Suite):
         test_it="""
             import pytest
             from client import make_key
-            from pytest_hosting_emulator import exploring
+            from hosting_emulator.explore import runs
 
-            exploring._LIMIT_S = 0.5
+            runs.SHORTEST_LIMIT_S = 0.5
 
             @pytest.mark.hosting_explore(faults="timeout")
             def test_key(hosting_emulator):

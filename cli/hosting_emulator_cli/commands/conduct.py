@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hosting_emulator_cli.conducting import for_people, rule_ids
+from hosting_emulator_cli.conduct_reports import for_people, rule_ids
 from hosting_emulator_cli.groups import Failure, OrderedGroup
+from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import (
     connected,
+    control_token_option,
     examples,
     json_option,
-    url_options,
+    url_option,
     world_option,
 )
-from hosting_emulator_cli.output import console, is_terminal, put, put_json, table
+from hosting_emulator_cli.output import put, put_json, table
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ConductReport, ControlClient
@@ -67,7 +69,8 @@ off_option = click.option(
 )
 @json_option
 @world_option
-@url_options
+@url_option
+@control_token_option
 @click.pass_context
 def conduct(
     ctx: click.Context,
@@ -95,12 +98,12 @@ def conduct(
         report = _asked(client, world, rule_ids(off), final=final)
         rules = client.conduct_rules() if junit or sarif else []
     if junit is not None:
-        from hosting_emulator_cli.conduct_junit import conduct_junit
+        from hosting_emulator_cli.conduct_reports import conduct_junit
         from hosting_emulator_cli.files import write_whole
 
         write_whole(junit, conduct_junit(report, rules, world, severity))
     if sarif is not None:
-        from hosting_emulator_cli.conduct_sarif import conduct_sarif
+        from hosting_emulator_cli.conduct_reports import conduct_sarif
         from hosting_emulator_cli.files import write_whole
 
         write_whole(sarif, conduct_sarif(report, rules, world, about))

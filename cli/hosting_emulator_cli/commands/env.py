@@ -1,25 +1,15 @@
-"""`env` and `token`: what a client needs to talk to a world, and to be somebody in it."""
+"""`env`: what a client needs to know to talk to a world, as environment variables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from hosting_emulator_cli.options import (
-    as_option,
-    choice,
-    examples,
-    flag,
-    json_option,
-    option,
-    with_world,
-)
-from hosting_emulator_cli.output import prints, put, put_json
-from hosting_emulator_cli.parameters import WHOLE_SECONDS
+from hosting_emulator_cli.exports import SHELLS, export_lines
+from hosting_emulator_cli.options import as_option, examples, json_option, with_world
+from hosting_emulator_cli.output import put, put_json
 from hosting_emulator_cli.variables import (
-    SHELLS,
-    export_lines,
     first_project,
     named_project,
     no_project,
@@ -39,17 +29,24 @@ if TYPE_CHECKING:
         "hosting-emulator env --shell dotenv > .env",
     )
 )
-@choice("--shell", "Whose way of writing to use.", *SHELLS)
-@as_option
-@option(
-    "--organization",
-    "ORG",
-    "The organization the token speaks for, by alias or id; else the person's own.",
+@click.option(
+    "--shell",
+    type=click.Choice(SHELLS),
+    default="sh",
+    show_default=True,
+    help="Whose way of writing to use.",
 )
-@option(
-    "--project named",
-    "PROJECT",
-    "The project to name, by alias, handle or id; else the organization's first.",
+@as_option
+@click.option(
+    "--organization",
+    metavar="ORG",
+    help="The organization the token speaks for, by alias or id; else the person's own.",
+)
+@click.option(
+    "--project",
+    "wanted",
+    metavar="PROJECT",
+    help="The project to name, by alias, handle or id; else the organization's first.",
 )
 @json_option
 @with_world
@@ -59,7 +56,7 @@ def env(
     shell: str,
     principal: str,
     organization: str | None,
-    named: str | None,
+    wanted: str | None,
     as_json: bool,
 ) -> None:
     """Print what a client needs, as variables.
@@ -71,10 +68,10 @@ def env(
     """
     info, summary = client.info(), client.world(world)
     token = client.token(principal, world=world, organization=organization)["access_token"]
-    if named is None:
+    if wanted is None:
         project = first_project(summary, organization_of(token))
     else:
-        project = named_project(summary, named)
+        project = named_project(summary, wanted)
     if project is None:
         raise no_project(summary)
     variables = world_variables(info, summary, token, project)
@@ -82,67 +79,3 @@ def env(
         put_json(variables)
     else:
         put(export_lines(variables, shell))
-
-
-@click.command(
-    epilog=examples(
-        "hosting-emulator token",
-        "hosting-emulator token --as reader --expires-in 5m",
-        "hosting-emulator token --api-key --permission dns.read",
-        'curl -H "Authorization: Bearer $(hosting-emulator token)" …',
-    )
-)
-@as_option
-@option(
-    "--organization",
-    "ORG",
-    "The organization it speaks for, by alias or id; else the person's own.",
-)
-@flag("--api-client", "A token without a login session, as a program has (not interactive).")
-@flag(
-    "--api-key",
-    "Make an API key instead, as the person's programs have, and print its value.",
-)
-@option(
-    "--permission permissions",
-    "NAME",
-    "With --api-key: what the key may do; repeatable. Else all that the organization grants.",
-    multiple=True,
-)
-@option(
-    "--expires-in expires_in_s",
-    "DURATION",
-    "How long it lives, in the world's time, in whole seconds such as 90s or 1h; else 1h.",
-    type=WHOLE_SECONDS,
-)
-@prints(lambda made: made.get("value") or made["access_token"])
-@with_world
-def token(
-    client: ControlClient,
-    world: str,
-    principal: str,
-    organization: str | None,
-    api_client: bool,
-    api_key: bool,
-    permissions: tuple[str, ...],
-    expires_in_s: int | None,
-) -> Any:
-    """Print an access token.
-
-    Only the token is printed, ready for a header; --json prints its expiry too.
-    """
-    if api_key and (api_client or expires_in_s is not None):
-        raise click.UsageError("--api-key: leave out --api-client and --expires-in")
-    if permissions and not api_key:
-        raise click.UsageError("--permission belongs to --api-key: give that as well")
-    if api_key:
-        return client.create_api_key(
-            principal, world=world, organization=organization, permissions=permissions or None
-        )
-    return client.token(
-        principal,
-        world=world,
-        organization=organization,
-        interactive=not api_client,
-        expires_in_seconds=expires_in_s,
-    )

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from hosting_emulator_cli.conducting import CONDUCT
-from hosting_emulator_cli.options import (
+from hosting_emulator_cli.conduct_reports import CONDUCT, rule_ids
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import as_option, examples
+from hosting_emulator_cli.start_options import (
     address_options,
-    as_option,
-    check_folder_of,
-    choice,
-    examples,
-    file_option,
-    flag,
+    check_seed,
     log_options,
-    option,
-    settings_of,
-    vary_options,
     world_options,
 )
-from hosting_emulator_cli.parameters import Parsed, seconds, split_words
+from hosting_emulator_cli.values import duration_ms, read_with
+from hosting_emulator_cli.varying import RawCommand, check_only, line_again, vary_options
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -35,46 +28,46 @@ VARIABLES = (
     *("HOSTING_TLS_URL", "HOSTING_CA_FILE"),
 )
 _VARIABLE_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_TYPED = "hosting_emulator_cli.typed"
 
 
-def _export(text: str) -> tuple[str, str]:
+def _exports(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Read repeated `NAME=OTHER`s as pairs."""
+    return [_export(text, ctx, param) for text in texts]
+
+
+def _export(text: str, ctx: click.Context, param: click.Parameter) -> tuple[str, str]:
     name, _, other = text.partition("=")
     if not _VARIABLE_NAME.fullmatch(other):
-        raise ValueError(f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL")
+        message = f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL"
+        raise click.BadParameter(message, ctx=ctx, param=param)
     if name not in VARIABLES:
         from hosting_emulator.contract.words import nearest
 
         hint = nearest(name, VARIABLES) or f"; there are {', '.join(VARIABLES)}"
-        raise ValueError(f"no variable is {name!r}{hint}")
+        raise click.BadParameter(f"no variable is {name!r}{hint}", ctx=ctx, param=param)
     return name, other
 
 
-export_option = option(
-    "--export exports",
-    "NAME=OTHER",
-    "Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
+export_option = click.option(
+    "--export",
+    "exports",
     multiple=True,
-    type=Parsed("export", _export),
+    metavar="NAME=OTHER",
+    callback=_exports,
+    help="Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
 )
 
 
-def _patience(text: str) -> float | str:
-    return text if text == "never" else seconds(text)
-
-
-class _Exec(click.Command):
-    """A command that remembers its words as they were typed."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words, and read them."""
-        ctx.meta[_TYPED] = list(args)
-        return super().parse_args(ctx, args)
+def _patience_s(text: str) -> float | None:
+    """Read how long to wait: a duration, or None for `never`."""
+    return None if text == "never" else duration_ms(text) / 1000
 
 
 @click.command(
     "exec",
-    cls=_Exec,
+    cls=RawCommand,
     # What follows the first word is the command's own, whether `--` stands before it or not.
     context_settings={"allow_interspersed_args": False},
     epilog=examples(
@@ -89,38 +82,55 @@ class _Exec(click.Command):
 )
 @world_options
 @vary_options
-@flag(
+@click.option(
     "--shrink",
-    "If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
+    is_flag=True,
+    help="If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
     "that matter are left; at most some forty times.",
 )
 @as_option
 @export_option
 @address_options(port=0)
 @log_options
-@choice(
+@click.option(
     "--report",
-    "When to tell on stderr what happened: the requests with their answers and why, what is "
+    type=click.Choice(["failed", "always", "never"]),
+    default="failed",
+    show_default=True,
+    help="When to tell on stderr what happened: the requests with their answers and why, what is "
     "pending, the faults, the clock.",
-    *("failed", "always", "never"),
 )
-@file_option("--keep", "Write the world to this file if CMD fails; `start --from FILE` opens it.")
-@option(
-    "--kill-after patience_s",
-    "DURATION",
-    "How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
-    "`never` waits, for CMDs that live with Ctrl-C.",
-    type=Parsed("duration", _patience),
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the world to this file if CMD fails; `start --from FILE` opens it.",
+)
+@click.option(
+    "--kill-after",
+    "patience_s",
+    callback=read_with(_patience_s),
     default="10s",
+    show_default=True,
+    metavar="DURATION",
+    help="How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
+    "`never` waits, for CMDs that live with Ctrl-C.",
 )
-@choice(
+@click.option(
     "--conduct",
-    "Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
+    type=click.Choice(CONDUCT),
+    default="off",
+    show_default=True,
+    help="Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
     "code is then 1. See `hosting-emulator conduct`.",
-    *CONDUCT,
 )
-@option("--conduct-off", "RULE", "Leave a rule of conduct out; repeatable.", multiple=True)
-@flag("--quiet", "Say nothing: no report either, unless asked for.")
+@click.option(
+    "--conduct-off",
+    multiple=True,
+    metavar="RULE",
+    help="Leave a rule of conduct out; repeatable.",
+)
+@click.option("--quiet", is_flag=True, help="Say nothing: no report either, unless asked for.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
 def exec_(
@@ -128,14 +138,15 @@ def exec_(
     /,
     command: tuple[str, ...],
     principal: str,
-    exports: tuple[tuple[str, str], ...],
+    exports: list[tuple[str, str]],
     report: str,
     keep: Path | None,
-    patience_s: float | str,
+    patience_s: float | None,
     quiet: bool,
     conduct: str,
     conduct_off: tuple[str, ...],
     shrink: bool,
+    assume: dict[str, str],
     **same: Any,
 ) -> None:
     """Run a command with a fresh emulator around it, and end as it ends.
@@ -159,49 +170,31 @@ def exec_(
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
-    settings = settings_of(ctx, data_dir=None, **same)
-    if shrink and settings.vary is None:
+    check_seed(ctx)
+    check_only(ctx)
+    if shrink and same["vary"] is None:
         raise click.UsageError("--shrink belongs to --vary: give a seed as well")
     if conduct_off and conduct == "off":
         raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
-    check_folder_of(keep)
+    if keep is not None and not keep.absolute().parent.is_dir():
+        raise Failure(f"cannot write {keep}: no such directory")
+    from hosting_emulator.settings import Settings
     from hosting_emulator_cli.executing import Execution, execute
+    from hosting_emulator_scenarios import FOLDER
 
     if quiet and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         report = "never"
-    execution = Execution(
-        command=command,
-        settings=settings,
-        principal=principal,
-        exports=exports,
-        report=report,
-        keep=keep,
-        patience_s=None if isinstance(patience_s, str) else patience_s,
-        quiet=quiet,
-        conduct=conduct,
-        conduct_off=tuple(split_words(conduct_off)),
+    settings = Settings(data_dir=None, assumptions=assume, library=FOLDER, **same)
+    wanted = Execution(
+        *(command, settings, principal, exports, report, keep, patience_s, quiet),
+        *(conduct, tuple(rule_ids(conduct_off))),
     )
     if settings.vary is None:
-        ctx.exit(execute(execution).code)
+        ctx.exit(execute(wanted))
     from hosting_emulator_cli.varied_runs import execute_varied
 
-    ctx.exit(execute_varied(execution, lambda only: _line_again(ctx, only), shrinking=shrink))
-
-
-def _line_again(ctx: click.Context, points: Sequence[str] | None) -> str:
-    """Return the command line that runs the same command with the same answers again."""
-    command: Sequence[str] = ctx.params["command"]
-    typed = ctx.meta[_TYPED]
-    only = [word for point in points or () for word in ("--only", point)]
-    kept = _without_variation(typed[: len(typed) - len(command)])
-    vary = ("--vary", ctx.params["vary"])
-    return shlex.join(["hosting-emulator", "exec", *kept, *vary, *only, "--", *command])
-
-
-def _without_variation(words: Sequence[str]) -> Iterator[str]:
-    left = iter(words)
-    for word in left:
-        if word in ("--vary", "--only"):
-            next(left, None)
-        elif word not in ("--", "--shrink") and not word.startswith(("--vary=", "--only=")):
-            yield word
+    ctx.exit(
+        execute_varied(
+            wanted, lambda only: line_again(ctx, str(settings.vary), only), shrinking=shrink
+        )
+    )

@@ -11,20 +11,15 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli.commands.exec import export_option
-from hosting_emulator_cli.conducting import CONDUCT
-from hosting_emulator_cli.options import (
-    as_option,
-    check_folder_of,
-    examples,
-    json_option,
-    settings_of,
-    world_options,
-)
-from hosting_emulator_cli.parameters import Parsed, WholeNumber, seconds
+from hosting_emulator_cli.conduct_reports import CONDUCT
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import as_option, examples, json_option
+from hosting_emulator_cli.start_options import check_seed, world_options
+from hosting_emulator_cli.values import duration_ms, read_with
 
 if TYPE_CHECKING:
-    from hosting_emulator.explore.judging import Conduct
     from hosting_emulator.explore.points import Point
+    from hosting_emulator.explore.runs import ConductChoice
 
 _MAX_RUNS = 300
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
@@ -62,7 +57,7 @@ def _words(
 
 
 def _fault(word: str) -> str:
-    from hosting_emulator.explore.kinds import check_fault
+    from hosting_emulator.explore.points import check_fault
 
     return check_fault(word)
 
@@ -79,12 +74,17 @@ def _point(text: str) -> Point:
     return Point.read(text)
 
 
+def _seconds(text: str) -> float:
+    seconds = duration_ms(text) / 1000
+    if not seconds:
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return seconds
+
+
 def _limit(text: str) -> float:
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
-    if not (limit_s := seconds(text)):
-        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
-    return limit_s
+    return _seconds(text)
 
 
 def _file_option(name: str, words: str) -> Callable[[Any], Any]:
@@ -120,13 +120,13 @@ def _file_option(name: str, words: str) -> Callable[[Any], Any]:
 @click.option(
     "-j",
     "--jobs",
-    type=WholeNumber(1, 64),
+    type=click.IntRange(1, 64),
     metavar="N",
     help="How many runs go on at the same time; else three for each processor.",
 )
 @click.option(
     "--max-runs",
-    type=WholeNumber(1),
+    type=click.IntRange(1),
     default=_MAX_RUNS,
     show_default=True,
     metavar="N",
@@ -135,20 +135,20 @@ def _file_option(name: str, words: str) -> Callable[[Any], Any]:
 @click.option(
     "--time-limit",
     "limit_s",
-    type=Parsed("duration", _limit),
+    callback=read_with(_limit),
     metavar="DURATION",
     help="End a run that takes longer; else 10s, or three times the clean run if that is more.",
 )
 @click.option(
     "--budget",
     "budget_s",
-    type=Parsed("duration", _limit),
+    callback=read_with(_limit),
     metavar="DURATION",
     help="Stop after this time, and report what is known by then.",
 )
 @click.option(
     "--point",
-    type=Parsed("point", _point),
+    callback=read_with(_point),
     metavar="POINT",
     help="Run this one point only, as a report names it, and let the command print: "
     "CALL#N/FAULT/PHASE.",
@@ -180,15 +180,16 @@ def explore(
     limit_s: float | None,
     budget_s: float | None,
     point: Point | None,
-    conduct: Conduct,
+    conduct: ConductChoice,
     state_file: Path | None,
     junit_file: Path | None,
     html_file: Path | None,
     as_json: bool,
     principal: str,
-    exports: tuple[tuple[str, str], ...],
+    exports: list[tuple[str, str]],
     max_runs: int,
     clock: str | None,
+    assume: dict[str, str],
     **same: Any,
 ) -> None:
     """Find the failures that a command does not survive.
@@ -206,33 +207,36 @@ def explore(
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
-    settings = settings_of(
-        ctx,
-        port=0,
-        data_dir=None,
-        clock=clock if clock or same["state"] else "skip",
-        **same,
-    )
+    check_seed(ctx)
     reports = (state_file, junit_file, html_file)
     if point is not None and (as_json or any(reports)):
         raise click.UsageError("--point runs one point and reports no more than that")
     for path in reports:
-        check_folder_of(path)
-    from hosting_emulator.explore.kinds import KINDS
-    from hosting_emulator_cli.exploring.exploration import explore as run
-    from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs
+        if path is not None and not path.absolute().parent.is_dir():
+            raise Failure(f"cannot write {path}: no such directory")
+    from hosting_emulator.explore.points import KINDS
+    from hosting_emulator.settings import Settings
+    from hosting_emulator_cli import exploration
+    from hosting_emulator_scenarios import FOLDER
 
     options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)
     if clock is None and not same["state"]:
         of_exec += ["--clock", "skip"]
-    wanted = Wanted(
+    chosen = exploration.ExploreOptions(
         command=command,
-        settings=settings,
+        settings=Settings(
+            port=0,
+            data_dir=None,
+            library=FOLDER,
+            assumptions=assume,
+            clock=clock if clock or same["state"] else "skip",
+            **same,
+        ),
         principal=principal,
         exports=exports,
         faults=faults or KINDS,
         calls=calls,
-        jobs=jobs or usual_jobs(),
+        jobs=jobs or exploration.usual_jobs(),
         max_runs=max_runs,
         limit_s=limit_s,
         budget_s=budget_s,
@@ -249,7 +253,7 @@ def explore(
             ["hosting-emulator", "exec", *of_exec, "--conduct", "report", "--", *command]
         ),
     )
-    ctx.exit(run(wanted))
+    ctx.exit(exploration.explore(chosen))
 
 
 def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
@@ -262,7 +266,7 @@ def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
         if name == "limit_s":
             value = f"{round(value * 1000)}ms"
         pairs = value.items() if isinstance(value, dict) else value
-        if isinstance(value, dict | tuple):
+        if isinstance(value, dict | list):
             words += [word for one, other in pairs for word in (option, f"{one}={other}")]
         else:
             words += [option, str(value)]

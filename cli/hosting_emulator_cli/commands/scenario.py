@@ -8,35 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.files import (
-    choose_scenario,
-    is_scenario_file,
-    library_names,
-    library_text,
-    put_document,
-    read_scenario_file,
-    shown,
-    write_whole,
-)
 from hosting_emulator_cli.groups import OrderedGroup
 from hosting_emulator_cli.options import (
-    Ask,
-    check_only,
+    asked_if_named,
     examples,
     json_option,
-    junit_option,
-    option,
+    maybe_client,
     output_option,
-    vary_options,
     with_client,
-    with_or_without_client,
     with_world,
 )
-from hosting_emulator_cli.output import columns, prints, put, put_json, say
+from hosting_emulator_cli.output import as_json as to_json
+from hosting_emulator_cli.output import put, put_json, say, table
+from hosting_emulator_cli.varying import check_only, vary_options
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
     from hosting_emulator_cli.reports import AnyReport
+
+_junit_option = click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write the report to this file, as JUnit XML.",
+)
 
 
 @click.group(
@@ -56,35 +51,49 @@ def scenario() -> None:
 
 
 @scenario.command("list")
-@prints(columns({"SCENARIO": "name", "DESCRIPTION": "description"}))
-@with_or_without_client
-def list_(ask: Ask) -> Any:
+@json_option
+@maybe_client
+@click.pass_context
+def list_(ctx: click.Context, url: str, control_token: str | None, as_json: bool) -> None:
     """List the scenario library.
 
     Shows the one that is shipped; with --url, the one of the running emulator.
     """
+    found = asked_if_named(ctx, url, control_token, lambda client: client.scenarios())
+    found = _shipped() if found is None else found
+    if as_json:
+        put_json(found)
+        return
+    put(table(("SCENARIO", "DESCRIPTION"), ([row["name"], row["description"]] for row in found)))
 
-    def shipped() -> list[dict[str, str]]:
-        from hosting_emulator.scenario.document import read_scenario
 
-        return [
-            {"name": name, "description": read_scenario(library_text(name), name).part.description}
-            for name in library_names()
-        ]
+def _shipped() -> list[dict[str, str]]:
+    from hosting_emulator.scenario.document import read_scenario
+    from hosting_emulator_cli.scenario_files import library_names, library_text
 
-    return ask(lambda client: client.scenarios(), shipped)
+    return [
+        {"name": name, "description": read_scenario(library_text(name), name).part.description}
+        for name in library_names()
+    ]
 
 
 @scenario.command(epilog=examples("hosting-emulator scenario show provider-outage > mine.yaml"))
 @click.argument("name")
 @output_option
-@with_or_without_client
-def show(ask: Ask, name: str, output: Path | None) -> None:
+@maybe_client
+@click.pass_context
+def show(
+    ctx: click.Context, url: str, control_token: str | None, name: str, output: Path | None
+) -> None:
     """Print a scenario of the library as YAML, to read or to start from.
 
     NAME is what `scenario list` shows; with --url, the running emulator's is shown.
     """
-    text: str = ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
+    from hosting_emulator_cli.files import put_document
+    from hosting_emulator_cli.scenario_files import library_text
+
+    found = asked_if_named(ctx, url, control_token, lambda client: client.scenario(name))
+    text = library_text(name) if found is None else found["text"]
     put_document(text.rstrip("\n"), output, f"Scenario {name} is written to")
 
 
@@ -95,7 +104,7 @@ def show(ask: Ask, name: str, output: Path | None) -> None:
     )
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@junit_option
+@_junit_option
 @json_option
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_json: bool) -> None:
@@ -107,12 +116,11 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
     from hosting_emulator.scenario.located import ScenarioError
     from hosting_emulator.scenario.story import check_text
     from hosting_emulator_cli.reports import unreadable
+    from hosting_emulator_cli.scenario_files import is_file, library_text, read_text, shown
 
     def one(named: str) -> AnyReport:
-        if is_scenario_file(named):
-            file, text = shown(named), read_scenario_file(named)
-        else:
-            file, text = f"{named}.yaml", library_text(named)
+        file = shown(named) if is_file(named) else f"{named}.yaml"
+        text = read_text(named) if is_file(named) else library_text(named)
         try:
             return check_text(text, file)
         except ScenarioError as error:
@@ -123,16 +131,22 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 
 @scenario.command(epilog=examples("hosting-emulator scenario load provider-outage --world ci-1"))
 @click.argument("named", metavar="SCENARIO")
-@prints(words="World {value[name]} is now what {named} says.")
+@json_option
 @with_world
-def load(client: ControlClient, world: str, named: str) -> Any:
+def load(client: ControlClient, world: str, named: str, as_json: bool) -> None:
     """Replace a world by a scenario's.
 
     SCENARIO is a name in the library or a YAML file. What was in the world is gone once the new
     world is ready; a scenario that is wrong changes nothing.
     """
-    chosen = choose_scenario(named)
-    return client.load_scenario(chosen.name, text=chosen.text, file=chosen.file, world=world)
+    from hosting_emulator_cli.scenario_files import choose
+
+    chosen = choose(named)
+    summary = client.load_scenario(chosen.name, text=chosen.text, file=chosen.file, world=world)
+    if as_json:
+        put_json(summary)
+    else:
+        say(f"World {summary['name']} is now what {named} says.")
 
 
 @scenario.command(
@@ -143,13 +157,14 @@ def load(client: ControlClient, world: str, named: str) -> Any:
     )
 )
 @click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
-@option(
+@click.option(
     "--world",
-    "NAME",
-    "Run in this world, replacing it and leaving it as the story ends; else in a throw-away one.",
+    metavar="NAME",
+    help="Run in this world, replacing it and leaving it as the story ends; else in a throw-away "
+    "one.",
 )
 @vary_options
-@junit_option
+@_junit_option
 @json_option
 @with_client
 @click.pass_context
@@ -157,11 +172,11 @@ def run(
     ctx: click.Context,
     client: ControlClient,
     scenarios: tuple[str, ...],
+    world: str | None,
     vary: str | None,
     vary_only: tuple[str, ...] | None,
     junit: Path | None,
     as_json: bool,
-    world: str | None,
 ) -> None:
     """Run stories against the running emulator, and report step by step.
 
@@ -170,15 +185,20 @@ def run(
     """
     from hosting_emulator.sdk import ControlRefused
     from hosting_emulator_cli.reports import unreadable
+    from hosting_emulator_cli.scenario_files import choose
 
-    check_only(vary, vary_only)
+    check_only(ctx)
 
     def one(named: str) -> AnyReport:
-        chosen = choose_scenario(named)
-        source = {"text": chosen.text, "file": chosen.file}
+        chosen = choose(named)
         try:
             return client.run_scenario(
-                chosen.name, **source, world=world, vary=vary, only=vary_only
+                chosen.name,
+                text=chosen.text,
+                file=chosen.file,
+                world=world,
+                vary=vary,
+                only=vary_only,
             )
         except ControlRefused as refused:
             return unreadable(chosen.file or named, refused.detail or refused.title)
@@ -195,7 +215,7 @@ def _put_reports(
 ) -> None:
     """Make and show a report of each, and end with the exit code that they call for."""
     from hosting_emulator_cli import reports
-    from hosting_emulator_cli.progress import working
+    from hosting_emulator_cli.looks.progress import working
 
     found = []
     for done, name in enumerate(named):
@@ -210,25 +230,30 @@ def _put_reports(
         if (why := reports.pinned(found)) is not None:
             say(why)
     if junit is not None:
-        from hosting_emulator_cli.junit import junit as to_junit
+        from hosting_emulator_cli.files import write_whole
 
-        write_whole(junit, to_junit(found))
+        write_whole(junit, reports.junit_text(found))
     ctx.exit(reports.exit_code(found))
 
 
 @scenario.command(epilog=examples("hosting-emulator scenario schema --output scenario.schema.json"))
 @output_option
-@with_or_without_client
-def schema(ask: Ask, output: Path | None) -> None:
+@maybe_client
+@click.pass_context
+def schema(ctx: click.Context, url: str, control_token: str | None, output: Path | None) -> None:
     """Print the JSON Schema of scenario files, for editors.
 
     In a file's first line, `# yaml-language-server: $schema=scenario.schema.json` names it.
     """
+    from hosting_emulator_cli.files import put_document
 
-    def own() -> Any:
-        from hosting_emulator.scenario.schema import scenario_schema
+    found = asked_if_named(ctx, url, control_token, lambda client: client.scenario_schema())
+    put_document(
+        to_json(_own_schema() if found is None else found), output, "The schema is written to"
+    )
 
-        return scenario_schema()
 
-    found = ask(lambda client: client.scenario_schema(), own)
-    put_document(found, output, "The schema is written to")
+def _own_schema() -> Any:
+    from hosting_emulator.scenario.schema import scenario_schema
+
+    return scenario_schema()

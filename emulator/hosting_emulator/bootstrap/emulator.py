@@ -37,8 +37,9 @@ from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.guard import Guard
-from hosting_emulator.server.hosts import Hosts, Site, host_name
+from hosting_emulator.server.hosts import Hosts, host_name
 from hosting_emulator.server.protocol import Server
+from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from hosting_emulator.bootstrap.emulator import Emulator
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
-from hosting_emulator.server.fd_limits import TooManyFiles, raise_limit
+from hosting_emulator.server.crowding import Crowding, raise_limit
 from hosting_emulator.settings import Ready, Settings
 
 
@@ -25,7 +25,7 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     raise_limit()
-    loop.set_exception_handler(TooManyFiles())
+    loop.set_exception_handler(Crowding())
     emulator = Emulator(settings)
     log_requests(settings, emulator.worlds)
     await emulator.start()

@@ -6,7 +6,6 @@ What lies outside the caller's scope is refused exactly as what does not exist (
 from __future__ import annotations
 
 from hosting_emulator.calls.request import CallRequest, Principal
-from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.records import Operation, Organization, Project
@@ -35,7 +34,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
             "organization_required",
             "The access token names no organization; sign in to one and use its token.",
         )
-    if not is_ulid(request.subject_id) and assumptions.malformed_project_id == "invalid_request":
+    if assumptions.malformed_project_id == "invalid_request" and not is_ulid(request.subject_id):
         raise Refused(
             "invalid_request",
             f"The {spec.subject} id in the path is not 26 characters of a Ulid.",
@@ -44,37 +43,43 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
         )
     if spec.subject == "organization":
         return _organization(change, request)
-    found: Project | Operation
+    # Nothing is written yet, so the world's own tables have all there is.
+    tables = change.world.tables
+    project_id, operation = request.subject_id, None
     if spec.subject == "operation":
-        operation = change.get(OPERATIONS, request.subject_id)
-        project = change.get(PROJECTS, operation.project_id) if operation else None
-        found_or_none: Project | Operation | None = operation
-    else:
-        project = change.get(PROJECTS, request.subject_id)
-        found_or_none = project
-    if found_or_none is None or project is None:
+        operation = tables[OPERATIONS.name].get(request.subject_id)
+        project_id = operation.project_id if operation else ""
+    project: Project | None = tables[PROJECTS.name].get(project_id)
+    if project is None:
         raise _not_found(spec.subject, "nothing has this id")
-    found = found_or_none
     role = project_role(change, principal, project)
     if role is None:
-        raise _not_found(
-            spec.subject, f"it exists in project {project.id}, outside the caller's scope"
+        outside = f"it exists in project {project.id}, outside the caller's scope"
+        raise _not_found(spec.subject, outside)
+    least = getattr(assumptions, spec.role, spec.role)
+    if _RANKS[role] < _RANKS[least]:
+        allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
+        raise Refused(
+            "forbidden",
+            f"Only {allowed} may do this; you are its {role}.",
+            why=f"the call needs the role {least}, the caller has {role}",
         )
-    _check_role(role, request, assumptions)
-    _check_permission(change, request)
-    return found
+    if principal.permissions is not None:
+        _check_permission(change, request, principal.permissions)
+    return operation or project
 
 
 def project_role(change: Change, principal: Principal, project: Project) -> str | None:
     """Return the principal's role in a project; None when it lies outside the principal's scope."""
     if project.organization_id != principal.organization_id:
         return None
-    membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}")
+    tables = change.world.tables
+    membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{principal.person_id}")
     if membership is None:
         return None
     if membership.role == "owner":
         return "owner"
-    grant = change.get(GRANTS, f"{project.id}/{principal.person_id}")
+    grant = tables[GRANTS.name].get(f"{project.id}/{principal.person_id}")
     return grant.role if grant else None
 
 
@@ -99,21 +104,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     return organization
 
 
-def _check_role(role: str, request: CallRequest, assumptions: Assumptions) -> None:
-    least = request.spec.least_role(assumptions)
-    if _RANKS[role] < _RANKS[least]:
-        allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
-        raise Refused(
-            "forbidden",
-            f"Only {allowed} may do this; you are its {role}.",
-            why=f"the call needs the role {least}, the caller has {role}",
-        )
-
-
-def _check_permission(change: Change, request: CallRequest) -> None:
-    permissions = request.principal.permissions
-    if permissions is None:
-        return
+def _check_permission(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
     # What the organization has enabled is looked at anew each time: a key never outlives it.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     enabled = organization.permissions if organization else ()

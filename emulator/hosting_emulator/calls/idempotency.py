@@ -16,29 +16,17 @@ from hosting_emulator.world.tables import REMEMBERED
 from hosting_emulator.world.value import Change
 
 
-def storage_key(change: Change, request: CallRequest) -> str:
-    """Return where an answer is remembered: the principal and the key (and the call, if assumed)."""
-    key = f"{request.principal.person_id}|{request.idempotency_key}"
-    if change.assumptions.idempotency_scope == "principal_and_call":
-        key = f"{request.spec.call_id}|{key}"
-    return key
-
-
-def fingerprint(request: CallRequest) -> str:
-    """Return what two requests share exactly when they are the same request: call, path and body."""
-    text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def recall(change: Change, request: CallRequest) -> Remembered | None:
     """Return the answer remembered under the request's key, or None when the key is free.
 
     Raises Refused `idempotency_key_reused` when the key was used for another request.
     """
-    found = change.get(REMEMBERED, storage_key(change, request))
+    text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
+    request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    found = change.get(REMEMBERED, request.storage_key)
     if found is None or found.expires_ms <= change.now_ms:
         return None
-    if found.fingerprint != fingerprint(request):
+    if found.fingerprint != request.fingerprint:
         raise Refused(
             "idempotency_key_reused",
             "This Idempotency-Key was used for another request (the call, the path or the body "
@@ -49,29 +37,23 @@ def recall(change: Change, request: CallRequest) -> Remembered | None:
 
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
-    """Keep an answer under the request's key, and forget old ones whose time is over."""
-    _forget_expired(change)
-    retention_ms = parse_duration_ms(change.assumptions.idempotency_retention)
+    """Keep an answer under the request's key, and forget an old one whose time is over."""
+    # One for each one added keeps the table from growing without ever making a request slow.
+    oldest = change.world.oldest_remembered
+    if oldest is not None and oldest[1].expires_ms <= change.now_ms:
+        change.delete(REMEMBERED, oldest[0])
     record = Remembered(
-        fingerprint=fingerprint(request),
+        fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
         # A replay of what shows a secret is made anew, without it (see `table.answer_again`).
         body="" if reply.secret else reply.body.decode(),
-        expires_ms=change.now_ms + retention_ms,
+        expires_ms=change.now_ms + parse_duration_ms(change.assumptions.idempotency_retention),
         subject=reply.subject,
         content_type=reply.content_type,
         varied=reply.varied or (),
     )
-    change.put(REMEMBERED, storage_key(change, request), record)
-
-
-def _forget_expired(change: Change) -> None:
-    # One for each one added keeps the table from growing without ever making a request slow.
-    key = change.world.oldest_remembered
-    oldest = change.get(REMEMBERED, key) if key else None
-    if key and oldest and oldest.expires_ms <= change.now_ms:
-        change.delete(REMEMBERED, key)
+    change.put(REMEMBERED, request.storage_key, record)
 
 
 def replay(found: Remembered) -> Reply:

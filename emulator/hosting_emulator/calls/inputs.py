@@ -30,7 +30,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
     """Fill in the request's idempotency key and values. Raises Refused `invalid_request`."""
     if request.spec.idempotent:
         request.idempotency_key = _idempotency_key(request.headers.getall("Idempotency-Key", ()))
-    query = _query(request.query)
+    query = _query(request.query) if request.query else _NO_QUERY
     if request.spec.body is not None:
         request.values, request.canonical_body = _body(request, assumptions)
     elif request.body and assumptions.unexpected_body == "refused":
@@ -53,7 +53,9 @@ def _idempotency_key(found: Sequence[str]) -> str:
             "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
             "request that is not a retry.",
         )
-    key = one_header("Idempotency-Key", found)
+    key = found[0]
+    if len(found) > 1 or not key.isascii():
+        key = one_header("Idempotency-Key", found)
     if not 1 <= len(key) <= HEADER_LIMIT:
         raise _invalid(
             "Idempotency-Key",
@@ -178,8 +180,6 @@ def _kind(value: Any) -> str:
 
 
 def _query(raw: str) -> Mapping[str, list[str]]:
-    if not raw:
-        return _NO_QUERY
     return _read_query(raw) if len(raw) > _REMEMBERED_QUERY else _read_small_query(raw)
 
 

@@ -75,6 +75,10 @@ class CallRequest(msgspec.Struct, kw_only=True):
     values: Mapping[str, Any] = {}
     idempotency_key: str = ""
     canonical_body: str = ""
+    #: Where an answer under its Idempotency-Key is remembered, and what two requests share exactly
+    #: when they are the same request: call, path and body.
+    storage_key: str = ""
+    fingerprint: str = ""
 
     def request_id(self) -> str:
         """Return the id the client gave, or one of our own, which is worked out when it is needed."""

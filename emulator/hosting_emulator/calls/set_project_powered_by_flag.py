@@ -19,19 +19,15 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     if request.values["enabled"]:
         if project.flag_enabled:
             assumption = "flag_reenabled"
-        project = _shown(change, project)
+        if not project.flag_enabled or change.assumptions.flag_reenabled != "kept":
+            now = format_timestamp(change.now_ms)
+            project = replace(project, flag_enabled=True, flag_enabled_at=now)
     else:
         _check_no_domain_depends(change, project)
         project = replace(project, flag_enabled=False, flag_enabled_at=None)
     change.put(PROJECTS, project.id, project)
     body = views.encode(views.powered_by_flag(project), change.assumptions)
     return Reply(200, body, project.id, assumption=assumption)
-
-
-def _shown(change: Change, project: Project) -> Project:
-    if project.flag_enabled and change.assumptions.flag_reenabled == "kept":
-        return project
-    return replace(project, flag_enabled=True, flag_enabled_at=format_timestamp(change.now_ms))
 
 
 def _check_no_domain_depends(change: Change, project: Project) -> None:

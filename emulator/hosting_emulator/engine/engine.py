@@ -9,9 +9,7 @@ from msgspec.structs import replace
 from hosting_emulator.calls.request import Reply, derived_request_id
 from hosting_emulator.contract.assumptions import parse_rate_limit
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.events import Feed
 from hosting_emulator.engine.exchange import (
-    Committed,
     Delay,
     Durable,
     Exchange,
@@ -26,7 +24,7 @@ from hosting_emulator.engine.pipeline import CALL_STEPS, Step, refuse
 from hosting_emulator.engine.request_log import RequestLog, recorded
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.variation import dress
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.value import World
 
 _MOST_PRINCIPALS = 10_000
 
@@ -68,12 +66,9 @@ class Engine(LiveWorld):
         machine: Callable[[], int] = machine_ms,
         tally: Tally | None = None,
     ) -> None:
-        super().__init__(world, keeper, machine)
-        self._tally = tally or Tally()
+        super().__init__(world, keeper, machine, tally)
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
-        #: What happens here, told to whoever listens.
-        self.feed = Feed(machine() * 1000)
         self.snapshots = Snapshots()
         self.limiter = RateLimiter()
         #: Under what the Idempotency-Keys of unfinished exchanges are remembered.
@@ -81,8 +76,6 @@ class Engine(LiveWorld):
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self.starts = keeper.starts
         self._beside = 0
-        #: The exchange that now runs, if any: commits are its.
-        self._context: ExchangeContext | None = None
 
     def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world in place of this one, and forget the old one's requests."""
@@ -113,16 +106,9 @@ class Engine(LiveWorld):
         Yields what is to be awaited on the way; see `exchange.run_through` for who need not wait.
         """
         try:
-            reply = None
-            while reply is None:
-                self._context = x
-                outcome = self._take(x, steps)
-                self._context = None
-                if isinstance(outcome, Delay):
-                    self.log.take_back()
-                    yield outcome
-                else:
-                    reply = outcome
+            while isinstance(reply := self._take(x, steps), Delay):
+                self.log.take_back()
+                yield reply
             if self.keeper.waits and (yield Durable(self.keeper.durable)) is not None:
                 x.effect = None
                 detail = "The change could not be written to disk; it may be lost."
@@ -138,6 +124,7 @@ class Engine(LiveWorld):
 
     def _take(self, x: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
+        self.noted = x.commits
         try:
             for step in steps:
                 outcome = step(self, x)
@@ -153,6 +140,7 @@ class Engine(LiveWorld):
             x.effect = None
             x.why.append(lost.detail)
             outcome = refuse(self, x, lost)
+        self.noted = None
         assert outcome is not None
         if not isinstance(outcome, Delay):
             if self.world.variation is not None and outcome.status:
@@ -161,21 +149,8 @@ class Engine(LiveWorld):
             self.log.add(entry)
             if self.feed.awake:
                 self.feed.exchanged(entry)
-            self._tally.add(self.world, entry)
+            self.tally.add(self.world, entry)
         return outcome
-
-    def commit(self, change: Change, title: str) -> None:
-        """Accept a change, and count it. Raises StoreFailed, changing nothing."""
-        before = self.world.commit
-        super().commit(change, title)
-        after = self.world
-        if after.commit == before:
-            return
-        self._tally.commits += 1
-        if self._context is not None:
-            self._context.commits.append(Committed(title, change.writes, after, change.entered))
-        if self.feed.awake:
-            self.feed.committed(title, change.writes, after)
 
     def request_id(self) -> str:
         """Return a new request id, for an answer that is not an exchange of the public API.

@@ -80,9 +80,8 @@ class ExchangeContext(CallRequest, kw_only=True):
     real_ms: int = 0
     delayed_ms: int = 0
     call: str | None = None
-    #: The ids that the path names.
-    project: str | None = None
-    operation: str | None = None
+    #: What `subject_id`, which the path names, is the id of.
+    subject: Subject | None = None
     #: The API key that says who asks, if it is one.
     key: ApiKey | None = None
     #: Access was judged: nothing refused the request before that.
@@ -111,13 +110,6 @@ class ExchangeContext(CallRequest, kw_only=True):
     what: str = ""
     paging: Paging | None = None
     varied: tuple[str, ...] = ()
-
-    def about(self, subject: Subject, subject_id: str) -> None:
-        """Note what the path names."""
-        if subject == "project":
-            self.project = subject_id
-        elif subject == "operation":
-            self.operation = subject_id
 
     def again(self, refused: Refused) -> ExchangeContext:
         """Return the same request as it came, to be refused."""

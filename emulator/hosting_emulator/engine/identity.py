@@ -138,6 +138,9 @@ class Identity:
 
         Raises Refused `unauthenticated`.
         """
+        found = self._verified.get((token, change.assumptions.token_audience))
+        if found is not None and found.not_before_ms <= change.now_ms < found.expires_ms:
+            return found.principal, None  # it was here before, and still holds
         if token.count(".") == 2:
             return self._access_token(change, token), None
         key_id = change.world.indexes.get(f"api_key:{digest(token)}")

@@ -12,8 +12,11 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from hosting_emulator.engine.events import Feed
+from hosting_emulator.engine.exchange import Committed
 from hosting_emulator.engine.history import History
 from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import carry_out
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.records import ClockState
@@ -90,12 +93,21 @@ class LiveWorld:
     """One world, its clock and its keeper. Knows nothing of requests."""
 
     def __init__(
-        self, world: World, keeper: Keeper, machine: Callable[[], int] = machine_ms
+        self,
+        world: World,
+        keeper: Keeper,
+        machine: Callable[[], int] = machine_ms,
+        tally: Tally | None = None,
     ) -> None:
         self.world = world
         self.keeper = keeper
         self.history = History()
         self.history.add("began", world)
+        self.tally = tally or Tally()
+        #: What happens here, told to whoever listens.
+        self.feed = Feed(machine() * 1000)
+        #: Where commits are noted, as long as an exchange runs: they are its.
+        self.noted: list[Committed] | None = None
         self._machine = machine
         self._shown_ms = 0
         #: What the machine's clock showed when it was last read.
@@ -114,24 +126,33 @@ class LiveWorld:
     def run_due(self) -> int:
         """Run what is due and return world time."""
         now_ms = self.now_ms()
-        found = run_due(self.world, now_ms, carry_out)
-        if found is not None:
-            self.commit(found[0], "due events")
+        schedule = self.world.schedule
+        if schedule and schedule[0][0] <= now_ms:
+            found = run_due(self.world, now_ms, carry_out)
+            if found is not None:
+                self.commit(found[0], "due events")
         return now_ms
 
     # --- commits --------------------------------------------------------------------------------
 
     def commit(self, change: Change, title: str) -> None:
         """Accept a change: keep it, then swap the world. Raises StoreFailed, changing nothing."""
-        if change.empty:
+        writes, before = change.writes, change.world
+        if not any(writes.values()):
             return
-        world = change.applied()
+        at_ms = max(before.at_ms, change.now_ms)
+        world = apply(before, writes, commit=before.commit + 1, at_ms=at_ms)
         try:
-            self.keeper.append(Commit(world.commit, world.at_ms, title, change.writes), world)
+            self.keeper.append(Commit(world.commit, world.at_ms, title, writes), world)
         except OSError as error:
             raise StoreFailed(f"the change could not be kept: {error.strerror or error}") from error
         self.world = world
         self.history.add(title, world, tuple(change.entered))
+        self.tally.commits += 1
+        if self.noted is not None:
+            self.noted.append(Committed(title, writes, world, change.entered))
+        if self.feed.awake:
+            self.feed.committed(title, writes, world)
 
     def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world (a reset or an import) in place of this one. Raises StoreFailed."""

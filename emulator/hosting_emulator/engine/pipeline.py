@@ -38,7 +38,7 @@ from hosting_emulator.engine.variation import (
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import ApiKey, Remembered
+from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
 from hosting_emulator.world.value import Change
 
@@ -56,7 +56,8 @@ def admit(engine: Engine, x: ExchangeContext) -> None:
     x.began_ns = stopwatch_ns()
     world = x.world = engine.world
     x.now_ms = world.at_ms
-    x.number = number = engine.log.next_number()
+    engine.log.count += 1
+    x.number = number = engine.log.count
     x.number_text = x.what = f"{engine.starts}/{number}" if engine.starts else str(number)
     x.now_ms = engine.run_due()
     if x.decision is None:
@@ -73,10 +74,9 @@ def route(engine: Engine, x: ExchangeContext) -> None:
     try:
         spec, subject_id = calls.find(x.method, x.path)
     except MethodRefused as refused:
-        x.about(refused.subject, refused.subject_id)
+        x.subject, x.subject_id = refused.subject, refused.subject_id
         raise
-    x.spec, x.subject_id, x.call = spec, subject_id, spec.call_id
-    x.about(spec.subject, subject_id)
+    x.spec, x.call, x.subject, x.subject_id = spec, spec.call_id, spec.subject, subject_id
     if x.refused is not None:
         raise x.refused
 
@@ -96,8 +96,7 @@ def faults_before_commit(engine: Engine, x: ExchangeContext) -> Delay | Reply | 
         x.decision = _decide(engine, x, "before_commit")
         if x.decision.delay_ms:
             return Delay(x.decision.delay_ms)
-    _explain(x, x.decision, "before_commit")
-    return _answer_of(engine, x, x.decision)
+    return _act(engine, x, x.decision, "before_commit") if x.decision.acted else None
 
 
 def read(engine: Engine, x: ExchangeContext) -> None:
@@ -131,8 +130,12 @@ def perform(engine: Engine, x: ExchangeContext) -> None:
     variation = engine.world.variation
     if variation is not None:
         vary_request(x, variation)
-    remembered = _recall(engine, x, x.change) if x.spec.idempotent else None
+    if x.spec.idempotent:
+        _take_key(engine, x)
+    remembered = idempotency.recall(x.change, x) if x.spec.idempotent else None
     if remembered is not None:
+        x.replayed = True
+        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
         reply = answer_again(x.change, x, remembered)
     else:
         try:
@@ -162,7 +165,7 @@ def commit(engine: Engine, x: ExchangeContext) -> None:
         _note_use(change, x.key)
     if change.writes and (x.effect is None or x.effect.arrives):
         engine.commit(change, x.spec.call_id)
-    if engine.world.has_faults and engine.world.count(TIMELINE):
+    if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, x.now_ms)
         count_call(counted, x.spec.call_id)
         engine.commit(counted, "timeline")
@@ -173,15 +176,14 @@ def faults_after_commit(engine: Engine, x: ExchangeContext) -> Reply | None:
     if not engine.world.has_faults and x.decision is None:
         return None
     decision = _decide(engine, x, "after_commit")
-    _explain(x, decision, "after_commit")
     x.late_ms = decision.delay_ms
-    return _answer_of(engine, x, decision)
+    return _act(engine, x, decision, "after_commit") if decision.acted else None
 
 
 def redeem_ticket(engine: Engine, x: ExchangeContext) -> Reply:
     """Redeem a ticket at a project's dev origin: a redirect with a session. It needs no token."""
     change, project = Change(engine.world, x.now_ms), x.record
-    x.call, x.project = REDEEM_TICKET, project.id
+    x.call, x.subject, x.subject_id = REDEEM_TICKET, "project", project.id
     if x.refused is not None:
         raise x.refused
     found = parse_qs(x.query, keep_blank_values=True)
@@ -244,24 +246,23 @@ def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> N
     engine.commit(change, f"{x.spec.call_id} refused")
 
 
-# --- idempotency -----------------------------------------------------------------------------------
-
-
-def _recall(engine: Engine, x: ExchangeContext, change: Change) -> Remembered | None:
-    if change.assumptions.idempotency_in_flight == "refuse":
-        key = idempotency.storage_key(change, x)
-        if key in engine.in_flight:
+def _take_key(engine: Engine, x: ExchangeContext) -> None:
+    """Name where the answer is remembered: the principal and the key (and the call, if assumed)."""
+    assumptions = x.change.assumptions
+    x.storage_key = f"{x.principal.person_id}|{x.idempotency_key}"
+    if assumptions.idempotency_scope == "principal_and_call":
+        x.storage_key = f"{x.spec.call_id}|{x.storage_key}"
+    if assumptions.idempotency_in_flight == "refuse":
+        if x.storage_key in engine.in_flight:
             raise Refused(
                 "idempotency_key_reused",
                 "The first request with this Idempotency-Key is still being answered.",
             )
-        engine.in_flight.add(key)
-        x.in_flight = key
-    remembered = idempotency.recall(change, x)
-    if remembered is not None:
-        x.replayed = True
-        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
-    return remembered
+        engine.in_flight.add(x.storage_key)
+        x.in_flight = x.storage_key
+
+
+# --- what a call leaves ----------------------------------------------------------------------------
 
 
 def _note_use(change: Change, key: ApiKey) -> None:
@@ -277,9 +278,9 @@ def _note_use(change: Change, key: ApiKey) -> None:
 
 def _decide(engine: Engine, x: ExchangeContext, phase: Phase) -> Decision:
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
-    project = x.project
-    if x.operation is not None:
-        operation = engine.world.get(OPERATIONS, x.operation)
+    project = x.subject_id if x.subject == "project" else None
+    if x.subject == "operation":
+        operation = engine.world.get(OPERATIONS, x.subject_id)
         project = operation.project_id if operation else None
     subject = FaultSubject(
         x.spec.call_id, project, x.principal.person_id, x.method, x.path, x.headers
@@ -291,14 +292,11 @@ def _decide(engine: Engine, x: ExchangeContext, phase: Phase) -> Decision:
     return decision
 
 
-def _explain(x: ExchangeContext, decision: Decision, phase: Phase) -> None:
+def _act(engine: Engine, x: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
+    """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
     x.acted += decision.acted
     for fault in decision.acted:
         x.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
-
-
-def _answer_of(engine: Engine, x: ExchangeContext, decision: Decision) -> Reply | None:
-    """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
     effect = decision.effect
     if effect is None:
         return None

@@ -1,5 +1,5 @@
-"""Exploring a client: which failures it does not survive. Planning, judging and reporting.
+"""Explore a client: which failures it does not survive. Planned, run, judged and reported here.
 
-It runs nothing: what is run, and how, is told by the CLI and the pytest plugin. Of the emulator it
-knows the control API's client and the contract.
+The CLI (a command) and the pytest plugin (a test) only say how one run is made. Of the emulator it
+knows the control API's client, the contract and what each kind of fault is.
 """

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cache
 from html import escape
 from importlib.resources import files
 
-from hosting_emulator.explore.judging import MEANINGS, Result, counts
-from hosting_emulator.explore.matrix import MERGED, NOT_RUN, Cell, Matrix, legend, matrix, short
 from hosting_emulator.explore.points import PHASES
-from hosting_emulator.explore.report import Exploration, coverage
-from hosting_emulator.explore.telling import conduct, notes, stories
+from hosting_emulator.explore.report import (
+    MERGED,
+    NOT_RUN,
+    Cell,
+    Exploration,
+    Matrix,
+    conduct,
+    coverage,
+    matrix,
+    notes,
+    short,
+    stories,
+)
+from hosting_emulator.explore.runs import MEANINGS, PointResult, counts
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _WORDS = {MERGED: "alike to another, and merged", NOT_RUN: "not run"}
@@ -18,9 +27,11 @@ _WORDS = {MERGED: "alike to another, and merged", NOT_RUN: "not run"}
 
 def page(exploration: Exploration) -> str:
     """Write an exploration as a whole HTML document. All that is shown is escaped here."""
-    found = matrix(exploration)
-    results = exploration.found
-    said = "survived every failure" if not results else "did not survive every failure"
+    found, told = matrix(exploration), stories(exploration)
+    how = "did not survive" if exploration.found else "survived"
+    verdict = f"{how} every failure"
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    sections = "\n".join(_story(n, alike, exploration) for n, alike in enumerate(told, 1))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -28,30 +39,25 @@ def page(exploration: Exploration) -> str:
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>{escape(exploration.subject)} {said}</title>
+<title>{escape(exploration.subject)} {verdict}</title>
 <link rel="icon" href="data:,">
 <style>
-{_style()}</style>
+{style}</style>
 </head>
 <body>
 <main>
-<h1><code>{escape(exploration.subject)}</code> {said}</h1>
+<h1><code>{escape(exploration.subject)}</code> {verdict}</h1>
 {_figures(exploration)}
 <h2>Requests and failures</h2>
-{_table(found, exploration)}
+{_table(found, told)}
 {_legend(found)}
-{_list(notes(exploration))}
-{_stories(exploration)}
+<ul>{"".join(f"<li>{escape(text)}</li>" for text in notes(exploration))}</ul>
+{f"<h2>What happened</h2>{chr(10)}{sections}" if told else ""}
 {_conduct(exploration)}
 </main>
 </body>
 </html>
 """
-
-
-@cache
-def _style() -> str:
-    return files(__package__ or __name__).joinpath("page.css").read_text(encoding="utf-8")
 
 
 def _figures(exploration: Exploration) -> str:
@@ -63,7 +69,7 @@ def _figures(exploration: Exploration) -> str:
     return f'<dl class="figures">{cells}</dl>'
 
 
-def _table(found: Matrix, exploration: Exploration) -> str:
+def _table(found: Matrix, told: list[list[PointResult]]) -> str:
     heads = "".join(
         f'<th scope="colgroup" colspan="2" title="{escape(fault)}">{escape(short(fault))}</th>'
         for fault in found.faults
@@ -73,11 +79,13 @@ def _table(found: Matrix, exploration: Exploration) -> str:
         for _ in found.faults
         for phase in PHASES
     )
-    anchors = _anchors(exploration)
+    anchors = {
+        str(result.point): f"story-{n}" for n, alike in enumerate(told, 1) for result in alike
+    }
     rows = "\n".join(
-        f'<tr><th scope="row">{escape(row.request)}</th>'
-        f"{''.join(_cell(cell, anchors) for pair in row.cells for cell in pair)}</tr>"
-        for row in found.rows
+        f'<tr><th scope="row">{escape(request)}</th>'
+        f"{''.join(_cell(cell, anchors) for cell in cells)}</tr>"
+        for request, cells in found.rows.items()
     )
     return (
         '<p class="caption">'
@@ -91,10 +99,8 @@ def _table(found: Matrix, exploration: Exploration) -> str:
 def _cell(cell: Cell, anchors: dict[str, str]) -> str:
     if cell.point is None:
         return "<td></td>"
-    word = cell.verdict or _WORDS[cell.mark]
-    title = escape(f"{cell.point}: {word}")
-    mark = escape(cell.mark)
-    anchor = anchors.get(str(cell.point))
+    title = escape(f"{cell.point}: {cell.verdict or _WORDS[cell.mark]}")
+    mark, anchor = escape(cell.mark), anchors.get(str(cell.point))
     if anchor is not None:
         mark = f'<a href="#{anchor}" aria-label="{title}">{mark}</a>'
     kind = (cell.verdict or "none").replace(" ", "-")
@@ -104,49 +110,28 @@ def _cell(cell: Cell, anchors: dict[str, str]) -> str:
 def _legend(found: Matrix) -> str:
     items = "".join(
         f'<li><b class="{word.replace(" ", "-")}">{escape(mark)}</b> {word}</li>'
-        for mark, word in legend(found)
+        for mark, word in found.legend
     )
     return f'<ul class="legend">{items}</ul>'
 
 
-def _anchors(exploration: Exploration) -> dict[str, str]:
-    return {
-        str(result.point): f"story-{n}"
-        for n, alike in enumerate(stories(exploration), 1)
-        for result in alike
-    }
-
-
-def _stories(exploration: Exploration) -> str:
-    told = stories(exploration)
-    if not told:
-        return ""
-    sections = "\n".join(_story(n, alike, exploration) for n, alike in enumerate(told, 1))
-    return f"<h2>What happened</h2>\n{sections}"
-
-
 def _conduct(exploration: Exploration) -> str:
-    found = conduct(exploration)
     items = "".join(
         f"<li>{escape(finding)}{f'<pre>{escape(again)}</pre>' if again else ''}</li>"
-        for finding, again in found
+        for finding, again in conduct(exploration)
     )
-    return f"<h2>Conduct in runs that went well</h2>\n<ul>{items}</ul>" if found else ""
+    return f"<h2>Conduct in runs that went well</h2>\n<ul>{items}</ul>" if items else ""
 
 
-def _list(texts: list[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
-
-
-def _story(n: int, alike: list[Result], exploration: Exploration) -> str:
+def _story(n: int, alike: list[PointResult], exploration: Exploration) -> str:
     first = alike[0]
     says = "; ".join(first.says) or MEANINGS[first.verdict]
     output = f"<pre>{escape(chr(10).join(first.output))}</pre>" if first.output else ""
-    conduct = "".join(f"<p>Conduct: {escape(finding)}</p>" for finding in first.conduct)
+    findings = "".join(f"<p>Conduct: {escape(finding)}</p>" for finding in first.conduct)
     lines = "\n".join(escape(exploration.repeat(result.point)) for result in alike)
     return (
         f'<section class="story" id="story-{n}"><h3><code>{escape(first.point.request)}</code> '
         f'<span class="verdict {first.verdict}">{first.verdict}</span></h3>'
-        f"<p>{escape(says)}.</p>{output}{conduct}"
+        f"<p>{escape(says)}.</p>{output}{findings}"
         f"<p>Again:</p><pre>{lines}</pre></section>"
     )

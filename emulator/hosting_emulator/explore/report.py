@@ -1,18 +1,27 @@
-"""What came of exploring, as a value and as a JSON document; all other reports are written of it."""
+"""What came of exploring, as a value, a matrix, a JSON document, a text and JUnit; all say the same."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+from hosting_emulator import junit
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.judging import Clean, Conduct, Result, Verdict, counts
-from hosting_emulator.explore.kinds import KINDS, kind_of
-from hosting_emulator.explore.planning import Plan
-from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.plan import Plan
+from hosting_emulator.explore.points import KINDS, Point, kind_of
+from hosting_emulator.explore.runs import (
+    MEANINGS,
+    CleanRun,
+    ConductChoice,
+    PointResult,
+    Verdict,
+    counts,
+)
 from hosting_emulator.sdk import JsonObject
 
 
@@ -26,12 +35,12 @@ class Exploration:
     """
 
     subject: str
-    clean: Clean
+    clean: CleanRun
     plan: Plan
-    results: Sequence[Result]
+    results: Sequence[PointResult]
     repeat: Callable[[Point], str]
     cut: str = ""
-    conduct: Conduct = "report"
+    conduct: ConductChoice = "report"
     repeat_clean: str = ""
 
     @property
@@ -40,12 +49,12 @@ class Exploration:
         return not self.found and not (self.conduct == "error" and self.clean.seen.conduct)
 
     @cached_property
-    def found(self) -> list[Result]:
+    def found(self) -> list[PointResult]:
         """The points that the client did not survive."""
         return [result for result in self.results if not result.fine]
 
     @cached_property
-    def by_point(self) -> Mapping[Point, Result]:
+    def by_point(self) -> Mapping[Point, PointResult]:
         """The results, by their points."""
         return {result.point: result for result in self.results}
 
@@ -71,8 +80,7 @@ class Exploration:
         return None if result is None else result.verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Coverage(NamedTuple):
     """How many of something were met: `met` of `of`."""
 
     name: str
@@ -83,17 +91,23 @@ class Figure:
         return f"{self.name} {len(self.met)} of {self.of}"
 
 
-def coverage(exploration: Exploration) -> tuple[Figure, Figure, Figure]:
+def coverage(exploration: Exploration) -> tuple[Coverage, Coverage, Coverage]:
     """Return how many calls met a fault, and of how many kinds; and how many codes it met in all."""
-    seen, results = exploration.clean.seen, exploration.results
-    calls = {result.point.call for result in results if result.hit}
-    hit = {kind_of(result.point.fault) for result in results if result.hit}
-    codes = set(seen.codes).union(*(result.codes for result in results))
+    hit = [result.point for result in exploration.results if result.hit]
+    codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
+
+    def figure(name: str, met: Iterable[str], all_: Iterable[str]) -> Coverage:
+        known, words = set(met), tuple(all_)
+        return Coverage(name, tuple(word for word in words if word in known), len(words))
+
     return (
-        Figure("calls", _in_order(calls, CALLS), len(CALLS)),
-        Figure("fault kinds", _in_order(hit, KINDS), len(KINDS)),
-        Figure("problem codes", _in_order(codes, PROBLEMS), len(PROBLEMS)),
+        figure("calls", (point.call for point in hit), CALLS),
+        figure("fault kinds", (kind_of(point.fault) for point in hit), KINDS),
+        figure("problem codes", codes, PROBLEMS),
     )
+
+
+# --- JSON ----------------------------------------------------------------------------------------
 
 
 def document(exploration: Exploration) -> JsonObject:
@@ -134,38 +148,311 @@ def document(exploration: Exploration) -> JsonObject:
     }
 
 
-def result_document(result: Result, repeat: Callable[[Point], str] | None = None) -> JsonObject:
+#: The fields of a result in JSON, and what reads them again.
+_FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    "point": Point.read,
+    "verdict": str,
+    "says": tuple,
+    "exit_code": int,
+    "duration_s": float,
+    "output": tuple,
+    "conduct": tuple,
+    "codes": tuple,
+    "hit": bool,
+}
+
+
+def result_document(
+    result: PointResult, repeat: Callable[[Point], str] | None = None
+) -> JsonObject:
     """Return a result as JSON; `read_result` reads it."""
-    found: dict[str, Any] = {
-        "point": str(result.point),
-        "verdict": result.verdict,
-        "says": list(result.says),
-        "exit_code": result.exit_code,
-        "duration_s": result.duration_s,
-        "output": list(result.output),
-        "conduct": list(result.conduct),
-        "codes": list(result.codes),
-        "hit": result.hit,
-    }
+    found: dict[str, Any] = {}
+    for name, kind in _FIELDS.items():
+        value = getattr(result, name)
+        found[name] = list(value) if kind is tuple else str(value) if name == "point" else value
     if repeat is not None and (result.conduct or not result.fine):
         found["repeat"] = repeat(result.point)
     return found
 
 
-def read_result(found: Mapping[str, Any]) -> Result:
+def read_result(found: Mapping[str, Any]) -> PointResult:
     """Read a result again. Raises ValueError, TypeError or KeyError for anything else."""
-    return Result(
-        point=Point.read(found["point"]),
-        verdict=found["verdict"],
-        says=tuple(found["says"]),
-        exit_code=int(found["exit_code"]),
-        duration_s=float(found["duration_s"]),
-        output=tuple(found["output"]),
-        conduct=tuple(found["conduct"]),
-        codes=tuple(found["codes"]),
-        hit=bool(found["hit"]),
-    )
+    return PointResult(**{name: read(found[name]) for name, read in _FIELDS.items()})
 
 
-def _in_order(found: set[str], order: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word in order if word in found)
+# --- matrix --------------------------------------------------------------------------------------
+
+#: A verdict's mark and its colour in a terminal.
+STYLES: Mapping[Verdict, tuple[str, str]] = {
+    "survived": ("+", "green"),
+    "not reached": ("?", "dim"),
+    "failed": ("F", "red"),
+    "hung": ("H", "red"),
+    "doubled": ("2", "red"),
+    "differs": ("D", "yellow"),
+    "misbehaved": ("M", "yellow"),
+}
+#: A point that another stands for, whose mark it would share; and one that was not run.
+MERGED, NOT_RUN = "=", "-"
+_SHORT = {
+    "gateway_error": "gateway",
+    "connection_reset": "reset",
+    "empty_response": "empty",
+    "malformed_response": "malformed",
+    "slow_response": "slow",
+    "rate_limit": "limit",
+    "abort:service_unavailable": "503",
+    "abort:api_key_creation_uncertain": "uncertain",
+}
+
+
+class Cell(NamedTuple):
+    """What became of one point: its mark, and the verdict if it was run. `point` None: no point."""
+
+    mark: str
+    verdict: Verdict | None = None
+    point: Point | None = None
+
+
+class Matrix(NamedTuple):
+    """`faults` are the columns, each a pair of cells (before and after the commit) of each row."""
+
+    faults: tuple[str, ...]
+    rows: Mapping[str, Sequence[Cell]]
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """The marks that occur, and what each means."""
+        marks = {cell.mark for cells in self.rows.values() for cell in cells}
+        words = [(mark, str(verdict)) for verdict, (mark, _) in STYLES.items()]
+        return [
+            (mark, word)
+            for mark, word in [*words, (MERGED, "merged"), (NOT_RUN, "not run")]
+            if mark in marks
+        ]
+
+
+def matrix(exploration: Exploration) -> Matrix:
+    """Lay an exploration out. Reads that are merged as a whole get no row of their own."""
+    known = {*exploration.plan.points, *exploration.plan.left_out}
+
+    def place(fault: str) -> tuple[int, bool, str]:
+        return KINDS.index(kind_of(fault)), fault != "abort:service_unavailable", fault
+
+    def cell(point: Point) -> Cell:
+        verdict = exploration.verdict(point) if point in known else None
+        if verdict is not None:
+            return Cell(STYLES[verdict][0], verdict, point)
+        if point in known:
+            return Cell(NOT_RUN, None, point)
+        return Cell(MERGED, None, point) if point in exploration.merged else Cell(" ")
+
+    faults = tuple(sorted({point.fault for point in known}, key=place))
+    named = {point.request for point in known}
+    rows = {
+        request.name: [cell(point) for fault in faults for point in request.points(fault)]
+        for request in exploration.plan.requests
+        if request.name in named
+    }
+    return Matrix(faults, rows)
+
+
+def short(fault: str) -> str:
+    """Return a fault's name in a narrow column."""
+    return _SHORT.get(fault) or fault.removeprefix("abort:")
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+_ANSI = re.compile(r"\x1b\[\d+m")
+_WIDEST = 120
+_WIDEST_LINE = 160
+
+
+def plan_text(plan: Plan, jobs: int) -> str:
+    """Say beforehand how many runs there will be, and which are left out."""
+    parts = [f"{_counted(len(plan.requests), 'request')}: {_counted(len(plan.points), 'run')}"]
+    if jobs > 1:
+        parts.append(f"{jobs} at a time")
+    if plan.merged:
+        parts.append(f"{_are(len(plan.merged), ' more')} alike and merged")
+    if plan.left_out:
+        parts.append(f"{_are(len(plan.left_out))} left out by the bound on runs")
+    return ", ".join(parts) + "."
+
+
+def report_text(exploration: Exploration, *, color: bool = False) -> str:
+    """Write the whole report, ending without a newline."""
+    parts = [
+        _matrix_text(matrix(exploration)),
+        *(_story(alike, exploration) for alike in stories(exploration)),
+        "\n".join(
+            f"conduct: {finding}" + (f"\n  again: {again}" if again else "")
+            for finding, again in conduct(exploration)
+        ),
+        _summary(exploration),
+    ]
+    return _colored("\n\n".join(part for part in parts if part), color)
+
+
+def result_text(result: PointResult, *, color: bool = False) -> str:
+    """Write one line on a result: its point, its verdict and why."""
+    why = f": {'; '.join(result.says)}" if result.says else ""
+    return _colored(f"{result.point}  {_verdict(result)}{why}", color)
+
+
+def stories(exploration: Exploration) -> list[list[PointResult]]:
+    """Return the results that matter, request by request, those that came to the same together."""
+    place = {request.name: n for n, request in enumerate(exploration.plan.requests)}
+    found: dict[tuple[object, ...], list[PointResult]] = {}
+    for result in sorted(exploration.found, key=lambda result: place[result.point.request]):
+        alike = (result.point.request, result.verdict, result.says, result.output, result.conduct)
+        found.setdefault(alike, []).append(result)
+    return list(found.values())
+
+
+def conduct(exploration: Exploration) -> list[tuple[str, str]]:
+    """Say what the client did that it should not in runs that went well, each thing once.
+
+    With each comes the line that shows it again, or nothing.
+    """
+    if exploration.conduct == "off":
+        return []
+    lines = dict.fromkeys(exploration.clean.seen.conduct, exploration.repeat_clean)
+    found = {finding: ["the clean run"] for finding in lines}
+    for result in exploration.results:
+        for finding in result.conduct if result.fine else ():
+            lines.setdefault(finding, exploration.repeat(result.point))
+            found.setdefault(finding, []).append(str(result.point))
+    return [
+        (f"{finding} ({points[0]}{f' and {len(points) - 1} more' if points[1:] else ''})", line)
+        for (finding, points), line in zip(found.items(), lines.values(), strict=True)
+    ]
+
+
+def notes(exploration: Exploration) -> list[str]:
+    """Return what a reader of the figures must know, each a sentence."""
+    plan, clean = exploration.plan, exploration.clean
+    found = []
+    if exploration.not_run:
+        found.append(f"{_counted(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
+    if plan.left_out:
+        found.append(f"{_counted(len(plan.left_out), 'point')} left out by the bound on runs.")
+    reasons = Counter(merged.why for merged in plan.merged)
+    found += [f"{_counted(count, 'point')} merged: {why}." for why, count in reasons.items()]
+    if clean.vague:
+        found.append(f"Not the same in two clean runs, so not compared: {', '.join(clean.vague)}.")
+    found += [
+        f"Not each time: {result.point} ({'; '.join(result.says)})."
+        for result in exploration.results
+        if result.fine and result.says
+    ]
+    if exploration.conduct == "error" and clean.seen.conduct:
+        found.append("The clean run itself did what the real service would not bear.")
+    if any(result.verdict == "not reached" for result in exploration.results):
+        found.append(f"Not reached: {MEANINGS['not reached']}.")
+    return found
+
+
+def _matrix_text(found: Matrix) -> str:
+    """Write the matrix, each cell two marks: the fault before the commit, and after it."""
+    names = [short(fault) for fault in found.faults]
+    first = max(map(len, found.rows), default=0)
+    numbered = first + sum(max(2, len(name)) + 2 for name in names) > _WIDEST
+    heads = [str(n) for n, _ in enumerate(names, 1)] if numbered else names
+    widths = [max(2, len(head)) for head in heads]
+    padded = (head.ljust(width) for head, width in zip(heads, widths, strict=True))
+    lines = [_paint("bold", "  ".join([" " * first, *padded]).rstrip())]
+    for request, cells in found.rows.items():
+        pairs = [
+            "".join(map(_mark, cells[2 * n : 2 * n + 2])) + " " * (width - 2)
+            for n, width in enumerate(widths)
+        ]
+        lines.append("  ".join([request.ljust(first), *pairs]).rstrip())
+    if numbered:
+        lines.append("  ".join(f"{n} {name}" for n, name in enumerate(names, 1)))
+    words = ", ".join(f"{mark} {word}" for mark, word in found.legend)
+    lines.append(_paint("dim", f"Two marks each, before and after the commit: {words}."))
+    return "\n".join(lines)
+
+
+def _story(results: Sequence[PointResult], exploration: Exploration) -> str:
+    """Write what happened at points of one request that all came to the same."""
+    first = results[0]
+    where = f"at {_counted(len(results), 'point')}"
+    why = f": {'; '.join(first.says)}" if first.says else ""
+    lines = [f"{first.point.request}  {_verdict(first)} {where}{why}"]
+    lines += [_paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in first.output]
+    lines += [f"  conduct: {finding}" for finding in first.conduct]
+    lines += [f"  again: {exploration.repeat(result.point)}" for result in results]
+    return "\n".join(lines)
+
+
+def _summary(exploration: Exploration) -> str:
+    verdicts = counts(exploration.results).items()
+    came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
+    line = f"{_counted(len(exploration.results), 'run')}: {came_to}."
+    style = "green" if exploration.survived else "red"
+    met = ", ".join(map(str, coverage(exploration)))
+    return "\n".join([_paint(style, line), *notes(exploration), f"Met: {met}."])
+
+
+def _verdict(result: PointResult) -> str:
+    return _paint(STYLES[result.verdict][1], result.verdict)
+
+
+def _mark(cell: Cell) -> str:
+    return cell.mark if cell.verdict is None else _paint(STYLES[cell.verdict][1], cell.mark)
+
+
+def _are(count: int, more: str = "") -> str:
+    return f"{count:,}{more} {'is' if count == 1 else 'are'}"
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _paint(style: str, text: str) -> str:
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if text else text
+
+
+def _colored(text: str, color: bool) -> str:
+    return text if color else _ANSI.sub("", text)
+
+
+# --- JUnit ---------------------------------------------------------------------------------------
+
+
+def junit_text(exploration: Exploration) -> str:
+    """Write a suite for each request, a case for each point of the plan. Ends in a newline."""
+    suites = []
+    for request in exploration.plan.requests:
+        results = [r for r in exploration.results if r.point.request == request.name]
+        cases = [_case(result, exploration) for result in results]
+        for point in exploration.not_run:
+            if point.request == request.name:
+                left = junit.element("skipped", message=f"not run: {exploration.cut}")
+                cases.append(junit.case(request.name, _case_name(point), left, time="0"))
+        if cases:
+            seconds = sum(result.duration_s for result in results)
+            suites.append(junit.suite(request.name, cases, time=f"{seconds:.3f}"))
+    return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
+
+
+def _case(result: PointResult, exploration: Exploration) -> Any:
+    point, outcome = result.point, None
+    if result.verdict == "not reached":
+        outcome = junit.element("skipped", message=MEANINGS["not reached"])
+    elif not result.fine:
+        why = "; ".join(result.says) or MEANINGS[result.verdict]
+        text = "\n".join([*result.output, *result.conduct, f"again: {exploration.repeat(point)}"])
+        message = f"{result.verdict}: {why}"
+        outcome = junit.element("failure", text, type=result.verdict, message=message)
+    seconds = f"{result.duration_s:.3f}"
+    return junit.case(point.request, _case_name(point), outcome, time=seconds)
+
+
+def _case_name(point: Point) -> str:
+    return f"{point.fault} {point.phase}"

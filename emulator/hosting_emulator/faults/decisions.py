@@ -7,11 +7,10 @@ and let the others act; the first other kind ends the search.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -33,8 +32,7 @@ class HeaderValues(Protocol):
         """Return every value of a header."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultSubject:
+class FaultSubject(NamedTuple):
     """What a fault can match: one request, once it is known who asks what."""
 
     call: str
@@ -45,8 +43,7 @@ class FaultSubject:
     headers: HeaderValues
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What is to happen: a delay in real milliseconds, and at most one other kind's effect.
 
     `acted` are the faults behind it, in order; `problem` is what the effect answers, if it is one.
@@ -77,7 +74,7 @@ def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
     """Count the request and return what the faults of one phase do to it."""
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
-    for fault in faults_in_order(change.world):
+    for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
         if fault.rule.phase != phase or not _matches(fault.rule, subject):
             continue
         fault = replace(fault, seen=fault.seen + 1)

@@ -1,7 +1,7 @@
 """Indexes: ways to find records that are worked out from the tables and never stored.
 
-`indexer_of(table)` is told each change of a row and returns the new indexes. One persistent map
-holds them all; its keys begin with the name of the index: `project:<alias>`, `dev:<label>`,
+`INDEXERS` has, by table, what is told each change of a row and returns the new indexes. One persistent
+map holds them all; its keys begin with the name of the index: `project:<alias>`, `dev:<label>`,
 `organization:<alias>`, `person:<alias>`, `api_key:<digest>`, `ticket:<digest>`,
 `last_ticket:<principal>` and `deployments:<project>`.
 """
@@ -39,14 +39,6 @@ _FIELDS = {
     ORGANIZATIONS.name: {"organization": "alias"},
     PEOPLE.name: {"person": "alias"},
 }
-
-
-def indexer_of(table: str) -> Indexer | None:
-    """Return what keeps a table's indexes: given (indexes, key, old row, new row; None: no row).
-
-    None for a table without any.
-    """
-    return _INDEXERS.get(table)
 
 
 def _by_fields(table: str) -> Indexer:
@@ -141,7 +133,8 @@ def in_runs(runs: list[Run], start: int, stop: int) -> list[r.Deployment]:
     return deployments[start - skipped : stop - skipped]
 
 
-_INDEXERS: dict[str, Indexer] = {
+#: What keeps a table's indexes: given (indexes, key, old row, new row; None: no row).
+INDEXERS: dict[str, Indexer] = {
     **{table: _by_fields(table) for table in _FIELDS},
     TICKETS.name: _ticket,
     DEPLOYMENTS.name: _deployment,

@@ -15,7 +15,7 @@ import msgspec
 from rpds import HashTrieMap
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.world.indexes import NO_INDEXES, Indexes, indexer_of
+from hosting_emulator.world.indexes import INDEXERS, NO_INDEXES, Indexes
 from hosting_emulator.world.records import (
     ClockState,
     Event,
@@ -100,10 +100,9 @@ class World(msgspec.Struct, frozen=True, gc=False):
         return self.schedule[0][0] if self.schedule else None
 
     @property
-    def oldest_remembered(self) -> str | None:
-        """The storage key of the answer remembered longest; None when there is none."""
-        front = self.remembered.entries.get(self.remembered.first)
-        return None if front is None else front[0]
+    def oldest_remembered(self) -> tuple[str, Remembered] | None:
+        """The answer remembered longest, under its storage key; None when there is none."""
+        return self.remembered.entries.get(self.remembered.first)
 
     def remembered_in_order(self) -> Iterator[str]:
         """Walk the storage keys of all remembered answers, the one remembered longest first."""
@@ -138,7 +137,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     indexes, schedule, remembered = world.indexes, world.schedule, world.remembered
     for name, rows in writes.items():
         before = table = tables[name]
-        indexer = indexer_of(name)
+        indexer = INDEXERS.get(name)
         for key, new in rows.items():
             if indexer is not None:
                 indexes = indexer(indexes, key, before.get(key), new)
@@ -161,10 +160,13 @@ def _world(
     schedule: Schedule,
     remembered: Memory,
 ) -> World:
-    def only(table: Table[R], known: R | None) -> Any:
-        rows = tables[table.name]
-        return known if rows is before.tables[table.name] else rows.get(ONLY)
-
+    assumptions, clock, variation = before.assumptions, before.clock, before.variation
+    if tables[ASSUMPTIONS.name] is not before.tables[ASSUMPTIONS.name]:
+        assumptions = tables[ASSUMPTIONS.name][ONLY]
+    if tables[CLOCK.name] is not before.tables[CLOCK.name]:
+        clock = tables[CLOCK.name][ONLY]
+    if tables[VARIATION.name] is not before.tables[VARIATION.name]:
+        variation = tables[VARIATION.name].get(ONLY)
     return World(
         before.name,
         before.seed,
@@ -174,10 +176,10 @@ def _world(
         indexes,
         schedule,
         remembered,
-        only(ASSUMPTIONS, before.assumptions),
-        only(CLOCK, before.clock),
+        assumptions,
+        clock,
         len(tables[FAULTS.name]) > 0 or len(tables[TIMELINE.name]) > 0,
-        only(VARIATION, before.variation),
+        variation,
     )
 
 
@@ -312,7 +314,18 @@ def rebuild(
     world: World, rows: Iterable[tuple[str, str, Any]], *, commit: int, at_ms: int
 ) -> World:
     """Return `world` with many rows (table, key, record) added, as when it is read from disk."""
-    writes: dict[str, dict[str, Any]] = {}
+    tables: dict[str, HashTrieMap[str, Any]] = dict(world.tables)
+    indexes = world.indexes
+    fresh: dict[str, dict[str, Any]] = {}
     for name, key, record in rows:
-        writes.setdefault(name, {})[key] = record
-    return apply(world, writes, commit=commit, at_ms=at_ms)
+        indexer = INDEXERS.get(name)
+        if indexer is not None:
+            indexes = indexer(indexes, key, None, record)
+        fresh.setdefault(name, {})[key] = record
+    for name, added in fresh.items():
+        tables[name] = tables[name].update(added)
+    events = tables[SCHEDULE.name].items()
+    schedule = tuple(sorted((event.due_ms, event.sequence, key) for key, event in events))
+    added = fresh.get(REMEMBERED.name, {})
+    remembered = _remembered(world.remembered, added, tables[REMEMBERED.name])
+    return _world(world, commit, at_ms, tables, indexes, schedule, remembered)

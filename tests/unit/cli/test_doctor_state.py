@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,9 +13,9 @@ import pytest
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.bootstrap.inspecting import Inspected, inspect
 from hosting_emulator.settings import Settings
-from hosting_emulator_cli import doctor_checks
-from hosting_emulator_cli.doctor_checks import CheckFinding
-from tests.unit.cli.doctoring import findings_of
+from hosting_emulator_cli.doctor import certificates, state
+from hosting_emulator_cli.doctor.finding import Finding
+from tests.unit.cli.doctoring import findings_of, only
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -34,9 +34,8 @@ def kept(tmp_path: Path) -> Path:
     return path
 
 
-def held(path: Path) -> CheckFinding:
-    (found,) = doctor_checks.check_worlds(path, inspect(path), answers=False)
-    return found
+def held(path: Path) -> Finding:
+    return only(state.check_worlds(path, inspect(path), None, answers=False))
 
 
 # --- The data directory --------------------------------------------------------------------------
@@ -52,7 +51,7 @@ def test_what_is_sound_is_left_as_it_was(kept: Path):
     found = held(kept)
 
     assert found.verdict == "ok"
-    assert f"{kept} is sound and not in use: 1 world." in found.seen
+    assert f"{kept} is sound and not in use: 1 world, " in found.seen
     assert picture() == before
 
 
@@ -105,16 +104,16 @@ def test_a_directory_that_is_a_file(tmp_path: Path):
     path = tmp_path / "file"
     path.touch()
 
-    (found,) = doctor_checks.check_state(path, answers=False)
+    found = state.check_place(path, writable=True)
 
-    assert (found.verdict, found.seen) == ("problem", f"{path} is a file.")
+    assert found is not None
+    assert found.seen == f"{path} is a file."
 
 
-def test_a_directory_nobody_may_make_names_the_folder_above(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+def test_a_directory_nobody_may_make_names_the_folder_above(tmp_path: Path):
+    found = state.check_place(tmp_path / "a" / "b", writable=False)
 
-    (found,) = doctor_checks.check_state(tmp_path / "a" / "b", answers=False)
-
+    assert found is not None
     assert found.seen == f"{tmp_path} cannot be written by this user."
 
 
@@ -126,7 +125,7 @@ def test_secrets_that_others_can_read(kept: Path):
     for folder in (kept, kept / "worlds", kept / "worlds" / "default"):
         folder.chmod(0o755)
 
-    found = doctor_checks.check_secrets(kept, inspect(kept))
+    found = state.check_secrets(kept, inspect(kept), kept.stat().st_mode)
     assert found.verdict == "problem"
     assert found.seen == f"Others on this machine may read {snapshot}."
     assert str(found.advice).startswith(f"`chmod -R go= {kept}`")
@@ -135,16 +134,36 @@ def test_secrets_that_others_can_read(kept: Path):
 def test_a_directory_that_others_can_write(tmp_path: Path):
     tmp_path.chmod(0o777)
 
-    found = doctor_checks.check_secrets(tmp_path, Inspected())
+    found = state.check_secrets(tmp_path, Inspected(), tmp_path.stat().st_mode)
 
     assert (found.verdict, found.advice) == ("problem", f"`chmod go-w {tmp_path}`")
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "free_files", "verdict"),
+    [
+        (5_000_000_000, None, "ok"),
+        (500_000_000, 10**6, "note"),
+        (50_000_000, 10**6, "problem"),
+        (5_000_000_000, 3, "problem"),
+    ],
+)
+def test_room_on_the_disk(free_bytes: int, free_files: int | None, verdict: str):
+    assert state.check_space(Path("/"), free_bytes, free_files).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (73e9, "73 GB")]
+)
+def test_sizes_are_readable(size: int, text: str):
+    assert state.readable(size) == text
 
 
 # --- Certificates --------------------------------------------------------------------------------
 
 
 def test_an_authority_that_is_kept_is_fine(kept: Path):
-    found = doctor_checks.check_authority(kept / "tls", datetime.now(UTC))
+    found = only(certificates.check_authority(kept / "tls", datetime.now(UTC)))
 
     assert found.verdict == "ok"
 
@@ -160,7 +179,7 @@ def test_an_authority_that_is_kept_is_fine(kept: Path):
 def test_an_authority_has_its_time(kept: Path, days: int, verdict: str, seen: str):
     now = datetime.now(UTC) + timedelta(days=days)
 
-    found = doctor_checks.check_authority(kept / "tls", now)
+    found = only(certificates.check_authority(kept / "tls", now))
 
     assert found.verdict == verdict
     assert seen in found.seen
@@ -171,7 +190,7 @@ def test_a_key_that_others_can_read(kept: Path):
         path.chmod(0o755)
     (kept / "tls" / "ca.key").chmod(0o644)
 
-    found = doctor_checks.check_authority(kept / "tls", NOW)
+    found = only(certificates.check_authority(kept / "tls", NOW))
 
     assert "may read" in found.seen
     assert f"`chmod 600 {kept / 'tls' / 'ca.key'}`" in str(found.advice)
@@ -202,14 +221,14 @@ def break_by_swap(folder: Path) -> None:
 def test_an_authority_that_is_no_use(kept: Path, broken: Callable[[Path], None], seen: str):
     broken(kept / "tls")
 
-    found = doctor_checks.check_authority(kept / "tls", NOW)
+    found = only(certificates.check_authority(kept / "tls", NOW))
 
     assert found.verdict == "problem"
     assert seen in found.seen
 
 
 def test_what_a_running_emulator_presents_is_verified(tmp_path: Path, run, kept: Path):
-    async def look() -> tuple[dict, CheckFinding]:
+    async def look() -> dict:
         emulator = Emulator(Settings(port=0, tls_port=0, data_dir=tmp_path / "own"))
         await emulator.start()
         try:
@@ -217,14 +236,23 @@ def test_what_a_running_emulator_presents_is_verified(tmp_path: Path, run, kept:
             result = await asyncio.to_thread(run, "doctor", "--json", "--url", ready.base_url)
             port = int(str(ready.tls_url).rpartition(":")[2])
             other = kept / "tls" / "ca.pem"
-            refused = await asyncio.to_thread(doctor_checks.check_served, other, port)
+            with pytest.raises(ssl.SSLCertVerificationError):
+                await asyncio.to_thread(certificates.shake_hands, other, port, "localhost")
         finally:
             await emulator.stop()
-        return findings_of(result, "certificates")[1], refused
+        return findings_of(result, "certificates")[1]
 
-    served, refused = asyncio.run(look())
+    served = asyncio.run(look())
 
     assert served["verdict"] == "ok"
     assert served["seen"].endswith("presents good ones for localhost and x.dev.localhost.")
-    assert refused.verdict == "problem"
-    assert "does not verify with" in refused.seen
+
+
+def test_what_does_not_verify_is_a_problem(tmp_path: Path):
+    def refuse(ca_file: Path, port: int, name: str) -> None:
+        raise ConnectionResetError("Connection reset by peer")
+
+    found = only(certificates.check_served(tmp_path, 4643, ["localhost"], refuse))
+
+    assert found.verdict == "problem"
+    assert "Connection reset by peer" in found.seen

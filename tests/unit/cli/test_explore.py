@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.explore.kinds import KINDS
-from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.points import KINDS, Point
 from hosting_emulator.settings import Settings
-from hosting_emulator_cli.exploring import exploration
-from hosting_emulator_cli.exploring.wanted import Wanted, usual_jobs
+from hosting_emulator_cli import exploration
+from hosting_emulator_cli.exploration import ExploreOptions, usual_jobs
 from hosting_emulator_scenarios import FOLDER
 
 POINT = "create_user_api_key#1/timeout/after_commit"
@@ -19,11 +18,11 @@ SETTINGS = Settings(port=0, data_dir=None, library=FOLDER, clock="skip")
 
 
 @pytest.fixture
-def explored(monkeypatch: pytest.MonkeyPatch) -> list[Wanted]:
+def explored(monkeypatch: pytest.MonkeyPatch) -> list[ExploreOptions]:
     """What is explored; each ends with exit code 1."""
-    found: list[Wanted] = []
+    found: list[ExploreOptions] = []
 
-    def explore(wanted: Wanted) -> int:
+    def explore(wanted: ExploreOptions) -> int:
         found.append(wanted)
         return 1
 
@@ -31,16 +30,18 @@ def explored(monkeypatch: pytest.MonkeyPatch) -> list[Wanted]:
     return found
 
 
-def test_no_options_try_everything_on_a_clock_that_polling_moves(run, explored: list[Wanted]):
+def test_no_options_try_everything_on_a_clock_that_polling_moves(
+    run, explored: list[ExploreOptions]
+):
     result = run("explore", "--", "node", "--test")
 
     assert (result.exit_code, result.output) == (1, "")
     (wanted,) = explored
-    assert wanted == Wanted(
+    assert wanted == ExploreOptions(
         command=("node", "--test"),
         settings=SETTINGS,
         principal="owner",
-        exports=(),
+        exports=[],
         faults=KINDS,
         calls=(),
         jobs=usual_jobs(),
@@ -58,7 +59,7 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(run, explored: 
     )
 
 
-def test_every_option_is_heeded(run, explored: list[Wanted], tmp_path: Path):
+def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: Path):
     files = [tmp_path / name for name in ("state.json", "junit.xml", "page.html")]
     run(
         *("explore", "--faults", "timeout,abort:rate_limited", "--faults", "timeout"),
@@ -82,7 +83,7 @@ def test_every_option_is_heeded(run, explored: list[Wanted], tmp_path: Path):
     assert (wanted.calls, wanted.jobs, wanted.max_runs) == (("list_deployments",), 3, 7)
     assert (wanted.limit_s, wanted.budget_s, wanted.json) == (90, 600, True)
     assert [wanted.state, wanted.junit, wanted.html] == files
-    assert wanted.exports == (("HOSTING_BASE_URL", "API_URL"),)
+    assert wanted.exports == [("HOSTING_BASE_URL", "API_URL")]
     line = wanted.repeat(Point.read(POINT))
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
@@ -97,13 +98,13 @@ def test_every_option_is_heeded(run, explored: list[Wanted], tmp_path: Path):
     )
 
 
-def test_a_point_is_read(run, explored: list[Wanted]):
+def test_a_point_is_read(run, explored: list[ExploreOptions]):
     run("explore", "--point", POINT, "--", "node")
 
     assert explored[0].point == Point("create_user_api_key", 1, "timeout", "after_commit")
 
 
-def test_a_state_brings_its_own_clock(run, explored: list[Wanted], tmp_path: Path):
+def test_a_state_brings_its_own_clock(run, explored: list[ExploreOptions], tmp_path: Path):
     run("explore", "--from", str(tmp_path / "kept.json"), "--", "node")
 
     assert explored[0].settings.clock is None
@@ -123,11 +124,11 @@ def test_a_state_brings_its_own_clock(run, explored: list[Wanted], tmp_path: Pat
         (["--conduct", "loud", "node"], "'loud' is not one of"),
         (["--budget", "soon", "node"], "is not a duration"),
         (["--html", "no/such/folder.html", "node"], "no such directory"),
-        (["-j", "0", "node"], "is not a whole number from"),
+        (["-j", "0", "node"], "is not in the range"),
     ],
     ids=" ".join,
 )
-def test_bad_use_is_one_line(run, explored: list[Wanted], arguments: list[str], why: str):
+def test_bad_use_is_one_line(run, explored: list[ExploreOptions], arguments: list[str], why: str):
     result = run("explore", *arguments)
 
     assert (result.exit_code, explored) == (2, [])

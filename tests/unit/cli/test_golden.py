@@ -116,7 +116,7 @@ _VARYING = (
     (r"\b\d+\.\d+ ms", "N ms"),
     (r'("duration_us"|"pid"|"uptime_seconds"|"time"|"wait"): [\d.]+', r"\1: N"),
     (r"\x1b\[[\d;]*m", ""),
-    (r"\b\d+, up \d+\w+ *", "PID, up N"),
+    (r"\b\d+, up \d+\w+", "PID, up N"),
     (r'"\d{4}-[^"]*Z"(?=,?\n)', '"TIME"'),
 )
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from hosting_emulator.explore.judging import Clean, Ended, Result
-from hosting_emulator.explore.planning import plan
-from hosting_emulator.explore.points import CALLS, Point
+from hosting_emulator.contract.calls import ALL_CALLS as CALLS
+from hosting_emulator.explore.plan import plan
+from hosting_emulator.explore.points import NumberedRequest, Point, number
 from hosting_emulator.explore.report import Exploration
-from hosting_emulator.explore.requests import SeenRequest, number
-from hosting_emulator.explore.seeing import Seen
-from hosting_emulator.explore.states import State, summary
+from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd
+from hosting_emulator.explore.world_state import State, summary
 from hosting_emulator.sdk import Exchange
 
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
@@ -41,7 +40,7 @@ def exchange(call: str | None, status: int = 200, path: str = "", **over: Any) -
     return {**found, **over}  # type: ignore[typeddict-item]
 
 
-def requests(*calls: str) -> tuple[SeenRequest, ...]:
+def requests(*calls: str) -> tuple[NumberedRequest, ...]:
     """Requests of calls that all succeeded."""
     return number(exchange(call, n=n) for n, call in enumerate(calls, 1))
 
@@ -67,19 +66,21 @@ def operation(state: str, **more: Any) -> dict[str, Any]:
     return {"kind": "apply_project_domains", "project_id": "S", "state": state, **more}
 
 
-def clean(seen: Seen | None = None, again: State | None = None) -> Clean:
+def clean(seen: Observation | None = None, again: State | None = None) -> CleanRun:
     """A clean run that makes one API key."""
-    made = seen or Seen(requests("create_user_api_key"), state(user_api_keys={"1": key("ci")}))
-    return Clean(state(), made, Ended(0), None if again is None else Seen((), again))
+    made = seen or Observation(
+        requests("create_user_api_key"), state(user_api_keys={"1": key("ci")})
+    )
+    return CleanRun(state(), made, RunEnd(0), None if again is None else Observation((), again))
 
 
-def result(text: str, **over: Any) -> Result:
+def result(text: str, **over: Any) -> PointResult:
     """A result of a point."""
     found: dict[str, Any] = {"verdict": "survived", "says": (), "exit_code": 0, "duration_s": 0.25}
-    return Result(point=Point.read(text), **{**found, **over})
+    return PointResult(point=Point.read(text), **{**found, **over})
 
 
-def exploration(*results: Result, **over: Any) -> Exploration:
+def exploration(*results: PointResult, **over: Any) -> Exploration:
     """An exploration of one key's creation by timeouts and connection resets."""
     made = clean()
     planned = plan(made.seen.requests, faults=["timeout", "connection_reset"])

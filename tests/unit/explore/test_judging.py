@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.explore.judging import Conduct, Ended, judge, settled, wants_another_look
 from hosting_emulator.explore.points import Point
-from hosting_emulator.explore.seeing import Seen
+from hosting_emulator.explore.runs import ConductChoice, Explorer, Observation, RunEnd, Visit, judge
 from tests.unit.explore.samples import clean, key, operation, state
 
 POINT = Point.read("create_user_api_key#1/timeout/after_commit")
@@ -19,8 +18,8 @@ TWO = {**ONE, "2": key("ci")}
 
 def judged(code: int = 0, *, hung: bool = False, hit: bool = True, **tables: Any) -> list[str]:
     """Judge a run; return its verdict and what it says."""
-    seen = Seen((), state(**{"user_api_keys": ONE, **tables}), hit=hit)
-    result = judge(POINT, Ended(code, hung), seen, clean(), limit_s=10)
+    seen = Observation((), state(**{"user_api_keys": ONE, **tables}), hit=hit)
+    result = judge(POINT, RunEnd(code, hung), seen, clean(), limit_s=10)
     return [result.verdict, *result.says]
 
 
@@ -101,21 +100,23 @@ def test_a_ticket_that_a_newer_one_revoked_leaves_nothing_to_blame():
     def ticket(state: str) -> dict[str, Any]:
         return {"project_id": "S", "principal": "P", "state": state}
 
-    one = clean(Seen((), state(dev_access_tickets={"1": ticket("unused")})))
+    one = clean(Observation((), state(dev_access_tickets={"1": ticket("unused")})))
     retried = state(dev_access_tickets={"1": ticket("revoked"), "2": ticket("unused")})
     kept = state(dev_access_tickets={"1": ticket("unused"), "2": ticket("unused")})
 
-    assert judge(POINT, Ended(0), Seen((), retried, hit=True), one, limit_s=1).fine
-    assert not judge(POINT, Ended(0), Seen((), kept, hit=True), one, limit_s=1).fine
+    assert judge(POINT, RunEnd(0), Observation((), retried, hit=True), one, limit_s=1).fine
+    assert not judge(POINT, RunEnd(0), Observation((), kept, hit=True), one, limit_s=1).fine
 
 
 def test_what_two_clean_runs_leave_differently_is_not_held_against_a_third():
     named = {name: state(user_api_keys={"1": key(name)}) for name in ("one", "two", "three")}
     twice = state(user_api_keys={"1": key("three"), "2": key("four")})
-    by_chance = clean(Seen((), named["one"]), again=named["two"])
+    by_chance = clean(Observation((), named["one"]), again=named["two"])
 
     def verdict(found: Any) -> str:
-        return judge(POINT, Ended(0), Seen((), found, hit=True), by_chance, limit_s=1).verdict
+        return judge(
+            POINT, RunEnd(0), Observation((), found, hit=True), by_chance, limit_s=1
+        ).verdict
 
     assert by_chance.vague == ["API key"]
     assert (verdict(named["three"]), verdict(twice)) == ("survived", "doubled")
@@ -123,52 +124,57 @@ def test_what_two_clean_runs_leave_differently_is_not_held_against_a_third():
 
 def test_how_many_there_are_is_not_held_against_it_either_if_that_changes_by_itself():
     one, two = state(user_api_keys=ONE), state(user_api_keys=TWO)
-    by_chance = clean(Seen((), one), again=two)
+    by_chance = clean(Observation((), one), again=two)
 
-    seen = Seen((), two, hit=True)
+    seen = Observation((), two, hit=True)
 
-    assert judge(POINT, Ended(0), seen, by_chance, limit_s=1).verdict == "survived"
+    assert judge(POINT, RunEnd(0), seen, by_chance, limit_s=1).verdict == "survived"
+
+
+def explored(*ends: RunEnd) -> tuple[str, tuple[str, ...], int]:
+    """Explore one point whose runs end so; return verdict, what it says, and how many were made."""
+    made: list[str] = []
+
+    def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:
+        visit.seen = Observation((), state(user_api_keys=ONE), hit=True)
+        made.append(name)
+        return ends[len(made) - 1]
+
+    result = Explorer(perform).result("run-1", POINT, clean())
+    return result.verdict, result.says, len(made)
 
 
 def test_only_what_happens_again_is_held_against_it():
-    seen = Seen((), state(user_api_keys=ONE), hit=True)
-    failed, survived = (judge(POINT, Ended(code), seen, clean(), limit_s=1) for code in (3, 0))
-
-    assert (wants_another_look(failed), wants_another_look(survived)) == (True, False)
-    assert settled(failed, failed) == failed
-    once = settled(failed, survived)
-    assert (once.verdict, once.says) == (
-        "survived",
-        ("the first of two runs: failed; exit code 3",),
-    )
+    assert explored(RunEnd(0)) == ("survived", (), 1)
+    assert explored(RunEnd(3), RunEnd(3)) == ("failed", ("exit code 3",), 2)
+    says = ("the first of two runs: failed; exit code 3",)
+    assert explored(RunEnd(3), RunEnd(0)) == ("survived", says, 2)
 
 
 def test_a_run_that_hung_had_its_time():
-    hung = judge(POINT, Ended(143, hung=True), Seen((), state()), clean(), limit_s=1)
-
-    assert not wants_another_look(hung)
+    assert explored(RunEnd(143, hung=True))[::2] == ("hung", 1)
 
 
 def test_conduct_of_the_clean_run_is_not_told_again():
-    usual = clean(Seen((), state(user_api_keys=ONE), conduct=("old",)))
-    seen = Seen((), state(user_api_keys=ONE), hit=True, conduct=("old", "new"))
+    usual = clean(Observation((), state(user_api_keys=ONE), conduct=("old",)))
+    seen = Observation((), state(user_api_keys=ONE), hit=True, conduct=("old", "new"))
 
-    assert judge(POINT, Ended(0), seen, usual, limit_s=1).conduct == ("new",)
+    assert judge(POINT, RunEnd(0), seen, usual, limit_s=1).conduct == ("new",)
 
 
 @pytest.mark.parametrize(
     ("conduct", "verdict", "told"),
     [("off", "survived", 0), ("report", "survived", 1), ("error", "misbehaved", 1)],
 )
-def test_conduct_is_told_or_counts(conduct: Conduct, verdict: str, told: int):
+def test_conduct_is_told_or_counts(conduct: ConductChoice, verdict: str, told: int):
     before = clean()
     before = replace(before, seen=replace(before.seen, conduct=("unread-field: No",)))
     late = "retried-before-retry-after: Tried again"
-    seen = Seen((), state(user_api_keys=ONE), hit=True, conduct=("unread-field: No", late))
+    seen = Observation((), state(user_api_keys=ONE), hit=True, conduct=("unread-field: No", late))
 
-    result = judge(POINT, Ended(0), seen, before, limit_s=10, conduct=conduct)
+    result = judge(POINT, RunEnd(0), seen, before, limit_s=10, conduct=conduct)
 
     assert (result.verdict, result.conduct) == (verdict, (late,) * told)
     assert result.says == (("retried-before-retry-after",) if conduct == "error" else ())
-    worse = judge(POINT, Ended(1), seen, before, limit_s=10, conduct=conduct)
+    worse = judge(POINT, RunEnd(1), seen, before, limit_s=10, conduct=conduct)
     assert worse.verdict == "failed"

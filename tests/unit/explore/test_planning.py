@@ -6,14 +6,13 @@ from collections import Counter
 
 import pytest
 
+from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.kinds import KINDS, effect_of, faults_for
-from hosting_emulator.explore.planning import LIMIT, READ, REPEATED, SAME_LIMIT, document_of, plan
-from hosting_emulator.explore.points import CALLS, Point
-from hosting_emulator.explore.requests import number
+from hosting_emulator.explore.plan import LIMIT, READ, REPEATED, SAME_LIMIT, fault_at, plan
+from hosting_emulator.explore.points import KINDS, Point, effect_of, faults_for, number
 from hosting_emulator.faults.documents import read_fault
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.world.population import new_world
+from hosting_emulator.world.population import default_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import Change
 from tests.unit.explore.samples import exchange, requests
@@ -27,10 +26,10 @@ def test_there_is_no_kind_of_fault_that_is_not_tried():
 
 @pytest.mark.parametrize("call", CALLS)
 def test_every_fault_that_is_tried_can_be_armed(call: str):
-    change = Change(new_world("w", "seed", Origin("frozen"), 0), 0)
+    change = Change(default_world("w", "seed", Origin("frozen"), 0), 0)
     planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
 
-    armed = [read_fault(change, document_of(p, planned.requests[0])) for p in planned.points]
+    armed = [read_fault(change, fault_at(p, planned.requests[0])) for p in planned.points]
 
     assert len(armed) == len(planned.points)
     assert {fault.rule.times for fault in armed} == {1}
@@ -162,7 +161,7 @@ def test_after_the_commit_only_successes_are_counted():
 
     def skipped(phase: str) -> int:
         point = Point.read(f"{MUTATION}#3/timeout/{phase}")
-        return int(document_of(point, third)["skip_first"])
+        return int(fault_at(point, third)["skip_first"])
 
     assert (skipped("before_commit"), skipped("after_commit")) == (2, 1)
 

@@ -11,21 +11,22 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator.explore.junit import junit
-from hosting_emulator.explore.kinds import KINDS
-from hosting_emulator.explore.matrix import matrix
+from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.page import page
-from hosting_emulator.explore.planning import plan
-from hosting_emulator.explore.points import CALLS
+from hosting_emulator.explore.plan import plan
+from hosting_emulator.explore.points import KINDS
 from hosting_emulator.explore.report import (
     Exploration,
     coverage,
     document,
+    junit_text,
+    matrix,
+    plan_text,
     read_result,
+    report_text,
     result_document,
 )
-from hosting_emulator.explore.seeing import Seen
-from hosting_emulator.explore.telling import plan_text, report_text
+from hosting_emulator.explore.runs import Observation
 from tests.unit.explore.samples import clean, exploration, requests, result, state
 
 KEY = "create_user_api_key#1"
@@ -138,7 +139,7 @@ def test_a_run_that_misbehaved_is_a_story_with_its_rules():
 
 
 def test_calls_that_met_no_fault_are_not_counted():
-    many = clean(Seen(requests("create_user_api_key", "list_deployments"), state()))
+    many = clean(Observation(requests("create_user_api_key", "list_deployments"), state()))
     missed = result("list_deployments#1/timeout/before_commit", verdict="not reached", hit=False)
     met = result(f"{KEY}/timeout/before_commit")
     planned = plan(many.seen.requests, faults=["timeout"])
@@ -190,7 +191,7 @@ def test_coverage_counts_what_was_met(mixed: Exploration):
 
 
 def test_junit_has_a_case_for_each_point(mixed: Exploration):
-    root = Xml.fromstring(junit(mixed))
+    root = Xml.fromstring(junit_text(mixed))
 
     suite = root.find("testsuite")
     assert suite is not None
@@ -205,7 +206,7 @@ def test_junit_has_a_case_for_each_point(mixed: Exploration):
 def test_junit_can_hold_whatever_was_printed():
     odd = result(f"{KEY}/timeout/after_commit", verdict="failed", output=("\x00\x1b]<\ud800",))
 
-    assert Xml.fromstring(junit(exploration(odd))) is not None
+    assert Xml.fromstring(junit_text(exploration(odd))) is not None
 
 
 class _Page(HTMLParser):
@@ -242,7 +243,7 @@ def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(mixed: Explora
 def test_the_page_has_both_themes_and_can_be_printed(mixed: Exploration):
     text = page(mixed)
 
-    assert "prefers-color-scheme: dark" in text
+    assert "light-dark(" in text
     assert "@media print" in text
     assert "http" not in text.replace("http-equiv", "")
 

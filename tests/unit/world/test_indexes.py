@@ -4,19 +4,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.world.indexes import (
+    INDEXERS,
     NO_INDEXES,
     RUN,
     deployment_count,
     deployment_runs,
     in_runs,
-    indexer_of,
 )
 from hosting_emulator.world.records import Deployment, Project, Ticket
 from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, TICKETS
 
 
 def index(indexes, table, key, old, new):
-    indexer = indexer_of(table)
+    indexer = INDEXERS[table]
     return indexer(indexes, key, old, new) if indexer else indexes
 
 

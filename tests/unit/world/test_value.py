@@ -127,7 +127,8 @@ def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
             change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
 
-        assert world.oldest_remembered == (queue[0] if queue else None)
+        oldest = world.oldest_remembered
+        assert (oldest[0] if oldest else None) == (queue[0] if queue else None)
         assert list(world.remembered_in_order()) == queue
 
 

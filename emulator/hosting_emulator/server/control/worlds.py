@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
-from msgspec import UNSET, UnsetType
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -14,18 +13,17 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.server import answers
-from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import (
     STATE_LIMIT,
-    Body,
+    Chosen,
     Context,
     ControlRefused,
     parse,
-    refused_as,
+    parse_as,
 )
-from hosting_emulator.server.control.faults import variation_or_usual
 from hosting_emulator.server.control.history import find_moment
-from hosting_emulator.server.control.views import Summary, world_summary
+from hosting_emulator.server.control.variation import asked_or_usual
+from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
@@ -38,15 +36,7 @@ from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
 from hosting_emulator.world.value import Change, World
 
 
-class Chosen(Body):
-    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
-
-    name: str | None = None
-    text: str | None = None
-    file: str = "scenario.yaml"
-
-
-class NewClock(Body):
+class NewClock(msgspec.Struct, forbid_unknown_fields=True):
     """The clock of a new world."""
 
     mode: str = "real"
@@ -54,21 +44,21 @@ class NewClock(Body):
     at: str | None = None
 
 
-class NewWorld(Body):
+class NewWorld(msgspec.Struct, forbid_unknown_fields=True):
     """Body of `POST /worlds`."""
 
     name: str | None = None
     seed: str | None = None
     clock: NewClock | None = None
-    assumptions: dict[str, Any] = msgspec.field(default_factory=dict)
+    assumptions: dict[str, Any] = {}
     ephemeral: bool | None = None
     scenario: Chosen | None = None
     state: dict[str, Any] | None = None
-    vary: str | UnsetType | None = UNSET
+    vary: str | msgspec.UnsetType | None = msgspec.UNSET
     only: list[str] | None = None
 
 
-class NewFork(Body):
+class NewFork(msgspec.Struct, forbid_unknown_fields=True):
     """Body of `POST /worlds/{world}/fork`. `commit` is the one to fork at, the last unless given."""
 
     name: str | None = None
@@ -76,82 +66,89 @@ class NewFork(Body):
     commit: int | None = None
 
 
-# --- making and ending them ----------------------------------------------------------------------
-
-
-def list_worlds(context: Context) -> dict[str, list[Summary]]:
+async def list_worlds(context: Context) -> web.Response:
     """GET /worlds."""
-    return {"items": [world_summary(context, engine) for engine in context.worlds]}
+    return answers.json({"items": [world_summary(context, engine) for engine in context.worlds]})
 
 
-def show_world(context: Context, engine: Engine) -> Summary:
-    """GET /worlds/{world}."""
-    return world_summary(context, engine)
-
-
-async def create_world(context: Context) -> Created:
+async def create_world(context: Context) -> web.Response:
     """POST /worlds: a default world, or one of a scenario, or of an exported state.
 
     One without a name is a throw-away one: it lives in memory. With `vary` its answers vary.
     """
-    body = await context.read(NewWorld, STATE_LIMIT)
-    variation = variation_or_usual(context, body.vary, body.only)
-    name = _free_name(context, body.name)
-    seed = context.facts.seed if body.seed is None else body.seed
-    with refused_as(400, "Bad clock", ClockRefused):
-        if body.state is not None:
-            world = _world_of_state(body, name)
-        elif body.scenario is not None:
+    asked = parse_as(await context.bytes(STATE_LIMIT), NewWorld)
+    variation = asked_or_usual(context, asked.vary, asked.only)
+    name = _free_name(context, asked.name)
+    ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
+    seed = context.facts.seed if asked.seed is None else asked.seed
+    try:
+        if asked.state is not None:
+            world = _of_state(asked, name)
+        elif asked.scenario is not None:
             # Imported here: a start is not to wait for scenarios.
             from hosting_emulator.server.control.scenarios import fresh_world
 
-            world = _with_overrides(fresh_world(context, body.scenario, name, seed), body)
+            world = fresh_world(context, asked.scenario, name, seed)
         else:
-            clock = body.clock or NewClock()
-            with refused_as(400, "Bad request", ValueError):
-                origin = _origin(clock, body.assumptions)
+            origin = read_origin(asked.clock or NewClock(), asked.assumptions)
             world = context.worlds.default(name, seed, origin)
-    world = varied_world(world, variation, body.assumptions)
-    return Created(_added(context, world, body.name, body.ephemeral))
+        if asked.scenario is not None:
+            world = _with_overrides(world, asked)
+    except ClockRefused as error:
+        raise ControlRefused(400, "Bad clock", str(error)) from None
+    world = varied_world(world, variation, asked.assumptions)
+    engine = context.worlds.add(world, ephemeral=ephemeral)
+    return answers.json(world_summary(context, engine), 201)
 
 
-def _added(context: Context, world: World, name: str | None, ephemeral: bool | None) -> Summary:
-    engine = context.worlds.add(world, ephemeral=name is None if ephemeral is None else ephemeral)
-    return world_summary(context, engine)
-
-
-def _world_of_state(body: NewWorld, name: str) -> World:
-    if body.scenario or body.clock or body.assumptions or body.seed is not None:
+def _of_state(asked: NewWorld, name: str) -> World:
+    if asked.scenario or asked.clock or asked.assumptions or asked.seed is not None:
         raise ControlRefused(
             400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
         )
-    with refused_as(400, "State refused", StateRefused):
-        world = import_state(body.state, name, 0)
+    try:
+        world = import_state(asked.state, name, 0)
+    except StateRefused as error:
+        raise ControlRefused(400, "State refused", str(error)) from None
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
-def _with_overrides(world: World, body: NewWorld) -> World:
-    """Put what was asked for beside a scenario in the place of what its world has."""
-    clock = body.clock
+def _with_overrides(world: World, asked: NewWorld) -> World:
+    """Lay what was asked for beside a scenario over its world."""
+    clock = asked.clock
     if clock is not None and clock.at is not None:
         raise ControlRefused(
             400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
         )
     mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
-    with refused_as(400, "Assumption refused", AssumptionRefused):
+    try:
         return with_overrides(
-            world, machine_ms(), mode=mode, rate=rate, assumptions=body.assumptions
+            world, machine_ms(), mode=mode, rate=rate, assumptions=asked.assumptions
         )
+    except AssumptionRefused as error:
+        raise ControlRefused(400, "Assumption refused", str(error)) from None
 
 
-def _origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
-    return Origin(
-        clock.mode,  # type: ignore[arg-type] # checked when the clock is made
-        clock.rate,
-        None if clock.at is None else parse_timestamp(clock.at),
-        Assumptions().changed(assumptions),
-        chosen=tuple(assumptions),
-    )
+def _changed(assumptions: Assumptions, values: dict[str, Any]) -> Assumptions:
+    try:
+        return assumptions.changed(values)
+    except AssumptionRefused as error:
+        raise ControlRefused(400, "Assumption refused", str(error)) from None
+
+
+def read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
+    """Return how a world is to begin. Raises ControlRefused."""
+    try:
+        at_ms = None if clock.at is None else parse_timestamp(clock.at)
+        return Origin(
+            clock.mode,  # type: ignore[arg-type] # checked when the clock is made
+            clock.rate,
+            at_ms,
+            Assumptions().changed(assumptions),
+            chosen=tuple(assumptions),
+        )
+    except ValueError as error:
+        raise ControlRefused(400, "Bad request", str(error)) from None
 
 
 def _free_name(context: Context, name: str | None) -> str:
@@ -168,64 +165,80 @@ def _free_name(context: Context, name: str | None) -> str:
     return name
 
 
-def fork_world(context: Context, engine: Engine, body: NewFork) -> Created:
-    """POST /worlds/{world}/fork."""
-    name = _free_name(context, body.name)
-    ephemeral = body.name is None if body.ephemeral is None else body.ephemeral
-    of = None if body.commit is None else find_moment(engine, body.commit).world
-    forked = context.worlds.fork(engine, name, ephemeral=ephemeral, of=of)
-    return Created(world_summary(context, forked))
+async def show_world(context: Context, world: str) -> web.Response:
+    """GET /worlds/{world}."""
+    return answers.json(world_summary(context, context.engine(world)))
 
 
-def delete_world(context: Context, engine: Engine, world: str) -> None:
+async def delete_world(context: Context, world: str) -> web.Response:
     """DELETE /worlds/{world}. The default world can only be reset."""
+    context.engine(world)
     if world == DEFAULT_WORLD:
         raise ControlRefused(
             409, "Not deleted", "the default world is always there; reset it instead"
         )
     context.worlds.delete(world)
+    return web.Response(status=204)
 
 
-def reset_world(context: Context, engine: Engine) -> Summary:
+async def reset_world(context: Context, world: str) -> web.Response:
     """POST /worlds/{world}/reset."""
+    engine = context.engine(world)
     context.worlds.reset(engine)
-    return world_summary(context, engine)
+    return answers.json(world_summary(context, engine))
 
 
-# --- state and assumptions -----------------------------------------------------------------------
+async def fork_world(context: Context, world: str) -> web.Response:
+    """POST /worlds/{world}/fork."""
+    asked = await context.read(NewFork)
+    name = _free_name(context, asked.name)
+    ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
+    source = context.engine(world)
+    of = None if asked.commit is None else find_moment(source, asked.commit).world
+    engine = context.worlds.fork(source, name, ephemeral=ephemeral, of=of)
+    return answers.json(world_summary(context, engine), 201)
 
 
-def get_state(engine: Engine) -> web.Response:
+async def get_state(context: Context, world: str) -> web.Response:
     """GET /worlds/{world}/state."""
+    engine = context.engine(world)
     engine.run_due()
     text = msgspec.json.format(msgspec.json.encode(export_state(engine.world)), indent=1)
     return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
 
 
-async def put_state(context: Context, world: str) -> Summary:
+async def put_state(context: Context, world: str) -> web.Response:
     """PUT /worlds/{world}/state. The old state stays until the new one is read and kept."""
     document = parse(await context.bytes(STATE_LIMIT))
     engine = context.worlds.get(world)
-    with refused_as(400, "State refused", StateRefused):
+    try:
         imported = import_state(document, world, engine.world.commit if engine else 0)
+    except StateRefused as error:
+        raise ControlRefused(400, "State refused", str(error)) from None
     if engine is None:
         _free_name(context, world)
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
     else:
         engine.replace_world(imported, "state imported")
-    return world_summary(context, engine)
+    return answers.json(world_summary(context, engine))
 
 
-def list_assumptions(engine: Engine) -> Summary:
-    """GET /contract/assumptions, those of the default world, and GET /worlds/{world}/assumptions."""
-    return {"items": describe(engine.world.assumptions)}
+async def get_assumptions(context: Context, world: str) -> web.Response:
+    """GET /worlds/{world}/assumptions."""
+    return answers.json({"items": describe(context.engine(world).world.assumptions)})
 
 
-def patch_assumptions(engine: Engine, body: dict[str, Any]) -> Summary:
+async def patch_assumptions(context: Context, world: str) -> web.Response:
     """PATCH /worlds/{world}/assumptions."""
-    with refused_as(400, "Assumption refused", AssumptionRefused):
-        changed = engine.world.assumptions.changed(body)
-    change = Change(engine.world, engine.run_due())
+    engine = context.engine(world)
+    values = await context.read(dict[str, Any])
+    changed = _changed(engine.world.assumptions, values)
+    _set_assumptions(engine, changed)
+    return answers.json({"items": describe(changed)})
+
+
+def _set_assumptions(engine: Engine, changed: Assumptions) -> None:
+    now_ms = engine.run_due()
+    change = Change(engine.world, now_ms)
     change.put(ASSUMPTIONS, ONLY, changed)
     engine.commit(change, "assumptions")
-    return {"items": describe(changed)}

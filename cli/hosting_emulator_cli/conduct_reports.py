@@ -1,0 +1,160 @@
+"""Conduct on the command line: around a command, and as reports in JUnit XML and SARIF."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.output import as_json
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ControlClient
+
+#: What may be done about conduct: nothing, tell it, or tell it and fail for it.
+CONDUCT = ("off", "report", "error")
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_Document = Mapping[str, Any]
+
+
+def rule_ids(texts: Sequence[str]) -> list[str]:
+    """Read ids of rules, given one by one or joined by commas."""
+    return [id_ for text in texts for id_ in text.replace(",", " ").split()]
+
+
+def begin_watch(client: ControlClient, off: Sequence[str]) -> None:
+    """Begin to watch, so that nothing is missed. Raises Failure for a rule that does not exist."""
+    from hosting_emulator.sdk import ControlRefused
+
+    try:
+        client.conduct(off=off)
+    except ControlRefused as refused:
+        raise Failure(f"--conduct-off: {for_people(refused)}") from refused
+
+
+def for_people(refused: Exception) -> str:
+    """Say a refusal as the command line says it: rules are listed by a command."""
+    address = "/_emulator/contract/conduct-rules lists"
+    return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
+
+
+def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool]:
+    """Return what was found in all worlds, as text, and whether any of it is a warning or worse."""
+    from hosting_emulator.sdk import conduct_text, of_severity
+
+    color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    texts, bad = [], False
+    for name, report in _reports(client, off):
+        text = conduct_text(report, color=color)
+        texts.append(text if name == "default" else f"world {name}\n{text}")
+        bad = bad or bool(of_severity(report, "warning")["findings"])
+    return "\n\n".join(texts), bad
+
+
+def _reports(client: ControlClient, off: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the report of each world; of those beside the default one, where something was found."""
+    names = [world["name"] for world in client.worlds()]
+    reports = [(name, client.conduct(name, off=off, final=True)) for name in names]
+    return [(name, report) for name, report in reports if name == "default" or report["findings"]]
+
+
+def conduct_junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:
+    """Write a report as JUnit XML: a suite for the world, a case for each rule. Ends in a newline.
+
+    Findings below a severity fail no case, but are told.
+    """
+    from hosting_emulator import junit
+    from hosting_emulator.sdk import of_severity, quotes, request_numbers
+
+    failing = of_severity(report, severity)["findings"]
+    cases = []
+    for rule in rules:
+        if rule["id"] in report["rules_off"]:
+            continue
+        of_rule = [found for found in report["findings"] if found["rule"] == rule["id"]]
+        bad = [found for found in of_rule if found in failing]
+        lines = [f"{request_numbers(found)}: {found['says']}" for found in bad or of_rule]
+        lines += [f"Why: {rule['matters']} {quotes(bad or of_rule)}", f"Instead: {rule['instead']}"]
+        text, outcome = "\n".join(lines), None
+        if bad:
+            outcome = junit.element("failure", text, message=bad[0]["says"])
+        elif of_rule:
+            outcome = junit.element("system-out", text)
+        cases.append(junit.case("conduct", f"{rule['id']}: {rule['title']}", outcome))
+    return junit.report("hosting-emulator conduct", [junit.suite(world, cases)])
+
+
+def conduct_sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> str:
+    """Write a report as SARIF 2.1.0, which code scanning tools read. Ends in a newline.
+
+    There is no source line to point at: a result names its requests as logical locations. As code
+    scanning shows nothing without a file, each points at the first line of one, too: `about`, from
+    the root of the repository.
+    """
+    from hosting_emulator import __version__
+
+    known = [rule for rule in rules if rule["id"] not in report["rules_off"]]
+    places = {rule["id"]: place for place, rule in enumerate(known)}
+    driver = {
+        "name": "hosting-emulator",
+        "semanticVersion": __version__,
+        "rules": [_sarif_rule(rule) for rule in known],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"conduct/{world}/"},
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": {"text": remark}} for remark in report["remarks"]
+                ],
+            }
+        ],
+        "results": [
+            _sarif_result(found, places[found["rule"]], world, about)
+            for found in report["findings"]
+        ],
+    }
+    return as_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _sarif_rule(rule: _Document) -> dict[str, Any]:
+    return {
+        "id": rule["id"],
+        "shortDescription": {"text": rule["title"]},
+        "fullDescription": {"text": f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})'},
+        "help": {"text": rule["instead"]},
+        "defaultConfiguration": {"level": rule["severity"]},
+    }
+
+
+def _sarif_result(found: _Document, place: int, world: str, about: str) -> dict[str, Any]:
+    file = {
+        "artifactLocation": {"uri": quote(about), "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1},
+    }
+    return {
+        "ruleId": found["rule"],
+        "ruleIndex": place,
+        "level": found["severity"],
+        "message": {"text": f"{found['says']} {found['instead']}"},
+        "locations": [
+            {
+                "physicalLocation": file,
+                "logicalLocations": [
+                    {
+                        "name": f"request {n}",
+                        "fullyQualifiedName": f"{world}/requests/{n}",
+                        "kind": "resource",
+                    }
+                ],
+            }
+            for n in found["requests"]
+        ],
+        "occurrenceCount": len(found["requests"]) + found["more_requests"],
+        "properties": {"at": found["at"], "requests": found["requests"]},
+    }

@@ -1,0 +1,407 @@
+"""Exploring a command from the first signal to the last report: emulator, runs, reports.
+
+One emulator in this process serves all runs; each is a process of its own in a world of its own.
+The event loop belongs to the emulator and to the processes: what explores waits in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hosting_emulator.explore.plan import Plan, plan
+from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.report import Exploration, plan_text, report_text, result_text
+from hosting_emulator.explore.runs import (
+    CleanRun,
+    CleanRunFailed,
+    ConductChoice,
+    Explorer,
+    PointResult,
+    RunEnd,
+    TooManyRequests,
+    Visit,
+)
+from hosting_emulator.sdk import ControlClient, ControlError
+from hosting_emulator.supervisor import (
+    ChildCommand,
+    TimedRun,
+    become_subreaper,
+    descendants,
+    end_orphans,
+    ending_signals,
+    exit_on_signals,
+)
+from hosting_emulator_cli.environments import with_variables
+from hosting_emulator_cli.exploration_state import SavedResults, key_of
+from hosting_emulator_cli.files import write_whole
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.looks.progress import working
+from hosting_emulator_cli.looks.terminal import console, is_terminal, printable, printable_lines
+from hosting_emulator_cli.output import put, put_json, say
+from hosting_emulator_cli.variables import first_project, organization_of, world_variables
+
+if TYPE_CHECKING:
+    from hosting_emulator.settings import Ready, Settings
+
+#: A token that outlives every move of the clock that a run would make.
+_TEN_YEARS_S = 10 * 365 * 86_400
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+#: How many lines of an output are shown.
+_LINES = 12
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'^[\s|]*File "(?P<path>[^"]+)", line [0-9]+')
+#: Code that came with Python, or was installed.
+_NOT_THEIRS = re.compile(
+    r"(?:^|[/\\])(?:site-packages|dist-packages)[/\\]"
+    r"|[/\\]lib(?:64)?[/\\](?:python|pypy)[0-9][0-9.t]*[/\\]"
+    r"|[/\\]python[0-9]+(?:\.zip|[/\\]lib)[/\\]"
+    r"|^<frozen ",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreOptions:
+    """What to run, and how. Times are real seconds; None: as long as is usual, or without bound.
+
+    `point` is the one to run instead of all; `repeat` writes the line that runs one, and
+    `repeat_clean` is one that shows the conduct of the clean run.
+    """
+
+    command: Sequence[str]
+    settings: Settings
+    principal: str
+    exports: Sequence[tuple[str, str]]
+    faults: Sequence[str]
+    calls: Sequence[str]
+    jobs: int
+    max_runs: int
+    limit_s: float | None
+    budget_s: float | None
+    point: Point | None
+    conduct: ConductChoice
+    state: Path | None
+    json: bool
+    junit: Path | None
+    html: Path | None
+    repeat: Callable[[Point], str]
+    repeat_clean: str
+
+
+def usual_jobs() -> int:
+    """Return how many runs go on at a time where nothing is said: many only wait."""
+    return max(4, min(16, 3 * (os.cpu_count() or 1)))
+
+
+def explore(options: ExploreOptions) -> int:
+    """Explore, and return the exit code. Raises Failure for what cannot be explored."""
+    exit_on_signals()
+    from hosting_emulator.bootstrap import log_to_stderr
+    from hosting_emulator.settings import StartError
+
+    log_to_stderr(options.settings)
+    not_ours = descendants(os.getpid())
+    become_subreaper()
+    try:
+        return asyncio.run(_CommandExploration(options).run())
+    except (StartError, ControlError) as error:
+        raise Failure(str(error)) from error
+    except OSError as error:
+        raise Failure(f"cannot start a process: {error.strerror or error}") from error
+    finally:
+        end_orphans(not_ours)
+
+
+class _Stopped(Exception):
+    """All runs were ended, which says nothing of the client."""
+
+
+class _CommandExploration:
+    """One exploration of a command."""
+
+    def __init__(self, options: ExploreOptions) -> None:
+        self._options = options
+        self._signal: int | None = None
+        self._cut = ""
+        self._running: set[ChildCommand] = set()
+        self._began = time.monotonic()
+        self._ready: Ready
+        self._client: ControlClient
+        self._loop: asyncio.AbstractEventLoop
+
+    async def run(self) -> int:
+        """Start the emulator, explore, stop the emulator."""
+        from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
+
+        self._loop = asyncio.get_running_loop()
+        for number in ending_signals():
+            self._loop.add_signal_handler(number, self._interrupt, number)
+        emulator = Emulator(self._options.settings)
+        log_requests(self._options.settings, emulator.worlds)
+        await emulator.start()
+        try:
+            ready = self._ready = await asyncio.to_thread(emulator.ready)
+            await warm_up()
+            with ControlClient(ready.control_url, token=ready.control_token) as self._client:
+                code = await asyncio.to_thread(self._explore)
+        finally:
+            await emulator.stop()
+        return code if self._signal is None else 128 + self._signal
+
+    def _interrupt(self, number: int) -> None:
+        self._signal = self._signal or number
+        self._stop("interrupted")
+
+    def _stop(self, why: str) -> None:
+        """End all runs, and begin none any more."""
+        self._cut = self._cut or why
+        for process in self._running:
+            process.end()
+
+    # --- from the clean run to the reports -------------------------------------------------------
+
+    def _explore(self) -> int:
+        options = self._options
+        explorer = Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
+        if options.settings.state is not None:  # it brought a clock of its own
+            self._client.set_clock(clock={"mode": "skip"})
+        try:
+            with working("The clean run"):
+                clean = explorer.clean()
+            if options.point is not None:
+                return self._one(explorer, options.point, clean)
+            return self._all(explorer, clean)
+        except _Stopped:
+            return 0
+        except TooManyRequests as error:
+            raise Failure(f"the command cannot be explored: {error}") from error
+        except CleanRunFailed as error:
+            for line in error.end.output:
+                say(f"| {printable(line)}")
+            raise Failure(
+                f"without any failure the command {error}; explore begins with a run that ends "
+                "well: what it printed stands above"
+            ) from error
+
+    def _one(self, explorer: Explorer, point: Point, clean: CleanRun) -> int:
+        """Run one point, its output passing through."""
+        try:
+            result = explorer.result("point", point, clean, once=True)
+        except ValueError as error:
+            raise Failure(f"--point: {error}") from error
+        say(printable(result_text(result)))
+        for finding in result.conduct:
+            say(printable(f"conduct: {finding}"))
+        return 0 if result.fine else 1
+
+    def _all(self, explorer: Explorer, clean: CleanRun) -> int:
+        options = self._options
+        planned = plan(
+            clean.seen.requests,
+            faults=options.faults,
+            calls=options.calls,
+            max_runs=options.max_runs,
+        )
+        if not planned.requests:
+            raise Failure(_nothing_to_explore(options))
+        saved = SavedResults(options.state, key_of(options, clean), planned)
+        say(plan_text(planned, options.jobs))
+        if saved.says:
+            say(saved.says)
+        self._run_points(explorer, planned, clean, saved)
+        results = saved.in_order(planned.points)
+        exploration = Exploration(
+            shlex.join(options.command),
+            clean,
+            planned,
+            results,
+            options.repeat,
+            cut=self._cut if len(results) < len(planned.points) else "",
+            conduct=options.conduct,
+            repeat_clean=options.repeat_clean,
+        )
+        _write_reports(options, exploration)
+        return 0 if exploration.survived else 1
+
+    def _run_points(
+        self, explorer: Explorer, planned: Plan, clean: CleanRun, saved: SavedResults
+    ) -> None:
+        names = {point: f"run-{n}" for n, point in enumerate(planned.points, 1)}
+        if (budget_s := self._options.budget_s) is not None:
+            why = f"the budget of {budget_s:g} s is used up"
+            left_s = max(0.0, budget_s - (time.monotonic() - self._began))
+            self._loop.call_soon_threadsafe(self._loop.call_later, left_s, self._stop, why)
+        with (
+            _Progress(len(saved.results), len(names)) as progress,
+            ThreadPoolExecutor(self._options.jobs) as pool,
+        ):
+            futures = [
+                pool.submit(explorer.result, name, point, clean)
+                for point, name in names.items()
+                if point not in saved.results
+            ]
+            try:
+                for future in as_completed(futures):
+                    result = future.result()
+                    saved.add(result)
+                    progress.add(result)
+            except _Stopped:
+                pass
+            except BaseException:
+                self._loop.call_soon_threadsafe(self._stop, "it could not go on")
+                raise
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    # --- one run ---------------------------------------------------------------------------------
+
+    def _perform(self, visit: Visit, name: str, limit_s: float | None) -> RunEnd:
+        """Run the command in a copy of the default world, which is deleted afterwards."""
+        client = self._client
+        world = client.fork(name=name, ephemeral=True)
+        token = client.token(self._options.principal, world=name, expires_in_seconds=_TEN_YEARS_S)[
+            "access_token"
+        ]
+        variables = world_variables(
+            client.info(), world, token, first_project(world, organization_of(token))
+        )
+        visit.begin(client, name)
+        through = self._options.point is not None and visit.point is not None
+        running = self._run_command(self._environment(variables), limit_s, through=through)
+        ran = asyncio.run_coroutine_threadsafe(running, self._loop).result()
+        if ran.outcome.refused is not None:
+            raise Failure(f"{self._options.command[0]}: {ran.outcome.reason}")
+        visit.end(client, name)
+        client.delete_world(name)
+        return RunEnd(ran.outcome.code, ran.hung, ran.seconds, self._last_lines(ran.output))
+
+    async def _run_command(
+        self, environment: dict[str, str], limit_s: float | None, *, through: bool
+    ) -> TimedRun:
+        if self._is_stopped:
+            raise _Stopped
+        process = ChildCommand(output="ours" if through else "kept", own_session=True)
+        self._running.add(process)
+        try:
+            ran = await process.run(self._options.command, environment, limit_s=limit_s)
+        finally:
+            self._running.discard(process)
+        if self._is_stopped:
+            raise _Stopped
+        return ran
+
+    @property
+    def _is_stopped(self) -> bool:
+        return bool(self._cut)
+
+    def _environment(self, variables: dict[str, str]) -> dict[str, str]:
+        ready, exports = self._ready, self._options.exports
+        found = {**variables, "HOSTING_CONTROL_URL": ready.control_url}
+        if ready.control_token is not None:
+            found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
+        renamed = {name for name, _ in exports}
+        kept = {name: value for name, value in found.items() if name not in renamed}
+        return with_variables(
+            kept | {other: found[name] for name, other in exports if name in found}
+        )
+
+    def _last_lines(self, output: bytes) -> tuple[str, ...]:
+        """Return what tells most of an output, as it would be in any other run."""
+        port = re.compile(rf"(?<![0-9]){self._ready.base_url.rpartition(':')[2]}(?![0-9])")
+        text = _ADDRESS.sub("0x…", port.sub("PORT", output.decode("utf-8", "replace")))
+        lines = [line.rstrip().expandtabs(4) for line in text.splitlines() if line.strip()]
+        return excerpt([printable(line) for line in lines])
+
+
+def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return twelve lines of an output at most.
+
+    They are the last ones; where these hide the last frame of the user's own code, in the Python
+    traceback that the output ends with, that frame stands above them.
+    """
+    begin = len(lines) - _LINES
+    own = _own_frame(lines)
+    if begin <= 0 or own is None or own >= begin:
+        return tuple(lines[-_LINES:])
+    frame = [lines[own]]
+    if not _FRAME.match(lines[own + 1]):
+        frame.append(lines[own + 1])
+    return (*frame, "…", *lines[len(frame) + 1 - _LINES :])
+
+
+def _own_frame(lines: Sequence[str]) -> int | None:
+    """Return where the last frame of the user's own code is, in the last traceback."""
+    for place in range(len(lines) - 1, -1, -1):
+        if _TRACEBACK in lines[place]:
+            return None
+        found = _FRAME.match(lines[place])
+        if found is not None and not _NOT_THEIRS.search(found["path"]):
+            return place
+    return None
+
+
+def _nothing_to_explore(options: ExploreOptions) -> str:
+    if options.calls:
+        return f"the command makes no request of {' or '.join(options.calls)}: nothing to explore"
+    return (
+        "the command makes no request that a fault could meet: does it use HOSTING_BASE_URL and "
+        "HOSTING_TOKEN?"
+    )
+
+
+def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
+    """Write all that was asked for, to files and stdout. Raises Failure."""
+    from hosting_emulator.explore.page import page
+    from hosting_emulator.explore.report import document, junit_text
+
+    if options.junit is not None:
+        write_whole(options.junit, junit_text(exploration))
+    if options.html is not None:
+        write_whole(options.html, page(exploration))
+    if options.json:
+        put_json(document(exploration))
+        return
+    color = is_terminal(sys.stdout) and "NO_COLOR" not in os.environ
+    text = report_text(exploration, color=color)
+    put(text if color else printable_lines(text))
+
+
+class _Progress(ExitStack):
+    """Says on stderr each result that matters as it comes; and on a terminal, how far it is."""
+
+    def __init__(self, done: int, of: int) -> None:
+        super().__init__()
+        self._done, self._of = done, of
+        self._terminal = bool(of) and is_terminal(sys.stderr)
+        if self._terminal:
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import TimeElapsedColumn as Elapsed
+
+            words = TextColumn("{task.description}", markup=False)
+            columns = (words, BarColumn(), MofNCompleteColumn(), Elapsed())
+            self._bar = Progress(*columns, console=console(sys.stderr), transient=True)
+            self._task = self._bar.add_task("Exploring", total=of, completed=done)
+            self.enter_context(self._bar)
+
+    def add(self, result: PointResult) -> None:
+        """Note a result."""
+        self._done += 1
+        if self._terminal:
+            self._bar.update(self._task, completed=self._done)
+        if not result.fine and self._terminal:
+            from rich.text import Text
+
+            self._bar.console.print(Text.from_ansi(result_text(result, color=True)))
+        elif not result.fine:
+            say(f"[{self._done}/{self._of}] {printable(result_text(result))}")

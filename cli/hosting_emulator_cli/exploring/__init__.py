@@ -1,1 +1,0 @@
-"""Exploring: a command run again and again, each time with another failure."""

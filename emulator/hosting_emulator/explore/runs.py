@@ -1,0 +1,336 @@
+"""Runs: a clean one, twice, then one for each point; each is looked at when it is over, and judged.
+
+Whoever explores hands in how one run is made (`perform`); it tells the `Visit` when its world is
+there and when it is done with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from hosting_emulator.explore.plan import fault_at
+from hosting_emulator.explore.points import LATE_MS, NumberedRequest, Point, number
+from hosting_emulator.explore.world_state import State, differences, summary, vague_kinds
+from hosting_emulator.sdk import ControlClient, ControlRefused, Exchange
+
+Verdict = Literal["survived", "not reached", "failed", "hung", "doubled", "differs", "misbehaved"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+#: What is made of what the client did that the real service would not bear: nothing is said of it,
+#: it is told, or a run in which something was found does not count as survived.
+ConductChoice = Literal["off", "report", "error"]
+#: Those that are no fault of the client.
+FINE: tuple[Verdict, ...] = ("survived", "not reached")
+#: What each means, for those who read a report.
+MEANINGS: Mapping[Verdict, str] = {
+    "survived": "it ends as the clean run does, and so does the service",
+    "not reached": "the fault never met a request: the client took another way",
+    "failed": "it ends with another exit code",
+    "hung": "it did not end within its time, and was ended",
+    "doubled": "it ends well, but something was done more often than in the clean run",
+    "differs": "it ends well, but the service is not as the clean run leaves it",
+    "misbehaved": "it ends well, but did what the real service would not bear (`--conduct error`)",
+}
+#: How many runs are made where nothing is said.
+MAX_RUNS = 300
+#: How many exchanges a world's log keeps, and so how many requests a run may have.
+_MOST_REQUESTS = 1000
+#: How long a run may take at least, and how often as long as the clean run, in real seconds; and
+#: how long the clean run may take where nothing is said.
+SHORTEST_LIMIT_S, _TIMES, _CLEAN_LIMIT_S = 10.0, 3, 600.0
+_SEVERE = ("warning", "error")
+
+
+class TooManyRequests(Exception):
+    """A run has more requests than a log keeps; the message says what would help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A world after a run. `hit`: the armed fault acted; `codes` are those of its problems.
+
+    `late`: a request that the fault delayed has not been answered yet, its client being gone.
+    `conduct` says what the client did that it should not, each rule once.
+    """
+
+    requests: tuple[NumberedRequest, ...]
+    state: State
+    codes: frozenset[str] = frozenset()
+    hit: bool = False
+    late: bool = False
+    conduct: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended: exit code, whether it had to be ended, real seconds, its last lines.
+
+    `says` is how people call an end that was not good; else its exit code is named.
+    """
+
+    code: int
+    hung: bool = False
+    duration_s: float = 0.0
+    output: tuple[str, ...] = ()
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanRun:
+    """The clean run: what was there before it, what it came to, and what it came to once more.
+
+    `again` None: it was run once only.
+    """
+
+    start: State
+    seen: Observation
+    ended: RunEnd
+    again: Observation | None = None
+
+    @property
+    def vague(self) -> list[str]:
+        """The kinds of things that two clean runs leave differently."""
+        return [] if self.again is None else vague_kinds(self.seen.state, self.again.state)
+
+
+@dataclass(frozen=True, slots=True)
+class PointResult:
+    """What became of a point. `says` are sentences; `codes` the problems that the client met."""
+
+    point: Point
+    verdict: Verdict
+    says: tuple[str, ...]
+    exit_code: int
+    duration_s: float
+    output: tuple[str, ...] = ()
+    conduct: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    hit: bool = True
+
+    @property
+    def fine(self) -> bool:
+        """Whether there is nothing to blame the client for."""
+        return self.verdict in FINE
+
+
+class CleanRunFailed(Exception):
+    """Without any failure it did not end well; `again`: the second time."""
+
+    def __init__(self, end: RunEnd, limit_s: float, *, again: bool) -> None:
+        how = f"did not end within {limit_s:g} s" if end.hung else f"ended with {end.code}"
+        super().__init__(how)
+        self.end, self.again = end, again
+
+
+class Visit:
+    """One run's world: `begin` when it is there, before the run, and `end` after it.
+
+    Both raise ControlError; `begin` ValueError if the point cannot be met, `end` TooManyRequests.
+    """
+
+    def __init__(
+        self, point: Point | None = None, clean: CleanRun | None = None, off: Sequence[str] = ()
+    ) -> None:
+        self.point, self._clean, self._off = point, clean, off
+        self._fault: str | None = None
+        self.start: State = {}
+        self.seen: Observation | None = None
+
+    def begin(self, client: ControlClient, world: str) -> None:
+        """Arm the point's fault; of a clean run's world note how it begins."""
+        if self.point is None or self._clean is None:
+            self.start = summary(client.export_state(world))
+        else:
+            self._fault = arm(client, world, self.point, self._clean.seen.requests)
+
+    def end(self, client: ControlClient, world: str) -> None:
+        """Observe what the world has come to."""
+        sizes = self.point is None
+        seen = observe(client, world, self._fault, sizes=sizes, off=self._off)
+        if seen.late:
+            time.sleep(LATE_MS / 1000)
+            seen = observe(client, world, self._fault, off=self._off)
+        self.seen = seen
+
+
+#: Makes a run in a world of this name, to be ended after so many real seconds (None: never).
+Perform = Callable[[Visit, str, float | None], RunEnd]
+
+
+class Explorer:
+    """Makes runs. `limit_s` None: as long as is usual; `off` are rules of conduct that do not count."""
+
+    def __init__(
+        self,
+        perform: Perform,
+        *,
+        limit_s: float | None = None,
+        clean_limit_s: float | None = _CLEAN_LIMIT_S,
+        conduct: ConductChoice = "report",
+        off: Sequence[str] = (),
+    ) -> None:
+        self._perform, self._conduct, self._off = perform, conduct, off
+        self._told_s, self._clean_limit_s = limit_s, limit_s or clean_limit_s
+        self.limit_s = limit_s or SHORTEST_LIMIT_S
+
+    def clean(self) -> CleanRun:
+        """Run it twice without a failure. Raises CleanRunFailed."""
+        visits, ends = [Visit(off=self._off), Visit(off=self._off)], list[RunEnd]()
+        for name, visit in zip(("clean", "clean-again"), visits, strict=True):
+            end = self._perform(visit, name, self._clean_limit_s)
+            if end.hung or end.code:
+                raise CleanRunFailed(end, self._clean_limit_s or 0, again=bool(ends))
+            ends.append(end)
+        first, again = visits
+        assert first.seen is not None
+        # The first run may have had to start or to build what others find.
+        took_s = min(end.duration_s for end in ends)
+        if self._told_s is None:
+            self.limit_s = max(SHORTEST_LIMIT_S, _TIMES * took_s)
+        return CleanRun(first.start, first.seen, replace(ends[0], duration_s=took_s), again.seen)
+
+    def result(
+        self, name: str, point: Point, clean: CleanRun, *, once: bool = False
+    ) -> PointResult:
+        """Run a point in a world of this name, and judge it.
+
+        What goes wrong is looked at twice, unless it hung: chance, or a busy machine, may have been
+        at work, and only what happens again is held against the client.
+        """
+        first = self._result(name, point, clean)
+        if once or first.fine or first.verdict == "hung":
+            return first
+        second = self._result(f"{name}-again", point, clean)
+        if first.verdict == second.verdict:
+            return first
+        says = "; ".join((first.verdict, *first.says))
+        return replace(second, says=(*second.says, f"the first of two runs: {says}"))
+
+    def _result(self, name: str, point: Point, clean: CleanRun) -> PointResult:
+        visit = Visit(point, clean, self._off)
+        end = self._perform(visit, name, self.limit_s)
+        assert visit.seen is not None
+        limit_s = round(self.limit_s, 1)
+        return judge(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
+
+
+def judge(
+    point: Point,
+    ended: RunEnd,
+    seen: Observation,
+    clean: CleanRun,
+    *,
+    limit_s: float,
+    conduct: ConductChoice = "report",
+) -> PointResult:
+    """Judge a run that met a point. `limit_s` is what it was given, in real seconds.
+
+    Of its conduct only that counts which the clean run has not, too.
+    """
+    told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
+    again = clean.again.state if clean.again is not None else None
+    found = differences(seen.state, clean.seen.state, clean.start, again)
+    more = [difference.says for difference in found if difference.more]
+    every = [difference.says for difference in found]
+    verdict: Verdict
+    if ended.hung:
+        verdict, says = "hung", [f"it did not end within {limit_s:g} s", *more]
+    elif ended.code != clean.ended.code:
+        verdict, says = "failed", [ended.says or f"exit code {ended.code}", *more]
+        if not seen.hit:
+            says.append("though the fault met no request: it may fail by itself at times")
+    elif every:
+        verdict, says = "doubled" if more else "differs", every
+    elif told and conduct == "error":
+        verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
+    else:
+        verdict, says = "survived" if seen.hit else "not reached", []
+    return PointResult(
+        point=point,
+        verdict=verdict,
+        says=tuple(says),
+        exit_code=ended.code,
+        duration_s=round(ended.duration_s, 3),
+        output=() if verdict in FINE else ended.output,
+        conduct=() if conduct == "off" else told,
+        codes=tuple(sorted(seen.codes)),
+        hit=seen.hit,
+    )
+
+
+def arm(
+    client: ControlClient, world: str, point: Point, requests: Sequence[NumberedRequest]
+) -> str:
+    """Arm a point's fault in a world that begins as the clean run's did, and return its id.
+
+    `requests` are the clean run's. Raises ValueError if the point cannot be met there.
+    """
+    request = next((r for r in requests if r.name == point.request), None)
+    if request is None:
+        count = sum(r.call == point.call for r in requests)
+        raise ValueError(
+            f"the clean run has no request {point.request}: it makes {count} of {point.call}"
+        )
+    if point.phase == "after_commit" and not request.succeeded:
+        raise ValueError(
+            f"{point.request} is answered {request.status} in the clean run: nothing is committed "
+            "that a fault could come after; write before_commit"
+        )
+    return client.add_fault(fault_at(point, request), world)["id"]
+
+
+def observe(
+    client: ControlClient,
+    world: str,
+    fault: str | None = None,
+    *,
+    sizes: bool = False,
+    off: Sequence[str] = (),
+) -> Observation:
+    """Look at a world after a run in which `fault` was armed. Raises ControlError, TooManyRequests.
+
+    `sizes` asks how long each answer was, too; `off` are rules of conduct that do not count.
+    """
+    page = client.request_page(world, limit=_MOST_REQUESTS, trail=False)
+    if page["total"] > len(page["items"]):
+        raise TooManyRequests(
+            f"it makes {page['total']} requests, and a world remembers {_MOST_REQUESTS}: explore a "
+            "smaller part of it"
+        )
+    exchanges = page["items"][::-1]
+    hit = fault is not None and _hits(client, world, fault) > 0
+    findings = client.conduct(world, off=off, final=True)["findings"]
+    return Observation(
+        requests=number(exchanges, _sizes(client, world, exchanges) if sizes else None),
+        state=summary(client.export_state(world)),
+        codes=frozenset(e["code"] for e in exchanges if e["code"]),
+        hit=hit,
+        late=hit and not any(f"{fault} (" in why for e in exchanges for why in e["why"]),
+        conduct=tuple(
+            dict.fromkeys(
+                f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE
+            )
+        ),
+    )
+
+
+def _sizes(client: ControlClient, world: str, exchanges: Sequence[Exchange]) -> dict[int, int]:
+    return {e["n"]: client.request(e["n"], world)["answer"]["body_bytes"] for e in exchanges}
+
+
+def _hits(client: ControlClient, world: str, fault: str) -> int:
+    try:
+        return client.fault(fault, world)["hits"]
+    except ControlRefused as refused:
+        if refused.status == 404:  # the client was at the control API itself, and removed it
+            return 0
+        raise
+
+
+def counts(results: Sequence[PointResult]) -> dict[str, int]:
+    """Count the results by verdict, in the order of VERDICTS; what there is none of is left out."""
+    found = Counter(result.verdict for result in results)
+    return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}

@@ -1,0 +1,111 @@
+"""Dev origins: where tickets are redeemed, and a page that stands for the developer's site.
+
+They answer by Host header: over TLS at their own port, and over plain HTTP at the main one, since
+some runtimes do not resolve names under `.localhost`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from http.cookies import CookieError, SimpleCookie
+
+from aiohttp import web
+
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
+from hosting_emulator.calls.redeem_ticket import project_at, session_of
+from hosting_emulator.calls.request import PlainHeaders, Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.pipeline import COOKIE, REDEEM_STEPS
+from hosting_emulator.engine.problem_documents import problem_reply
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.server import answers
+from hosting_emulator.server.hosts import host_name
+from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
+from hosting_emulator.server.public import carry_out
+from hosting_emulator.server.sites import Site
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.value import Change
+
+
+def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
+    """Return the world and project whose dev host the request names, or None."""
+    host = host_name(request.headers.get("Host", ""))
+    if not host.startswith("dev-"):
+        return None
+    for engine in worlds:
+        project = project_at(Change(engine.world, engine.world.at_ms), host)
+        if project is not None:
+            return engine, project
+    return None
+
+
+async def answer(
+    request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
+) -> web.StreamResponse:
+    """Answer a request to a dev origin."""
+    if request.method not in ("GET", "HEAD"):
+        return _refuse(
+            Refused("invalid_request", "A dev origin takes GET.", status=405), engine, request, site
+        )
+    if path != REDEEM_PATH:
+        now_ms = engine.run_due()
+        return _home(request, Change(engine.world, now_ms), project)
+    if request.method == "HEAD":
+        # Link checkers and previews ask with HEAD: that must not use a ticket up.
+        return _refuse(
+            Refused("invalid_request", "Redeem with GET.", status=405), engine, request, site
+        )
+    x = ExchangeContext(
+        method=request.method,
+        path=path,
+        query=query,
+        headers=PlainHeaders(),
+        dev_port=site.tls_port,
+        raw_headers=request.raw_headers,
+        docs_url=partial(_docs_url, request, site),
+        record=project,
+    )
+    return _response(await carry_out(engine.exchange(x, REDEEM_STEPS), request))
+
+
+def _response(reply: Reply) -> web.Response:
+    headers = dict(reply.headers)
+    if reply.content_type:
+        headers["Content-Type"] = reply.content_type
+    return web.Response(status=reply.status, body=reply.body or None, headers=headers)
+
+
+def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Site) -> web.Response:
+    assumptions = engine.world.assumptions
+    docs_url = _docs_url(request, site) if assumptions.docs_url == "own" else assumptions.docs_url
+    reply = problem_reply(refused, engine.request_id(), docs_url, assumptions)
+    if refused.status == 405:
+        reply.headers = (*reply.headers, ("Allow", "GET"))
+    return _response(reply)
+
+
+def _docs_url(request: web.BaseRequest, site: Site) -> str:
+    """Return where the documentation is, for an asker who may have named a dev host only.
+
+    Tests send that as the Host to wherever the emulator is: without a port it leads nowhere.
+    """
+    if ":" in request.headers.get("Host", ""):
+        return site.docs_url(request)
+    return site.own_docs_url
+
+
+def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
+    """Stand for the developer's own site: it only says whether the visitor may see it."""
+    try:
+        cookie = SimpleCookie(request.headers.get("Cookie", "")).get(COOKIE)
+    except CookieError:
+        cookie = None
+    name = escape(project.handle)
+    if cookie is None or session_of(change, project, cookie.value) is None:
+        body = f"<p>The dev site of <strong>{name}</strong> opens with a dev access ticket.</p>"
+        return answers.html(page("Dev access needed", body), CONTENT_SECURITY_POLICY, 401)
+    body = f"<p>You are at the dev site of <strong>{name}</strong>: the ticket was accepted.</p>"
+    return answers.html(page(f"{project.handle} (dev)", body), CONTENT_SECURITY_POLICY)
