@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hosting_emulator.sdk import HostingEmulator
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.browser.chromium import Chromium, Scheme, program
 from tests.conftest import Api
 

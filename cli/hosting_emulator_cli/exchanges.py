@@ -21,32 +21,6 @@ def project_aliases(client: ControlClient, world: str) -> dict[str, str]:
     return {project["id"]: project["alias"] for project in client.world(world)["projects"]}
 
 
-def about(exchange: Exchange, projects: Mapping[str, str]) -> str:
-    """Say what a request was about: its project by alias, or its operation."""
-    project = exchange["project"]
-    return projects.get(project, project) if project else exchange["operation"] or ""
-
-
-def answer_words(exchange: Exchange) -> str:
-    """Say what an answer was, beside its status: a problem's code, a replay, a lost answer."""
-    said = (
-        exchange["code"],
-        "replayed" if exchange["replayed"] else None,
-        f"lost: {exchange['lost']}" if exchange["lost"] else None,
-    )
-    return ", ".join(word for word in said if word)
-
-
-def reason(exchange: Exchange) -> str:
-    """Say why a request was answered so: of what is out of reach, who could have seen it."""
-    trail = exchange.get("trail", [])
-    if exchange["status"] == 404:
-        scope = [step["says"] for step in trail if step["step"] == "scope"]
-        if scope:
-            return scope[0]
-    return "; ".join(exchange["why"])
-
-
 def cut_words(message: Message) -> str:
     """Say that what is shown of a body is a part of it."""
     return f"… only its beginning was kept: it has {message['body_bytes']} bytes."
@@ -59,34 +33,22 @@ def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -
 
 def exchange_line(exchange: Exchange, projects: Mapping[str, str]) -> str:
     """Write one exchange in a line that does not know of others, with its reason."""
-    why = printable(reason(exchange))
-    return "  ".join([_head(exchange, projects), *([why] if why else [])])
+    from hosting_emulator.sdk import exchange_cells
 
-
-def _head(exchange: Exchange, projects: Mapping[str, str]) -> str:
-    at, ms = exchange["at"], exchange["duration_us"] / 1000
-    shown = (
-        f"#{exchange['n']}",
-        at,
-        str(exchange["status"] or "---"),
-        exchange["method"],
-        exchange["call"] or exchange["path"],
-        about(exchange, projects),
-        exchange["who"] or "-",
-        f"{ms:.2f} ms",
-        answer_words(exchange),
-    )
-    return printable("  ".join(word for word in shown if word))
+    cells = exchange_cells(exchange, projects)
+    return printable("  ".join(cell for cell in cells._replace(who=cells.who or "-") if cell))
 
 
 def whole_text(exchange: WholeExchange, projects: Mapping[str, str]) -> str:
     """Write a whole exchange: its line, its trail, and both sides with headers and bodies."""
+    from hosting_emulator.sdk import Exchange
+
     trail = exchange.get("trail", [])
     width = max((len(step["step"]) for step in trail), default=0)
     shown = exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else "")
     return "\n".join(
         [
-            _head(exchange, projects),
+            exchange_line(Exchange({**exchange, "why": (), "trail": ()}), projects),
             "",
             *(f"  {step['step']:<{width}}  {printable(step['says'])}" for step in trail),
             "",
@@ -100,17 +62,20 @@ def whole_text(exchange: WholeExchange, projects: Mapping[str, str]) -> str:
 
 
 def _row(exchange: Exchange, projects: Mapping[str, str]) -> list[object]:
+    from hosting_emulator.sdk import exchange_cells
+
+    cells = exchange_cells(exchange, projects)
     return [
         exchange["n"],
-        exchange["at"],
-        exchange["status"] or "---",
-        exchange["method"],
-        printable(exchange["call"] or exchange["path"]),
-        printable(about(exchange, projects)) or None,
+        cells.at,
+        exchange["status"] or cells.status,
+        cells.method,
+        printable(cells.asked),
+        printable(cells.about) or None,
         exchange["who"],
         round(exchange["duration_us"] / 1000, 2),
-        answer_words(exchange) or None,
-        printable(reason(exchange)) or None,
+        cells.answer or None,
+        printable(cells.why) or None,
     ]
 
 

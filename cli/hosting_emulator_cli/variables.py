@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Info, Project, World
+    from hosting_emulator.sdk import Info, Named, WorldSummary
 
 #: The default world's fullest project, by alias: `start` names it too.
 SHOWCASE = "shop"
 
 
 def world_variables(
-    info: Info, world: World, token: str, project: Project | None
+    info: Info, world: WorldSummary, token: str, project: Named | None
 ) -> dict[str, str]:
     """Return a world's variables by name; without a project or organization, without theirs."""
     organization = organization_of(token) or (project and project["organization_id"])
@@ -32,22 +32,22 @@ def world_variables(
     return {name: value for name, value in found.items() if value}
 
 
-def named_project(world: World, wanted: str) -> Project:
+def named_project(world: WorldSummary, wanted: str) -> Named:
     """Find a project by alias, handle or id. Raises Failure, naming those there are."""
-    for project in world["projects"]:
+    for project in world.projects:
         if wanted in (project["id"], project["alias"], project["handle"]):
             return project
     raise no_project(world, wanted)
 
 
-def first_project(world: World, organization: str | None) -> Project | None:
+def first_project(world: WorldSummary, organization: str | None) -> Named | None:
     """Return the project to show: the showcase, or the first of an organization, or any."""
-    projects = world["projects"]
+    projects = world.projects
     own = [p for p in projects if p["organization_id"] == organization] or projects
     return next((p for p in own if p["alias"] == SHOWCASE), own[0] if own else None)
 
 
-def no_project(world: World, wanted: str = "yet") -> Failure:
+def no_project(world: WorldSummary, wanted: str = "yet") -> Failure:
     """Say that a world has no such project."""
     known = ", ".join(project["handle"] for project in world["projects"]) or "none"
     return Failure(f"world {world['name']} has no project {wanted}; its projects are: {known}")
@@ -63,7 +63,7 @@ def organization_of(token: str) -> str | None:
     return organization if isinstance(organization, str) else None
 
 
-def _dev_base_url(info: Info, world: World) -> str:
+def _dev_base_url(info: Info, world: WorldSummary) -> str:
     """The development server's name for this world: the same path below the other address."""
-    path = world["base_url"].removeprefix(info["base_url"])
-    return info["dev_base_url"] + path if path != world["base_url"] else world["base_url"]
+    path = world.base_url.removeprefix(info.base_url)
+    return info.dev_base_url + path if path != world.base_url else world.base_url

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.output import table
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Clock, Commit, World
+    from hosting_emulator.sdk import ClockState, CommitEntry, WorldSummary
 
 _HEADERS = (
     *("WORLD", "CLOCK", "NOW", "PROJECTS", "DEPLOYMENTS", "OPERATIONS", "TICKETS", "KEYS"),
@@ -16,12 +16,12 @@ _HEADERS = (
 )
 
 
-def world_table(worlds: Sequence[World]) -> str:
+def world_table(worlds: Sequence[WorldSummary]) -> str:
     """Lay out worlds, one in a line; below them, which ones answer varied."""
     return "\n".join([table(_HEADERS, map(_row, worlds)), *varied_lines(worlds)])
 
 
-def varied_lines(worlds: Sequence[World]) -> list[str]:
+def varied_lines(worlds: Sequence[WorldSummary]) -> list[str]:
     """Say of each world whose answers vary by which seed they do, and where."""
     found = ((world["name"], world.get("variation")) for world in worlds)
     return [
@@ -36,7 +36,7 @@ def varied_words(seed: str, only: Sequence[str] | None) -> str:
     return f"varied by seed {seed}" + (f", at {', '.join(only)} only" if only else "")
 
 
-def commit_table(commits: Sequence[Commit]) -> str:
+def commit_table(commits: Sequence[CommitEntry]) -> str:
     """Lay out commits, one in a line."""
     rows = (
         [commit["commit"], commit["at"], ": ".join(filter(None, (commit["title"], commit["says"])))]
@@ -45,12 +45,12 @@ def commit_table(commits: Sequence[Commit]) -> str:
     return table(("COMMIT", "AT", "WHAT"), rows)
 
 
-def clock_words(clock: Clock) -> str:
+def clock_words(clock: ClockState) -> str:
     """Write a clock's mode, with its rate where it has one: `frozen`, `scaled:60`."""
     return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else clock["mode"]
 
 
-def _row(world: World) -> list[object]:
+def _row(world: WorldSummary) -> list[object]:
     counts = world["counts"]
     return [
         world["name"],

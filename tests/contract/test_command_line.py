@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Api
 
 Run = Callable[..., Result]

@@ -17,7 +17,7 @@ import pytest
 
 from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator.settings import Settings
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Api
 from tests.contract.holding import problem
 from tests.contract.wire import Wire, wire

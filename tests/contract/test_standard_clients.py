@@ -17,7 +17,7 @@ from joserfc import jwk, jwt
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.contract.signing_in import Browser
 
 CALLBACK = "http://localhost:5173/callback"

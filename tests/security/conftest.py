@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from hosting_emulator.contract.json_body import DEEPEST, JsonRefused, read_json
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.yaml_text import LONGEST, MOST, read_yaml
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Response
 from tests.security.asking import ask, host_of
 

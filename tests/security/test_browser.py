@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.browser.chromium import Chromium, needed_program
 from tests.security.asking import host_of
 

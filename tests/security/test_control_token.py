@@ -17,7 +17,7 @@ from hosting_emulator.bootstrap.refusing import control_token, is_reached_from_o
 from hosting_emulator.server.guard import TOKEN_HEADER, Guard
 from hosting_emulator.server.hosts import Hosts
 from hosting_emulator.settings import Settings, StartError
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.security.asking import ask, host_of
 
 TOKEN = "only-here-0123456789"

@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.settings import Settings, StartError
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.contract.wire import wire
 from tests.security.asking import Headers, ask, host_of
 

@@ -11,7 +11,7 @@ import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Response
 from tests.contract.forging import b64, unb64
 from tests.security.asking import ask, host_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from hosting_emulator_cli.values import read_with
 from hosting_emulator_cli.values import timestamp as read_timestamp
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Advanced, Clock, ClockRequest, ControlClient
+    from hosting_emulator.sdk import ClockRequest, ClockState, ControlClient
 
 
 @click.group(
@@ -128,7 +128,7 @@ def _change(client: ControlClient, world: str, request: ClockRequest, as_json: b
     _put_clock(client.set_clock(world, clock=request), as_json)
 
 
-def _put_clock(state: Clock, as_json: bool) -> None:
+def _put_clock(state: ClockState, as_json: bool) -> None:
     if as_json:
         put_json(state)
         return
@@ -143,13 +143,9 @@ def _put_clock(state: Clock, as_json: bool) -> None:
     put(fields([*lines, *_moved(state)]))
 
 
-def _moved(state: Clock) -> list[tuple[str, object]]:
+def _moved(state: ClockState) -> list[tuple[str, object]]:
     if "moved_ms" not in state:
         return []
     from hosting_emulator.contract.durations import format_duration
 
-    advanced = cast("Advanced", state)
-    return [
-        ("moved", format_duration(advanced["moved_ms"])),
-        ("events run", advanced["events_run"]),
-    ]
+    return [("moved", format_duration(state.moved_ms)), ("events run", state.events_run)]

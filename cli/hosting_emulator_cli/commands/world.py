@@ -22,7 +22,7 @@ from hosting_emulator_cli.varying import check_only, vary_options
 from hosting_emulator_cli.worlds import commit_table, world_table
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ClockRequest, ControlClient, World
+    from hosting_emulator.sdk import ClockRequest, ControlClient, WorldSummary
 
 _ephemeral_option = click.option(
     "--ephemeral/--kept",
@@ -259,7 +259,7 @@ def import_(client: ControlClient, world: str, file: str, as_json: bool) -> None
         say(f"World {summary['name']} now holds what {file} says.")
 
 
-def _put_made(made: World, as_json: bool) -> None:
+def _put_made(made: WorldSummary, as_json: bool) -> None:
     if as_json:
         put_json(made)
         return

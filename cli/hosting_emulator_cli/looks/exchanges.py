@@ -13,7 +13,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hosting_emulator_cli.exchanges import about, answer_words, cut_words, reason
+from hosting_emulator.sdk import exchange_cells
+from hosting_emulator_cli.exchanges import cut_words
 from hosting_emulator_cli.looks.terminal import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def line(exchange: Exchange, projects: Mapping[str, str], room: int) -> Renderab
     With a `room` of WIDE columns or more, lines stand below each other in columns; with less, how
     long it took is left out first, and then the call's name or the path is cut.
     """
-    head, why = _head(exchange, projects, room), printable(reason(exchange))
+    head, why = _head(exchange, projects, room), printable(exchange_cells(exchange, projects).why)
     return Group(head, Padding(Text(why, "dim"), (0, 0, 0, _INDENT), expand=False)) if why else head
 
 
@@ -57,13 +58,10 @@ def _head(exchange: Exchange, projects: Mapping[str, str], room: int) -> Text:
     if head.cell_len > room:
         head = _words(exchange, projects, (0, 0, 0), took=False)
     if head.cell_len > room:
-        most = max(_SHORTEST, len(_asked(exchange)) - (head.cell_len - room))
+        asked = printable(exchange["call"] or exchange["path"])
+        most = max(_SHORTEST, len(asked) - (head.cell_len - room))
         head = _words(exchange, projects, (0, 0, 0), took=False, most=most)
     return head
-
-
-def _asked(exchange: Exchange) -> str:
-    return printable(exchange["call"] or exchange["path"])
 
 
 def _words(
@@ -76,20 +74,20 @@ def _words(
 ) -> Text:
     """Write an exchange's line; `most` is how much of its call or path is shown."""
     call, project, who = columns
-    about_it, asked = printable(about(exchange, projects)), _asked(exchange)
+    cells = exchange_cells(exchange, projects)
+    about, asked = printable(cells.about), printable(cells.asked)
     if most is not None and len(asked) > most:
         asked = f"{asked[: most - 1]}…"
     head = Text(overflow="fold")
-    head.append(f"{'#' + str(exchange['n']):>5} ", "dim")
-    head.append(f"{exchange['at'][11:23]}  ", "dim")
-    head.append(f"{exchange['status'] or '---'} ", status_style(exchange))
-    head.append(f"{exchange['method'][:7]:<5}")
+    head.append(f"{cells.number:>5} ", "dim")
+    head.append(f"{cells.at[11:23]}  ", "dim")
+    head.append(f"{cells.status} ", status_style(exchange))
+    head.append(f"{cells.method[:7]:<5}")
     head.append(f"{asked:<{call}}", "bold")
-    head.append(f"  {about_it:<{project}}" if about_it or project else "")
-    head.append(f"  {printable(exchange['who'] or 'nobody'):<{who}}", "blue")
-    head.append(f"  {exchange['duration_us'] / 1000:.2f} ms" if took else "", "dim")
-    told = answer_words(exchange)
-    head.append(f"  {printable(told)}" if told else "", status_style(exchange))
+    head.append(f"  {about:<{project}}" if about or project else "")
+    head.append(f"  {printable(cells.who or 'nobody'):<{who}}", "blue")
+    head.append(f"  {cells.took}" if took else "", "dim")
+    head.append(f"  {printable(cells.answer)}" if cells.answer else "", status_style(exchange))
     return head
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from hosting_emulator_cli.worlds import clock_words
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Why, World
+    from hosting_emulator.sdk import Why, WorldSummary
 
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
 _COLUMNS = ("world", "clock", "now", "pending", "projects", "operations", "commit", "kept")
@@ -73,7 +73,7 @@ def process_panel(pairs: Sequence[tuple[str, object]]) -> Panel:
     )
 
 
-def world_table(worlds: Sequence[World], room: int) -> Table:
+def world_table(worlds: Sequence[WorldSummary], room: int) -> Table:
     """Show worlds: their clocks, what is in them, and whether they are kept.
 
     In a `room` of less than _ROOMY columns the counts are left out, so that names and words are not cut.
@@ -89,7 +89,7 @@ def world_table(worlds: Sequence[World], room: int) -> Table:
     return table
 
 
-def _cells(world: World) -> dict[str, Text]:
+def _cells(world: WorldSummary) -> dict[str, Text]:
     clock, counts = world["clock"], world["counts"]
     return {
         "world": Text(world["name"], "bold"),

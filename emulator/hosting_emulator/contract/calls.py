@@ -17,6 +17,18 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import RESOURCES
 
 Subject = Literal["project", "organization", "operation"]
+#: The names of the calls, for those who type them: editors offer them, and the rows below must have them.
+CallName = Literal[
+    "set_project_powered_by_flag",
+    "initialize_managed_source",
+    "create_user_api_key",
+    "apply_project_domains",
+    "get_dns_authorization",
+    "list_deployments",
+    "create_dev_access_ticket",
+    "read_database_compute",
+    "get_operation",
+]
 
 #: Codes that any call may answer with.
 COMMON_CODES = (
@@ -73,7 +85,7 @@ class CallSpec:
     `place` is where in the contract it stands; `query_clause` and `body_clause` are its words there.
     """
 
-    call_id: str
+    call_id: CallName
     method: str
     path: str
     subject: Subject
@@ -332,8 +344,10 @@ _ROWS = (
 )
 
 #: Every call, by call_id, in the contract's order; and those whose address it gives.
-ALL_CALLS = {spec.call_id: spec for spec in _ROWS}
-CALLS = {call_id: spec for call_id, spec in ALL_CALLS.items() if spec.path_from is None}
+ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in _ROWS}
+CALLS: dict[str, CallSpec] = {
+    call_id: spec for call_id, spec in ALL_CALLS.items() if spec.path_from is None
+}
 GET_OPERATION = ALL_CALLS["get_operation"]
 
 
@@ -376,7 +390,7 @@ class CallTable:
             replace(spec, path=getattr(assumptions, spec.path_from)) if spec.path_from else spec
             for spec in _ROWS
         )
-        self.by_id = {spec.call_id: spec for spec in self.specs}
+        self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
         # By the place of the id and the segments around it: what may stand behind the id, and the
         # calls there by method.
         self._shapes: dict[tuple[int, tuple[str, ...]], dict[str, dict[str, CallSpec]]] = {}

@@ -279,7 +279,7 @@ def arm(
             f"{point.request} is answered {request.status} in the clean run: nothing is committed "
             "that a fault could come after; write before_commit"
         )
-    return client.add_fault(fault_at(point, request), world)["id"]
+    return client.add_fault(fault_at(point, request), world).id
 
 
 def observe(
@@ -323,7 +323,7 @@ def _sizes(client: ControlClient, world: str, exchanges: Sequence[Exchange]) -> 
 
 def _hits(client: ControlClient, world: str, fault: str) -> int:
     try:
-        return client.fault(fault, world)["hits"]
+        return client.fault(fault, world).hits
     except ControlRefused as refused:
         if refused.status == 404:  # the client was at the control API itself, and removed it
             return 0

@@ -14,7 +14,7 @@ from hosting_emulator.replay.pages import CutPages
 from hosting_emulator.replay.record import Answered, Record, Recorded
 from hosting_emulator.replay.sending import Sender
 from hosting_emulator.replay.worlds import ids_of
-from hosting_emulator.sdk import ControlClient, World
+from hosting_emulator.sdk import ControlClient, WorldSummary
 
 #: How exactly moments are compared where time runs by itself, or ran so elsewhere; in milliseconds.
 _ABOUT_MS = 5000
@@ -65,7 +65,7 @@ class Options:
 
 
 def replay(
-    control: ControlClient, record: Record, world: World, options: Options | None = None
+    control: ControlClient, record: Record, world: WorldSummary, options: Options | None = None
 ) -> Report:
     """Send all of a record's requests to a world, in their order. Raises ControlError."""
     options = options or Options()
@@ -83,7 +83,7 @@ class Replaying:
     """One replay on its way: the names it has learnt, the time it has come to."""
 
     def __init__(
-        self, control: ControlClient, record: Record, world: World, options: Options
+        self, control: ControlClient, record: Record, world: WorldSummary, options: Options
     ) -> None:
         self._control = control
         self._world = world

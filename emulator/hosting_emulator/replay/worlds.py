@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hosting_emulator.replay.record import Record
-from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, World
+from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _begun(control: ControlClient, record: Record, beginning: Beginning) -> Host
     )
 
 
-def ids_of(world: World) -> dict[str, dict[str, str]]:
+def ids_of(world: WorldSummary) -> dict[str, dict[str, str]]:
     """Return a world's ids by alias, for each of the tables that a record has too."""
     return {
         "organizations": {found["alias"]: found["id"] for found in world["organizations"]},

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from hosting_emulator.sdk.answers import Advanced, Clock, ClockMode, ClockRequest
 from hosting_emulator.sdk.control import ControlClient
+from hosting_emulator.sdk.records import ClockMode, ClockRequest, ClockState
 
 Duration = str | timedelta | float
 """A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
@@ -30,17 +30,17 @@ class WorldClock:
     @property
     def now(self) -> str:
         """World time, as an RFC 3339 timestamp in UTC."""
-        return self._read()["now"]
+        return self._read().now
 
     @property
     def mode(self) -> ClockMode:
         """`real`, `frozen`, `scaled` or `skip`."""
-        return self._read()["mode"]
+        return self._read().mode
 
     @property
     def next_due_at(self) -> str | None:
         """When the next event is due, as an RFC 3339 timestamp; None if nothing is."""
-        return self._read()["next_due_at"]
+        return self._read().next_due_at
 
     # --- Moving ------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ class WorldClock:
         `by` is text such as `10m`, `90d` or `PT10M`, a timedelta, or seconds. To the millisecond.
         Raises ValueError for a negative span, ControlRefused for text that is no span.
         """
-        return self._move(by=duration_text(by))
+        return self._move(by=_duration_text(by))
 
     def advance_to(self, moment: str | datetime) -> str:
         """Move time forward to a moment, and return what time it is then.
@@ -58,7 +58,7 @@ class WorldClock:
         `moment` is an RFC 3339 timestamp or a datetime with a time zone (ValueError without one).
         Raises ControlRefused (409) for a moment that is past.
         """
-        return self._move(to=timestamp_text(moment))
+        return self._move(to=_timestamp_text(moment))
 
     def until(self, operation: OperationLike) -> str:
         """Move time forward until an operation has ended, and return the state it ended in.
@@ -68,7 +68,7 @@ class WorldClock:
         """
         operation_id = id_of(operation)
         self._move(until_operation=operation_id)
-        return self._control.why(operation_id, self._world)["state"]
+        return self._control.why(operation_id, self._world).state
 
     # --- Changing how it runs ----------------------------------------------------------------
 
@@ -95,16 +95,14 @@ class WorldClock:
             clock["rate"] = rate
         self._control.set_clock(self._world, clock=clock)
 
-    def _read(self) -> Clock:
+    def _read(self) -> ClockState:
         return self._control.clock(self._world)
 
     def _move(self, **how: str) -> str:
-        moved: Advanced = self._control.advance(self._world, **how)
-        return moved["now"]
+        return self._control.advance(self._world, **how).now
 
 
-def duration_text(span: Duration) -> str:
-    """Write a span of time as the control API takes it. Raises ValueError for a negative one."""
+def _duration_text(span: Duration) -> str:
     if isinstance(span, str):
         return span
     ms = span / timedelta(milliseconds=1) if isinstance(span, timedelta) else span * 1000
@@ -113,8 +111,7 @@ def duration_text(span: Duration) -> str:
     return f"{round(ms)}ms"
 
 
-def timestamp_text(moment: str | datetime) -> str:
-    """Write a moment as the control API takes it. Raises ValueError for one without a time zone."""
+def _timestamp_text(moment: str | datetime) -> str:
     if isinstance(moment, str):
         return moment
     if moment.tzinfo is None:
@@ -128,6 +125,6 @@ def id_of(operation: OperationLike) -> str:
         return operation
     found = operation.get("id")
     if not isinstance(found, str):
-        said = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
-        raise ValueError(f"this is no operation, for it has no id: {said}")
+        what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
+        raise ValueError(f"this is no operation, for it has no id: {what}")
     return found

@@ -5,21 +5,52 @@ For tests and scripts, with pytest or without. It goes through the control API l
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from hosting_emulator.sdk.addresses import read_address, read_control_token
-from hosting_emulator.sdk.answers import ClockMode, ClockRequest, World
-from hosting_emulator.sdk.beginning import begin_world
+from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
+from hosting_emulator.sdk.conduct import WorldConduct
+from hosting_emulator.sdk.connection import (
+    ControlRefused,
+    EmulatorUnreachable,
+    read_address,
+    read_control_token,
+)
 from hosting_emulator.sdk.control import ControlClient
-from hosting_emulator.sdk.errors import ControlRefused, EmulatorUnreachable
-from hosting_emulator.sdk.happening import Happening
-from hosting_emulator.sdk.varying import VaryLike
+from hosting_emulator.sdk.fresh import (
+    ClockLike,
+    ScenarioLike,
+    VaryLike,
+    asked_variation,
+    clock_request,
+    read_vary,
+    scenario_fields,
+)
+from hosting_emulator.sdk.records import (
+    CommitEntry,
+    FaultState,
+    JsonObject,
+    SnapshotEntry,
+    VariationState,
+    Why,
+    WorldSummary,
+)
+from hosting_emulator.sdk.report import report_text
+from hosting_emulator.sdk.requests import Requests
+from hosting_emulator.sdk.text import Aliases, NoSuchName
+
+if TYPE_CHECKING:
+    from hosting_emulator.contract.calls import CallName
+
+Phase: TypeAlias = Literal["before_commit", "after_commit"]
+#: A test may move time far; its tokens should not expire unless it asks for that.
+_TEN_YEARS_S = 10 * 365 * 86_400
 
 
-class HostingEmulator(Happening):
+class HostingEmulator:
     """A world: where it answers, who may ask, what is in it, and what happens to it.
 
     Made by `connect` or `fresh`, or given by the pytest plugin. What the emulator refuses is a
@@ -27,19 +58,51 @@ class HostingEmulator(Happening):
     Threads may share a handle. `with` closes it at its end.
     """
 
+    control: ControlClient
+    """The control API's client, for everything that has no method here."""
+    name: str
+    """The world's name."""
+    base_url: str
+    """What goes before `/v1/…` for this world."""
+    control_url: str
+    """Where the control API has this world."""
+    projects: Aliases
+    """Ids of projects by alias."""
+    organizations: Aliases
+    """Ids of organizations by alias."""
+    people: Aliases
+    """Ids of people by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
+    clock: WorldClock
+    """World time: `now`, `advance`, `until`, `freeze`, …"""
+
     def __init__(
         self,
         control: ControlClient,
-        world: World,
+        world: WorldSummary,
         *,
         throw_away: bool = False,
         own_connection: bool = False,
     ) -> None:
         """Hold a world by its summary; `close` deletes a `throw_away` one."""
-        super().__init__(control, world)
+        self.control = control
         self._throw_away = throw_away
         self._own_connection = own_connection
         self._forks: list[HostingEmulator] = []
+        self._take_over(world)
+        self.clock = WorldClock(control, self.name)
+
+    def _take_over(self, world: WorldSummary) -> None:
+        """Take over what a summary says; tokens of an earlier past may be refused by now."""
+        self.name = world.name
+        self.base_url = world.base_url
+        self.control_url = world.control_url
+        self.projects = Aliases("project", [(p["alias"], p["id"]) for p in world.projects])
+        self.organizations = Aliases(
+            "organization", [(o["alias"], o["id"]) for o in world.organizations]
+        )
+        self.people = Aliases("person", [(p["alias"], p["id"]) for p in world.people])
+        self._homes: dict[str, str] = {p["id"]: p["organization_id"] for p in world.projects}
+        self._tokens: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return f"<HostingEmulator {self.name!r} at {self.base_url}>"
@@ -65,19 +128,22 @@ class HostingEmulator(Happening):
         if world is not None and named is not None and url is not None and world != named:
             raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
         own = control is not url
-        with _closing_on_error(control, own):
+        try:
             return cls(control, control.world(world or named or "default"), own_connection=own)
+        except BaseException:
+            if own:
+                control.close()
+            raise
 
     @classmethod
     def fresh(
         cls,
         url: str | ControlClient | None = None,
         *,
-        scenario: str | Path | None = None,
-        document: Mapping[str, Any] | None = None,
+        scenario: ScenarioLike | None = None,
         document_name: str = "(inline)",
         state: Mapping[str, Any] | None = None,
-        clock: ClockMode | ClockRequest | None = None,
+        clock: ClockLike | None = None,
         seed: str | None = None,
         assumptions: Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -87,31 +153,39 @@ class HostingEmulator(Happening):
     ) -> Self:
         """Make a world that closing deletes. `url` and `control_token` as for `connect`.
 
-        It begins as the default world, its clock frozen; or as a `scenario`: a name of the library
-        or the path of a `.yaml`, `.yml` or `.json` file; or as a scenario's `document`, which may
-        leave out name and description and which errors call `document_name`; or as an exported
-        `state`. `clock` is a mode or `{mode, rate}`. `clock` and `assumptions` are laid over a
-        scenario's. `vary` is a seed that its answers vary by, at the points in `vary_only` or at
-        all, or both as a scenario writes them; HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY
-        hold where it is not given. Raises ValueError for what is no seed; ControlRefused, with
-        `file:line:column`, for a scenario that is wrong.
+        It begins as the default world, its clock frozen; or as a `scenario`: a name of the library,
+        the path of a file, or a document, which may leave out name and description and which errors
+        call `document_name`; or as an exported `state`. `clock` is `frozen`, `real`, `skip`,
+        `scaled:60` or `{mode, rate}`. `clock` and `assumptions` are laid over a scenario's. `vary` is
+        a seed that its answers vary by, at the points in `vary_only` or at all, or both as a scenario
+        writes them; HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not given.
+        Raises ValueError for what cannot be read; ControlRefused, with `file:line:column`, for a
+        scenario that is wrong.
         """
+        if scenario is not None and state is not None:
+            raise ValueError("a world begins in one way: give scenario or state")
+        fields = scenario_fields(scenario, document_name)
+        varied_by, only = asked_variation(vary, vary_only)
+        if clock is None and scenario is None and state is None:
+            clock = "frozen"
         control, _ = _reach(url, control_token)
         own = control is not url
-        with _closing_on_error(control, own):
-            world = begin_world(
-                control,
-                name=name,
-                scenario=scenario,
-                document=document,
-                document_name=document_name,
-                state=state,
-                clock=clock,
+        try:
+            world = control.create_world(
+                name,
+                ephemeral=True,
+                clock=None if clock is None else clock_request(clock),
                 seed=seed,
                 assumptions=assumptions,
-                vary=vary,
-                vary_only=vary_only,
+                state=state,
+                vary=varied_by,
+                only=only,
+                **fields,
             )
+        except BaseException:
+            if own:
+                control.close()
+            raise
         return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
@@ -131,7 +205,9 @@ class HostingEmulator(Happening):
             self._forks.pop().close()
         if self._throw_away:
             self._throw_away = False
-            _delete(self.control, self.name)
+            # Gone already, or gone with its emulator: that is what was wanted.
+            with suppress(EmulatorUnreachable), _gone_is_fine():
+                self.control.delete_world(self.name)
         if self._own_connection:
             self.control.close()
 
@@ -140,6 +216,321 @@ class HostingEmulator(Happening):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    # --- What is in it, and who may ask ------------------------------------------------------
+
+    @property
+    def project(self) -> str:
+        """The id of the project `shop`, or else of the first. NoSuchName if there is none."""
+        return self._showcase(self.projects, "shop", "project")
+
+    @property
+    def organization(self) -> str:
+        """The id of `acme`, or else of the project's organization, or else of the first."""
+        if "acme" not in self.organizations and self.projects:
+            return self._homes[self.project]
+        return self._showcase(self.organizations, "acme", "organization")
+
+    def _showcase(self, ids: Aliases, alias: str, kind: str) -> str:
+        if not ids:
+            raise NoSuchName(f"world {self.name} has no {kind}")
+        return ids[alias] if alias in ids else next(iter(ids.values()))
+
+    def url(self, path: str, /, *, project: str | None = None) -> str:
+        """Return the whole URL of a path of this world, such as `/v1/projects/{project}/domains`.
+
+        In the path `{project}` stands for a project's id and `{organization}` for that of its
+        organization: `project`, by alias, or else the ones of the attributes of these names. Raises
+        ValueError for a path that does not begin with `/`, NoSuchName for an unknown project.
+        """
+        if not path.startswith("/"):
+            raise ValueError(f"a path begins with /, as in /v1/projects: not {path[:80]!r}")
+        if "{project}" in path:
+            wanted = self.project if project is None else self.projects[project]
+            path = path.replace("{project}", wanted)
+        if "{organization}" in path:
+            home = self.organization if project is None else self._homes[self.projects[project]]
+            path = path.replace("{organization}", home)
+        return self.base_url + path
+
+    def token(
+        self,
+        who: str = "owner",
+        *,
+        organization: str | None = None,
+        interactive: bool = True,
+        expires_in_seconds: int | None = None,
+    ) -> str:
+        """Return an access token for a person, by alias or id.
+
+        `organization`, an alias or id, is the person's own unless given. A token that is not
+        `interactive` carries no sign-in. It lives ten years of world time unless told otherwise
+        (1 second to ten years). Raises ControlRefused for whoever does not exist (404).
+        """
+        plain = organization is None and interactive and expires_in_seconds is None
+        if plain and who in self._tokens:
+            return self._tokens[who]
+        made = self.control.token(
+            who,
+            world=self.name,
+            organization=organization,
+            interactive=interactive,
+            expires_in_seconds=_TEN_YEARS_S if expires_in_seconds is None else expires_in_seconds,
+        )
+        if plain:
+            self._tokens[who] = made.access_token
+        return made.access_token
+
+    def headers(self, who: str = "owner", *, key: str | None = None) -> dict[str, str]:
+        """Return a person's Authorization header, and with `key` the Idempotency-Key."""
+        headers = {"Authorization": f"Bearer {self.token(who)}"}
+        return headers if key is None else {**headers, "Idempotency-Key": key}
+
+    def api_key(
+        self,
+        who: str = "owner",
+        *,
+        name: str | None = None,
+        organization: str | None = None,
+        permissions: Sequence[str] | None = None,
+    ) -> str:
+        """Make a user API key without a call of the contract, and return its value.
+
+        `organization` is the person's own unless given, `permissions` are all that it has. It
+        expires after 90 days of world time.
+        """
+        made = self.control.create_api_key(
+            who, world=self.name, name=name, organization=organization, permissions=permissions
+        )
+        return str(made["value"])
+
+    # --- Failures on demand ------------------------------------------------------------------
+
+    def fault(
+        self,
+        effect: str | None = None,
+        *,
+        call: CallName | None = None,
+        project: str | None = None,
+        principal: str | None = None,
+        method: str | None = None,
+        path: str | None = None,
+        header: dict[str, str] | None = None,
+        times: int | None = None,
+        skip_first: int | None = None,
+        every: int | None = None,
+        probability: float | None = None,
+        from_: str | None = None,
+        until: str | None = None,
+        ttl: str | None = None,
+        phase: Phase | None = None,
+        **options: Any,
+    ) -> ArmedFault:
+        """Arm a fault in this world; `with` disarms it at its end.
+
+        Written by its effect's name, with the effect's options and the rule side by side:
+        `fault("abort", code="rate_limited", call="list_deployments", times=2)`; or as in a
+        scenario: `fault(abort={"code": "rate_limited"}, times=2)`. What is wrong is refused now
+        (ControlRefused), naming the nearest.
+        """
+        rule = {
+            "call": call,
+            "project": project,
+            "principal": principal,
+            "method": method,
+            "path": path,
+            "header": header,
+            "times": times,
+            "skip_first": skip_first,
+            "every": every,
+            "probability": probability,
+            "from": from_,
+            "until": until,
+            "ttl": ttl,
+            "phase": phase,
+        }
+        options = {name: value for name, value in options.items() if value is not None}
+        document = {
+            **(options if effect is None else {effect: options}),
+            **{name: value for name, value in rule.items() if value is not None},
+        }
+        return ArmedFault(self.control, self.name, self.control.add_fault(document, self.name))
+
+    @property
+    def faults(self) -> list[ArmedFault]:
+        """The armed faults, in the order in which they are tried."""
+        return [ArmedFault(self.control, self.name, f) for f in self.control.faults(self.name)]
+
+    def clear_faults(self) -> int:
+        """Disarm all faults, and return how many there were."""
+        return self.control.clear_faults(self.name)
+
+    def intervene(self, word: str, /, **fields: Any) -> str:
+        """Change this world from outside the contract, and return what was done in one sentence.
+
+        Such as `intervene("stick_operation", project="shop")`. What makes no sense is refused with
+        ControlRefused, and nothing is changed.
+        """
+        return str(self.control.intervene(word, fields, self.name)["said"])
+
+    # --- Other answers that the contract allows ----------------------------------------------
+
+    @property
+    def variation(self) -> VariationState | None:
+        """How this world's answers vary: seed, points, and what has varied so far; None: not."""
+        return self.control.variation(self.name)
+
+    def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> VariationState:
+        """Answer differently from now on wherever the contract leaves freedom, as the seed draws.
+
+        `only` confines that to some points; `seed` may be both, as a scenario writes them. Raises
+        ValueError for what is no seed, ControlRefused for a point that there is not.
+        """
+        text, points = read_vary(seed, only)
+        return self.control.vary(text, self.name, only=points)
+
+    def unvary(self) -> None:
+        """Answer as usual again."""
+        self.control.unvary(self.name)
+
+    # --- What happened -----------------------------------------------------------------------
+
+    @property
+    def requests(self) -> Requests:
+        """The requests that reached this world: to iterate, to filter, to assert on."""
+        return Requests(self.control, self.name, self.base_url, self.people, self.projects)
+
+    def why(self, operation: OperationLike) -> Why:
+        """Explain why an operation, given by id or document, is where it is; `str()` reads well."""
+        return self.control.why(id_of(operation), self.name)
+
+    def report(self, *, requests: int = 20, color: bool = False) -> str:
+        """Tell this world's story: clock, last requests with why, pending operations, faults."""
+        return report_text(self.control.report(self.name, requests=requests), color=color)
+
+    @property
+    def conduct(self) -> WorldConduct:
+        """How the client behaved: `assert_clean()`, `findings()`, `report()`."""
+        return WorldConduct(self.control, self.name)
+
+    # --- Going back --------------------------------------------------------------------------
+
+    def snapshot(self) -> WorldSnapshot:
+        """Keep this world as it is now; `with` goes back to it at its end."""
+        return WorldSnapshot(self, self.control.snapshot(self.name))
+
+    def restore(self, snapshot: WorldSnapshot) -> None:
+        """Put state, clock, faults and assumptions back; the request log goes on."""
+        self._take_over(self.control.restore_snapshot(snapshot.id, self.name))
+
+    @property
+    def history(self) -> list[CommitEntry]:
+        """The last commits that are kept, oldest first, each with what made it; at most 1,000."""
+        return self.control.history(self.name, limit=1000)[::-1]
+
+    def rewind(self, commit: int) -> None:
+        """Put back the state after a commit of `history`; the request log goes on."""
+        self._take_over(self.control.rewind(commit, self.name))
+
+    def reset(self) -> None:
+        """Put the world back to how it began, its request log emptied."""
+        self._take_over(self.control.reset(self.name))
+
+    def export(self, path: str | Path | None = None) -> JsonObject:
+        """Return the whole state as one document, and write it to `path` if given.
+
+        `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again.
+        """
+        state = self.control.export_state(self.name)
+        if path is not None:
+            Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+        return state
+
+
+class ArmedFault:
+    """A fault that was armed. `id` is its id in its world; the end of a `with` block disarms it."""
+
+    def __init__(self, control: ControlClient, world: str, armed: FaultState) -> None:
+        self._control = control
+        self._world = world
+        self.id = armed.id
+
+    def __repr__(self) -> str:
+        return f"<ArmedFault {self.id!r} of {self._world!r}>"
+
+    @property
+    def seen(self) -> int:
+        """How many requests it has matched by now."""
+        return self.now.seen
+
+    @property
+    def hits(self) -> int:
+        """How many requests it has acted on by now."""
+        return self.now.hits
+
+    @property
+    def spent(self) -> bool:
+        """Whether it can act no more."""
+        return self.now.spent
+
+    @property
+    def now(self) -> FaultState:
+        """The fault as it now is, with all its counts. Raises ControlRefused once removed."""
+        return self._control.fault(self.id, self._world)
+
+    def remove(self) -> None:
+        """Disarm it. Raises ControlRefused when it is not armed any more."""
+        self._control.remove_fault(self.id, self._world)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with _gone_is_fine():  # it was removed inside, or its world was reset
+            self.remove()
+
+
+class WorldSnapshot:
+    """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
+
+    Going back puts state, clock, faults and assumptions back; the request log goes on. At the end
+    of a `with` block the world goes back and the snapshot is forgotten. Otherwise it lives as long
+    as its world.
+    """
+
+    def __init__(self, emulator: HostingEmulator, kept: SnapshotEntry) -> None:
+        self._emulator = emulator
+        self.id = kept.id
+        self.commit = kept.commit
+        self.at = kept.at
+
+    def __repr__(self) -> str:
+        return f"<WorldSnapshot {self.id!r} of {self._emulator.name!r} at {self.at}>"
+
+    def restore(self) -> None:
+        """Put the world back as it was, as often as you like. Raises ControlRefused if forgotten."""
+        self._emulator.restore(self)
+
+    def forget(self) -> None:
+        """Let go of it; a forgotten one is no error."""
+        with _gone_is_fine():
+            self._emulator.control.delete_snapshot(self.id, self._emulator.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.restore()
+        self.forget()
+
+
+@contextmanager
+def _gone_is_fine() -> Iterator[None]:
+    try:
+        yield
+    except ControlRefused as refused:
+        if refused.status != 404:
+            raise
 
 
 def _reach(
@@ -151,23 +542,3 @@ def _reach(
     address = read_address(url)
     token = read_control_token(control_token)
     return ControlClient(address.control_url, token=token), address.world
-
-
-@contextmanager
-def _closing_on_error(control: ControlClient, own: bool) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if own:
-            control.close()
-        raise
-
-
-def _delete(control: ControlClient, world: str) -> None:
-    # Gone already, or gone with its emulator: that is what was wanted.
-    with suppress(EmulatorUnreachable):
-        try:
-            control.delete_world(world)
-        except ControlRefused as refused:
-            if refused.status != 404:
-                raise

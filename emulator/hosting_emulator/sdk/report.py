@@ -1,22 +1,20 @@
 """A world's story as text, short enough to stand below a failed test.
 
-It is written from the control API's report document alone, wherever that has travelled, and makes
-do with whatever parts of it are there.
+It is written from the control API's report document alone, wherever that has travelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from hosting_emulator.sdk.conduct_text import finding_lines, summary
-from hosting_emulator.sdk.varying import variation_lines
-from hosting_emulator.sdk.wording import aligned, answered, asked, counted, one_line
+from hosting_emulator.sdk.conduct import finding_lines, summary
+from hosting_emulator.sdk.text import aligned, counted, exchange_row, one_line, painted
 
 Document = Mapping[str, Any]
-_Paint = Callable[[str, str], str]
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
 _OPERATIONS = 3
 _FAULTS = 5
 _FINDINGS = 5
@@ -26,183 +24,120 @@ _WIDEST_WHY = 110
 _WIDEST_VARIED = 1000
 #: What every armed fault has; the rest is its effect and what it matches.
 _COUNTS = frozenset("id order phase armed_at seen hits spent".split())
-_RULE = frozenset("call project principal method path header times skip_first every".split()) | {
-    "probability",
-    "from",
-    "until",
-}
 
 
 def report_text(document: Document, *, color: bool = False) -> str:
     """Write a report document (`ControlClient.report`) as text of about 40 lines at most.
 
-    `color` adds ANSI colours. Parts that are missing are left out; nothing is raised for them.
+    `color` adds ANSI colours. With `conduct` in the document, it ends with what was found.
     """
-    paint = _painted if color else _plain
+    bold = partial(painted, "bold", color=color)
+    findings = (document.get("conduct") or {}).get("findings") or ()
     lines = [
-        *_head(document, paint),
-        *_requests(document.get("requests") or {}, paint),
-        *_operations(document.get("operations") or (), paint),
-        *_faults(document.get("faults") or (), paint),
-        *_conduct((document.get("conduct") or {}).get("findings") or (), paint),
+        *(f"{bold(name.ljust(7))}  {text}" for name, text in _head(document)),
+        *_requests(document["requests"], color),
+        *_operations(document["operations"], color),
+        *_faults(document["faults"], color),
     ]
+    if findings:
+        lines += [bold(f"conduct: {summary(findings)}"), *finding_lines(findings[:_FINDINGS])]
     return "\n".join(lines)
 
 
-def _plain(_: str, text: str) -> str:
-    return text
-
-
-def _painted(style: str, text: str) -> str:
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if text else text
-
-
-# --- The world and its clock -----------------------------------------------------------------
-
-
-def _head(document: Document, paint: _Paint) -> list[str]:
-    rows = [("world", _world(document)), ("clock", _clock(document.get("clock") or {}))]
-    changed = document.get("assumptions") or {}
+def _head(document: Document) -> list[tuple[str, str]]:
+    clock, changed = document["clock"], document["assumptions"]
+    scenario = f", scenario {document['scenario']}" if document["scenario"] else ""
+    world = f"{document['world']} at {document['base_url']}{scenario}, commit {document['commit']}"
+    rate = f" at {clock['rate']}x" if clock["mode"] == "scaled" else ""
+    time = f"{clock['mode']}{rate}, {clock['now']}"
+    if clock["next_due_at"]:
+        time += (
+            f"; {counted(clock['pending'], 'event')} to come, the next at {clock['next_due_at']}"
+        )
+    rows = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
     if changed:
-        rows.append(("assumed", ", ".join(f"{name}={_brief(v)}" for name, v in changed.items())))
-    lines = [
-        f"{paint('bold', name.ljust(7))}  {one_line(text, _WIDEST)}" for name, text in rows if text
+        text = ", ".join(f"{name}={_brief(value)}" for name, value in changed.items())
+        rows.append(("assumed", one_line(text, _WIDEST)))
+    # Hardly cut: it is what is needed to see the same failure again.
+    varied = variation_lines(document["variation"]) if document.get("variation") else ()
+    return rows + [(name, one_line(text, _WIDEST_VARIED)) for name, text in varied]
+
+
+def variation_lines(variation: Document) -> list[tuple[str, str]]:
+    """Say how a world's answers varied and how to have that again, as rows: a word and its text."""
+    seed, only = shlex.quote(variation["seed"]), variation["only"] or ()
+    points = ", ".join(variation["varied"]) or "nothing yet"
+    confined = f", confined to {', '.join(only)}" if only else ""
+    again = f"--vary {seed}{''.join(f' --only {point}' for point in only)}"
+    pytest = f"--hosting-emulator-vary={seed}"
+    if only:
+        pytest += f" --hosting-emulator-vary-only={','.join(only)}"
+    return [
+        ("varied", f"by seed {variation['seed']}{confined}: {points}"),
+        ("again", f"{again} (start, exec), or {pytest} (pytest)"),
     ]
-    # Not cut: it is what is needed to see the same failure again.
-    return lines + [
-        f"{paint('bold', name.ljust(7))}  {one_line(text, _WIDEST_VARIED)}"
-        for name, text in variation_lines(document.get("variation") or {})
-        if document.get("variation")
-    ]
 
 
-def _world(document: Document) -> str:
-    parts = [str(document.get("world") or "?")]
-    if document.get("base_url"):
-        parts.append(f"at {document['base_url']}")
-    if document.get("scenario"):
-        parts.append(f"scenario {document['scenario']}")
-    if document.get("commit") is not None:
-        parts.append(f"commit {document['commit']}")
-    return f"{' '.join(parts[:2])}{''.join(f', {part}' for part in parts[2:])}"
-
-
-def _clock(clock: Document) -> str:
-    if not clock:
-        return ""
-    rate = f" at {clock.get('rate', '?')}x" if clock.get("mode") == "scaled" else ""
-    text = f"{clock.get('mode') or '?'}{rate}, {clock.get('now') or '?'}"
-    if clock.get("next_due_at"):
-        text += f"; {counted(clock.get('pending') or 1, 'event')} to come, the next at "
-        text += str(clock["next_due_at"])
-    return text
-
-
-# --- Requests --------------------------------------------------------------------------------
-
-
-def _requests(requests: Document, paint: _Paint) -> list[str]:
-    items = list(requests.get("items") or ())[-_REQUESTS:]
-    total = requests.get("total") or len(items)
+def _requests(requests: Document, color: bool) -> list[str]:
+    items, total = requests["items"][-_REQUESTS:], requests["total"]
     if not items:
-        return [paint("bold", "no requests")]
+        return [painted("bold", "no requests", color=color)]
     left = f", the last {len(items)}" if total > len(items) else ""
-    table = aligned([_request_row(item) for item in items])
-    return [
-        paint("bold", f"{counted(total, 'request')}{left}"),
-        *(_request_line(line, item, paint) for line, item in zip(table, items, strict=True)),
-    ]
+    lines = [painted("bold", f"{counted(total, 'request')}{left}", color=color)]
+    table = aligned([[*exchange_row(item), _reason(item)] for item in items])
+    for line, item in zip(table, items, strict=True):
+        if item["lost"] or item["status"] >= 500:
+            lines.append(painted("red", line, color=color))
+        else:
+            lines.append(painted("yellow", line, color=color) if item["status"] >= 400 else line)
+    return lines
 
 
-def _request_row(item: Document) -> list[str]:
-    return [
-        f"  #{item.get('n', '?')}",
-        asked(item.get("method") or "?", item.get("call"), item.get("path") or "?"),
-        str(item.get("who") or "-"),
-        _answered(item),
-        _why(item),
-    ]
+def _reason(item: Document) -> str:
+    why = item["why"] or ([item["problem"]["detail"]] if item["problem"] else [])
+    return f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
 
 
-def _answered(item: Document) -> str:
-    code = item.get("code") or (item.get("problem") or {}).get("code")
-    return answered(item.get("status") or 0, code, item.get("lost"), bool(item.get("replayed")))
-
-
-def _why(item: Document) -> str:
-    said = [str(sentence) for sentence in item.get("why") or ()]
-    if not said and item.get("problem"):
-        said = [str(item["problem"].get("detail") or "")]
-    return f"— {one_line('; '.join(said), _WIDEST_WHY)}" if any(said) else ""
-
-
-def _request_line(line: str, item: Document, paint: _Paint) -> str:
-    status = item.get("status") or 0
-    if item.get("lost") or status >= 500:
-        return paint("red", line)
-    return paint("yellow", line) if status >= 400 else line
-
-
-# --- Operations and faults -------------------------------------------------------------------
-
-
-def _operations(operations: Sequence[Document], paint: _Paint) -> list[str]:
+def _operations(operations: Sequence[Document], color: bool) -> list[str]:
     if not operations:
         return []
-    lines = [paint("bold", f"{counted(len(operations), 'operation')} not ended")]
-    for told in operations[:_OPERATIONS]:
-        phase = told.get("phase")
-        where = f" ({phase})" if phase and phase != told.get("state") else ""
+    lines = [painted("bold", f"{counted(len(operations), 'operation')} not ended", color=color)]
+    for one in operations[:_OPERATIONS]:
+        where = f" ({one['phase']})" if one["phase"] != one["state"] else ""
         lines.append(
-            f"  {told.get('operation', '?')}  {told.get('kind', '?')} of {told.get('project', '?')}"
-            f" is {told.get('state', '?')}{where}"
+            f"  {one['operation']}  {one['kind']} of {one['project']} is {one['state']}{where}"
         )
-        lines += [paint("dim", f"    {one_line(line, _WIDEST)}") for line in _story(told)]
-    if len(operations) > _OPERATIONS:
-        lines.append(f"  … and {len(operations) - _OPERATIONS} more")
-    return lines
+        then = one["next"]
+        story = [f"next, at {then['at']}: {then['what']}"] if then else one["says"][:2]
+        story += [f"try: {command}" for command in one["commands"][:1]]
+        lines += [painted("dim", f"    {one_line(line, _WIDEST)}", color=color) for line in story]
+    return lines + _more(operations, _OPERATIONS)
 
 
-def _story(told: Document) -> list[str]:
-    coming = told.get("next") or {}
-    says = [str(sentence) for sentence in told.get("says") or ()][:2]
-    lines = says if not coming else [f"next, at {coming.get('at', '?')}: {coming.get('what', '?')}"]
-    return [*lines, *(f"try: {command}" for command in list(told.get("commands") or ())[:1])]
-
-
-def _faults(faults: Sequence[Document], paint: _Paint) -> list[str]:
+def _faults(faults: Sequence[Document], color: bool) -> list[str]:
     if not faults:
         return []
-    rows = [_fault_row(fault) for fault in faults[:_FAULTS]]
-    lines = [paint("bold", f"{counted(len(faults), 'fault')} armed"), *aligned(rows)]
-    if len(faults) > _FAULTS:
-        lines.append(f"  … and {len(faults) - _FAULTS} more")
-    return lines
+    head = painted("bold", f"{counted(len(faults), 'fault')} armed", color=color)
+    table = aligned([_fault_row(fault) for fault in faults[:_FAULTS]])
+    return [head, *table, *_more(faults, _FAULTS)]
 
 
-def _conduct(findings: Sequence[Document], paint: _Paint) -> list[str]:
-    if not findings:
-        return []
-    head = f"conduct: {summary(findings)}"
-    return [paint("bold", head), *finding_lines(findings[:_FINDINGS])]
+def _more(things: Sequence[Document], shown: int) -> list[str]:
+    return [f"  … and {len(things) - shown} more"] if len(things) > shown else []
 
 
 def _fault_row(fault: Document) -> list[str]:
-    effect = [name for name in fault if name not in _COUNTS and name not in _RULE]
-    options = [
-        f"{name}={_brief(value)}"
-        for kind in effect
-        if isinstance(fault[kind], Mapping)
-        for name, value in fault[kind].items()
-        if value is not None
-    ]
-    matches = [f"{name}={_brief(fault[name])}" for name in fault if name in _RULE]
-    counts = f"seen {fault.get('seen', '?')}, hits {fault.get('hits', '?')}"
+    written = {name: value for name, value in fault.items() if name not in _COUNTS}
+    # Of what was written, the effect alone is an object, but for the headers that it matches.
+    effect = next(n for n, v in written.items() if isinstance(v, Mapping) and n != "header")
+    options = [f"{n}={_brief(v)}" for n, v in written.pop(effect).items() if v is not None]
+    rule = [f"{name}={_brief(value)}" for name, value in written.items()]
+    counts = f"seen {fault['seen']}, hits {fault['hits']}{', spent' if fault['spent'] else ''}"
     return [
-        f"  {fault.get('id', '?')}",
-        " ".join([*effect, *options]) or "?",
-        " ".join([str(fault.get("phase") or ""), *matches]).strip(),
-        f"{counts}{', spent' if fault.get('spent') else ''}",
+        f"  {fault['id']}",
+        " ".join([effect, *options]),
+        " ".join([fault["phase"], *rule]),
+        counts,
     ]
 
 

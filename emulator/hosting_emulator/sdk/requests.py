@@ -2,20 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Unpack, overload
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator.sdk import telling
-from hosting_emulator.sdk.calls import RequestName
 from hosting_emulator.sdk.control import ControlClient
-from hosting_emulator.sdk.filters import Aliased, Filters, Wanted
-from hosting_emulator.sdk.made import RecordedRequest, recorded_request
-from hosting_emulator.sdk.observed import WholeExchange
-from hosting_emulator.sdk.telling import Count, Log
+from hosting_emulator.sdk.records import Exchange, Headers, Message, WholeExchange
+from hosting_emulator.sdk.text import (
+    Aliases,
+    aligned,
+    answer_text,
+    counted,
+    exchange_row,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from hosting_emulator.contract.calls import CallName
 
 #: How many requests a world remembers.
 CAPACITY = 1000
-_NONE = Count(None, 0)
+#: More rows than these bury what matters; the newest are shown.
+_ROWS = 20
+_NEAREST = 3
+_FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
+#: What a request of the log can be besides a call: a ticket was opened at its dev origin.
+RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
+
+
+class RecordedRequest(Exchange):
+    """A request that reached the world, and its answer.
+
+    Headers and bodies are fetched when first asked for. They are redacted, and bodies longer than
+    16 KiB are cut. Once the log has dropped the request, asking raises ControlRefused (404).
+    """
+
+    def __init__(self, exchange: Exchange, fetch: Callable[[int], WholeExchange]) -> None:
+        super().__init__(exchange, why=tuple(exchange["why"]))
+        self._fetch = fetch
+
+    @property
+    def body(self) -> Any:
+        """The body that was sent: JSON read, other text as it was, None for none."""
+        return Message(self._whole.request).content
+
+    @property
+    def headers(self) -> Headers:
+        """The headers that were sent."""
+        return Headers(self._whole.request.headers)
+
+    @property
+    def answer(self) -> Any:
+        """The body that was answered: JSON read, other text as it was, None for none."""
+        return Message(self._whole.answer).content
+
+    @property
+    def answer_headers(self) -> Headers:
+        """The headers that were answered."""
+        return Headers(self._whole.answer.headers)
+
+    @cached_property
+    def _whole(self) -> WholeExchange:
+        return self._fetch(self.n)
+
+
+class Filters(TypedDict, total=False):
+    """What a request may be told by, beside its call. All that are given must fit.
+
+    `who` and `project` are aliases or ids. `path` is without the world's prefix, and may have `*`
+    for any text. `key` is the Idempotency-Key; `lost` and `failed` are whether it was.
+    """
+
+    who: str
+    project: str
+    operation: str
+    method: str
+    path: str
+    key: str
+    status: int
+    code: str
+    replayed: bool
+    lost: bool
+    failed: bool
 
 
 class Requests(Sequence[RecordedRequest]):
@@ -31,14 +101,16 @@ class Requests(Sequence[RecordedRequest]):
         control: ControlClient,
         world: str,
         base_url: str,
-        aliased: Aliased,
+        people: Aliases,
+        projects: Aliases,
         *,
         after: int = 0,
     ) -> None:
         self._control = control
         self._world = world
         self._base_url = base_url
-        self._aliased = aliased
+        self._people = people
+        self._projects = projects
         self._after = after
 
     # --- Reading -----------------------------------------------------------------------------
@@ -64,22 +136,25 @@ class Requests(Sequence[RecordedRequest]):
     @property
     def total(self) -> int:
         """How many requests there were in all, held or not."""
-        page = self._control.request_page(self._world, limit=1)
-        return max(0, page["total"] - self._after)
+        return max(0, self._control.request_page(self._world, limit=1).total - self._after)
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on."""
-        page = self._control.request_page(self._world, limit=1)
         return Requests(
-            self._control, self._world, self._base_url, self._aliased, after=page["total"]
+            self._control,
+            self._world,
+            self._base_url,
+            self._people,
+            self._projects,
+            after=self._control.request_page(self._world, limit=1).total,
         )
 
     def of(
         self, call: RequestName | None = None, **filters: Unpack[Filters]
     ) -> list[RecordedRequest]:
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
-        wanted = Wanted(call, filters, self._aliased)
-        return [made for made in self._read().held if wanted.fits(made)]
+        meant = RequestFilter(call, filters, self._people, self._projects)
+        return [request for request in self._read().held if not meant.misses(request)]
 
     # --- Asserting ---------------------------------------------------------------------------
 
@@ -99,50 +174,237 @@ class Requests(Sequence[RecordedRequest]):
         they could change fails too, and says so.
         """
         __tracebackhide__ = True  # pytest then shows the test's own line
-        return self._assert(call, filters, _count(times, at_least, at_most))
+        if times is not None:
+            if at_least is not None or at_most is not None:
+                raise TypeError("times is exact: give no at_least or at_most beside it")
+            at_least = at_most = times
+        elif at_least is None and at_most is None:
+            at_least = 1
+        return self._assert(call, filters, _Count(at_least, at_most))
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
         """Assert that no such request was made. Errors as for `assert_made`."""
         __tracebackhide__ = True
-        self._assert(call, filters, _NONE)
+        self._assert(call, filters, _Count(None, 0))
 
     def assert_none_failed(self) -> None:
         """Assert that every request held was answered below 400, and that its answer arrived."""
         __tracebackhide__ = True
         log = self._read()
-        failed = [made for made in log.held if made.failed]
+        failed = [request for request in log.held if request.failed]
         if failed:
-            raise AssertionError(telling.not_all_well(failed, log))
+            raise AssertionError(_failure_text(failed, log))
 
-    def _assert(self, call: str | None, filters: Filters, count: Count) -> list[RecordedRequest]:
+    def _assert(self, call: str | None, filters: Filters, count: _Count) -> list[RecordedRequest]:
         __tracebackhide__ = True
-        wanted = Wanted(call, filters, self._aliased)
+        meant = RequestFilter(call, filters, self._people, self._projects)
         log = self._read()
-        matching = [made for made in log.held if wanted.fits(made)]
+        matching = [request for request in log.held if not meant.misses(request)]
         if not count.allows(len(matching)):
-            raise AssertionError(telling.miscounted(wanted, count, matching, log))
+            raise AssertionError(_miscount_text(meant, count, matching, log))
         if count.most is not None and log.lost:
-            raise AssertionError(telling.untellable(wanted, count, matching, log))
+            raise AssertionError(
+                f"expected {meant.text()} {count.text()}, which cannot be told any more: the log "
+                f"holds the last {counted(len(log.held), 'request')}, {log.lost:,} older ones have "
+                f"left it\nin those it was {_made(len(matching))}; take `requests.from_now()` "
+                "before what you count"
+            )
         return matching
 
-    def _read(self) -> Log:
+    def _read(self) -> _Log:
         page = self._control.request_page(self._world, limit=CAPACITY, trail=False)
         held = [
-            recorded_request(told, self._fetch)
-            for told in reversed(page["items"])
-            if told["n"] > self._after
+            RecordedRequest(exchange, self._fetch)
+            for exchange in reversed(page["items"])
+            if exchange["n"] > self._after
         ]
         full = len(page["items"]) == CAPACITY
-        lost = max(0, page["total"] - self._after - len(held)) if full else 0
-        return Log(self._world, self._base_url, held, lost)
+        lost = max(0, page.total - self._after - len(held)) if full else 0
+        return _Log(self._world, self._base_url, held, lost)
 
     def _fetch(self, n: int) -> WholeExchange:
         return self._control.request(n, self._world)
 
 
-def _count(times: int | None, at_least: int | None, at_most: int | None) -> Count:
-    if times is None:
-        return Count(1 if at_least is None and at_most is None else at_least, at_most)
-    if at_least is not None or at_most is not None:
-        raise TypeError("times is exact: give no at_least or at_most beside it")
-    return Count(times, times)
+class RequestFilter:
+    """A call and filters, checked: a name that does not exist is a ValueError or NoSuchName."""
+
+    def __init__(
+        self, call: str | None, filters: Filters, people: Aliases, projects: Aliases
+    ) -> None:
+        known, fields = Filters.__annotations__, dict(filters)
+        for name in fields.keys() - known.keys():
+            raise TypeError(unknown("filter", name, known))
+        # A filter of None is as if not given, so that a test may hand one through.
+        given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
+        self._aliases = {"who": people, "project": projects}
+        for name, aliases in self._aliases.items():
+            if name in given:
+                given[name] = aliases.id_of(given[name])
+        self._given = ({} if call is None else {"call": known_call(call)}) | given
+
+    @property
+    def points(self) -> int:
+        """In how many points a request may miss."""
+        return len(self._given)
+
+    def misses(self, request: RecordedRequest) -> list[str]:
+        """Say in which points a request is not one of those meant."""
+        return [name for name, value in self._given.items() if not _fits(request, name, value)]
+
+    def differs(self, request: RecordedRequest, name: str) -> str:
+        """Say what a request has at the filter `name`, where it does not fit."""
+        value = _value(request, name)
+        match name:
+            case "call":
+                return f"calls {value}" if value else "calls nothing the API has"
+            case "who":
+                was = f"made by {request.who}" if request.who else ""
+                return f"was {was or 'refused before who asked was known'}"
+            case "project":
+                return f"was about {self._aliases['project'].alias_of(value)}"
+            case "status":
+                return f"was {'answered ' if value else ''}{answer_text(request)}"
+            case "key":
+                return f"had the key {value}" if value else "had no key"
+            case "replayed" | "lost" | "failed":
+                return f"was {'' if value else 'not '}{_FLAGS[name]}"
+        return f"had the {name} {value}"
+
+    def text(self) -> str:
+        """Say which requests are meant."""
+        words = [self._given.get("call", "a request")]
+        for name, value in self._given.items():
+            if name in self._aliases:
+                alias = self._aliases[name].alias_of(value)
+                words.append(f"{'by' if name == 'who' else 'of'} {alias}")
+            elif name in _FLAGS:
+                words.append(f"that was {'' if value else 'not '}{_FLAGS[name]}")
+            elif name != "call":
+                words.append(f"with the {name} {value}")
+        return " ".join(words)
+
+
+def known_call(name: str | None) -> str | None:
+    """Return `name` if it is a call's, or None. Raises ValueError, naming the nearest."""
+    if name is not None:
+        from hosting_emulator.contract.calls import ALL_CALLS  # only once somebody names a call
+
+        names = (*ALL_CALLS, "redeem_ticket")
+        if name not in names:
+            raise ValueError(unknown("call", name, names))
+    return name
+
+
+def _value(request: RecordedRequest, name: str) -> Any:
+    if name == "lost":
+        return request.lost is not None
+    return getattr(request, {"who": "principal", "key": "idempotency_key"}.get(name, name))
+
+
+def _fits(request: RecordedRequest, name: str, value: Any) -> bool:
+    has = _value(request, name)
+    if name in _FLAGS:
+        return bool(has) == bool(value)
+    if name == "path":
+        return fnmatchcase(has, str(value))
+    return bool(has == (str(value).upper() if name == "method" else value))
+
+
+# --- What a failed assertion says: expected, made, and what is nearest -----------------------
+
+
+@dataclass(frozen=True)
+class _Log:
+    """What is held of the requests of a world: `lost` older ones have left the ring."""
+
+    world: str
+    base_url: str
+    held: Sequence[RecordedRequest]
+    lost: int
+
+
+@dataclass(frozen=True)
+class _Count:
+    """How often is right; None is no bound."""
+
+    least: int | None
+    most: int | None
+
+    def allows(self, found: int) -> bool:
+        enough = self.least is None or found >= self.least
+        return enough and (self.most is None or found <= self.most)
+
+    def text(self) -> str:
+        if self.most == 0:
+            return "not to be made"
+        if self.most is None:
+            return f"to be made{'' if self.least == 1 else f' at least {_often(self.least)}'}"
+        if self.least == self.most:
+            return f"to be made {_often(self.most)}"
+        if not self.least:
+            return f"to be made at most {_often(self.most)}"
+        return f"to be made {self.least} to {self.most} times"
+
+
+def _miscount_text(
+    meant: RequestFilter, count: _Count, matching: list[RecordedRequest], log: _Log
+) -> str:
+    too_few = count.least is not None and len(matching) < count.least
+    lines = [
+        f"expected {meant.text()} {count.text()}, but it was {_made(len(matching))}",
+        *(_nearest(meant, log.held) if too_few else ()),
+    ]
+    if not log.held:
+        lines += ["", f"no request has reached this world; its base URL is {log.base_url}"]
+        return "\n".join(lines)
+    marked = {request.n for request in matching}
+    shown = log.held[-_ROWS:]
+    left_out = len(log.held) - len(shown) + log.lost
+    lines += ["", f"made in world {log.world}{', > are those counted' if marked else ''}:"]
+    if left_out:
+        lines.append(f"    … {counted(left_out, 'earlier request')} left out")
+    rows = []
+    for request in shown:
+        number, *rest = exchange_row(request)
+        key = f"key {request.idempotency_key}" if request.idempotency_key else ""
+        rows.append([f"  {'>' if request.n in marked else ' '}{number[1:]}", *rest, key])
+    return "\n".join([*lines, *aligned(rows)])
+
+
+def _failure_text(failed: list[RecordedRequest], log: _Log) -> str:
+    lines = [f"expected every request to succeed, but {len(failed)} of {len(log.held)} did not", ""]
+    shown = failed[-_ROWS:]
+    if len(failed) > len(shown):
+        lines.append(f"  … {counted(len(failed) - len(shown), 'earlier one')} left out")
+    for request, line in zip(shown, aligned([exchange_row(r) for r in shown]), strict=True):
+        lines += [line, *(f"      {sentence}" for sentence in request.why)]
+    return "\n".join(lines)
+
+
+def _nearest(meant: RequestFilter, held: Sequence[RecordedRequest]) -> list[str]:
+    # Nobody is near who shares nothing with what is meant, but for a call that was misspelt.
+    ranked = [
+        (len(misses) + ("call" in misses), request, misses)
+        for request in held
+        if (misses := meant.misses(request))
+        and (len(misses) < meant.points or ("call" in misses and request.call is None))
+    ]
+    if not ranked:
+        return []
+    least = min(far for far, _, _ in ranked)
+    nearest = [(request, misses) for far, request, misses in ranked if far == least]
+    lines = ["", "nearest:"]
+    for request, misses in nearest[-_NEAREST:]:
+        differs = ", and ".join(meant.differs(request, name) for name in misses)
+        why = f" ({'; '.join(request.why)})" if request.failed and request.why else ""
+        lines.append(f"  #{request.n} {differs}{why}")
+    return lines
+
+
+def _made(times: int) -> str:
+    return f"made {_often(times)}" if times else "never made"
+
+
+def _often(times: int | None) -> str:
+    return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")

@@ -19,7 +19,7 @@ from hosting_emulator import __version__
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator.background import BackgroundEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 
 GOLDEN = Path(__file__).with_name("command_line.txt")
 #: Typed one after the other, against one emulator whose time stands still.

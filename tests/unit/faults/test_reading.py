@@ -116,7 +116,11 @@ def test_effects_and_rules_share_no_name():
     assert not set(fault_kinds()) & set(RULE_FIELDS)
 
 
-def test_handle_knows_the_rules():
-    from hosting_emulator.sdk import RULE
+def test_handle_offers_the_rules():
+    from inspect import signature
 
-    assert set(RULE_FIELDS) == RULE
+    from hosting_emulator.sdk import HostingEmulator
+
+    offered = {name.rstrip("_") for name in signature(HostingEmulator.fault).parameters}
+
+    assert offered - {"self", "effect", "options"} == set(RULE_FIELDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
-from hosting_emulator.sdk.addresses import DEFAULT_URL, read_address, read_control_token
+from hosting_emulator.sdk.connection import DEFAULT_URL, read_address, read_control_token
 from tests.conftest import Api
 
 LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
@@ -68,7 +68,7 @@ def test_fresh_world_of_a_file(url: str, tmp_path: Path):
 
 
 def test_fresh_world_of_a_document(url: str):
-    with HostingEmulator.fresh(url, document=LATER) as fresh:
+    with HostingEmulator.fresh(url, scenario=LATER) as fresh:
         assert fresh.clock.now == "2030-01-01T00:00:00.000Z"
 
 
@@ -86,11 +86,11 @@ def test_wrong_document_is_told_by_its_name(hosting_emulator: HostingEmulator, u
     before = names(hosting_emulator)
 
     with pytest.raises(ControlRefused, match=r"test_x \(inline\):\d+:\d+: "):
-        HostingEmulator.fresh(url, document={"clok": {}}, document_name="test_x (inline)")
+        HostingEmulator.fresh(url, scenario={"clok": {}}, document_name="test_x (inline)")
     with pytest.raises(ControlRefused, match="stuck-operatoin"):
         HostingEmulator.fresh(url, scenario="stuck-operatoin")
     with pytest.raises(ValueError, match="a world begins in one way"):
-        HostingEmulator.fresh(url, scenario="stuck-operation", document=LATER)
+        HostingEmulator.fresh(url, scenario="stuck-operation", state={})
 
     assert names(hosting_emulator) == before
 
@@ -235,7 +235,7 @@ def test_snapshot_serves_again_and_again(hosting_emulator: HostingEmulator):
         assert hosting_emulator.clock.now == "2026-01-01T00:00:00.000Z"
 
     assert repr(snapshot) == (
-        f"<Snapshot 'snapshot-1' of '{hosting_emulator.name}' at 2026-01-01T00:00:00.000Z>"
+        f"<WorldSnapshot 'snapshot-1' of '{hosting_emulator.name}' at 2026-01-01T00:00:00.000Z>"
     )
 
 
@@ -270,7 +270,7 @@ def test_faults_are_listed_counted_and_cleared(api: Api):
 
     assert [fault.id for fault in emulator.faults] == [first.id, "fault-2"]
     assert (first.seen, first.hits, first.spent) == (1, 1, True)
-    assert emulator.faults[1].now["from"] == "2026-01-01T01:00:00.000Z"  # type: ignore[typeddict-item]
+    assert emulator.faults[1].now["from"] == "2026-01-01T01:00:00.000Z"
     assert repr(first) == f"<ArmedFault 'fault-1' of '{emulator.name}'>"
     assert emulator.clear_faults() == 2
     assert emulator.faults == []

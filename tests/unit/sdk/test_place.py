@@ -2,12 +2,12 @@
 
 import pytest
 
-from hosting_emulator.sdk import ControlRefused, HostingEmulator, NoSuchName, World
+from hosting_emulator.sdk import ControlRefused, HostingEmulator, NoSuchName, WorldSummary
 from tests.conftest import Api
 
 
 def changed(emulator: HostingEmulator, **parts: object) -> HostingEmulator:
-    summary: World = emulator.control.world(emulator.name)
+    summary: WorldSummary = emulator.control.world(emulator.name)
     summary.update(parts)  # type: ignore[typeddict-item]
     return HostingEmulator(emulator.control, summary)
 

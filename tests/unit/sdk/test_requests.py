@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import (
+    Aliases,
     ControlClient,
     ControlRefused,
     HostingEmulator,
     NoSuchName,
     Requests,
 )
-from hosting_emulator.sdk.filters import Aliased
-from hosting_emulator.sdk.names import Aliases
 from tests.conftest import Api
 from tests.unit.sdk.conftest import client, control
 from tests.unit.sdk.fake_control import FakeControl
@@ -319,8 +318,7 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
     items = [{"n": n, **plain} for n in range(1234, 234, -1)]
     control.on("GET /worlds/w/requests?limit=1000&trail=false", {"items": items, "total": 1234})
     control.on("GET /worlds/w/requests?limit=1", {"items": items[:1], "total": 1234})
-    people = Aliased(Aliases("person", []), Aliases("project", []))
-    return Requests(client, "w", "http://h/worlds/w", people)
+    return Requests(client, "w", "http://h/worlds/w", Aliases("person", []), Aliases("project", []))
 
 
 def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):

@@ -160,20 +160,6 @@ def test_control_token_that_would_break_its_line_is_refused():
         ControlClient("http://127.0.0.1:4620/_emulator", token="a\r\nHost: b")
 
 
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("http://emulator.test/_emulator", "emulator.test"),
-        ("http://emulator.test:4620", "emulator.test:4620"),
-        ("https://emulator.test:443", "emulator.test"),
-        ("http://[::1]:4620", "[::1]:4620"),
-        ("http://bücher.test", "xn--bcher-kva.test"),
-    ],
-)
-def test_host_is_named_as_servers_expect(url: str, host: str):
-    assert f"Host: {host}\r\n" in ControlClient(url)._connection._head
-
-
 def test_speaks_tls_where_asked(
     control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -18,11 +18,11 @@ from hosting_emulator.sdk import (
     ArmedFault,
     ClockMode,
     ControlClient,
-    Explanation,
     HostingEmulator,
     JsonObject,
     RecordedRequest,
-    Snapshot,
+    Why,
+    WorldSnapshot,
 )
 
 
@@ -40,7 +40,7 @@ def as_an_editor_sees_it(emulator: HostingEmulator) -> None:
     with emulator.fault("abort", code="rate_limited", times=1) as armed:
         assert_type(armed, ArmedFault)
     with emulator.snapshot() as snapshot:
-        assert_type(snapshot, Snapshot)
+        assert_type(snapshot, WorldSnapshot)
     assert_type(emulator.requests.assert_made(at_most=1), list[RecordedRequest])
     assert_type([made.n for made in emulator.requests], list[int])
 
@@ -51,7 +51,7 @@ def what_an_editor_underlines(emulator: HostingEmulator) -> None:
     emulator.fault("abrot")  # type: ignore[arg-type]
     emulator.clock.set("warped")  # type: ignore[arg-type]
     emulator.token("owner", expires="1h")  # type: ignore[call-arg]
-    assert_type(emulator.why("x"), Explanation)
+    assert_type(emulator.why("x"), Why)
 
 
 def test_editor_is_right(hosting_emulator: HostingEmulator):

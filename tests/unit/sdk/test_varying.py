@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk.varying import asked_variation
+from hosting_emulator.sdk.fresh import asked_variation
 
 
 @pytest.fixture(autouse=True)
