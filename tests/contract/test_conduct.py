@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.conduct.watch import RULES
+from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.sdk import ControlRefused
 from tests.conftest import Api
 from tests.contract.conftest import HeldApi

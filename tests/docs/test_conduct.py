@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.conduct.watch import RULES
+from hosting_emulator.conduct.rules import RULES
 from tests.docs.markdown import anchors, links
 from tests.docs.terminal import Terminals
 

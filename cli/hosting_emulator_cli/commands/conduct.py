@@ -123,7 +123,7 @@ def rules(as_json: bool) -> None:
 
     Works without a running emulator. --json adds why each is one, and what to do instead.
     """
-    from hosting_emulator.conduct.watch import RULES
+    from hosting_emulator.conduct.rules import RULES
 
     items = [rule.view() for rule in RULES.values()]
     if as_json:

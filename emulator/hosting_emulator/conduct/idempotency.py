@@ -7,56 +7,21 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
-from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge, Recent
+from hosting_emulator.conduct.rules import Finding, Judge, Recent, finding
 from hosting_emulator.contract.durations import parse_duration_ms
 
 _Request = tuple[str, str, str, bytes]
 _MOST_ACCUSED = 100
 _FLAG = "set_project_powered_by_flag"
 
-MISSING_KEY = ConductRule(
-    id="missing-idempotency-key",
-    severity="error",
-    title="A mutation without an Idempotency-Key",
-    because="Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
-    "header is listed for operations 5 to 8).",
-    place=f"{CONTRACT}, Endpoints",
-    matters="The request is refused; and without a key no lost answer can be asked for again.",
-    instead="Make a key for each thing that is to be done, and send it with every attempt at it.",
-)
-NEW_KEY = ConductRule(
-    id="new-key-after-uncertainty",
-    severity="error",
-    title="Tried again under a new Idempotency-Key, not knowing what became of the first attempt",
-    because="After any uncertainty the same name and Idempotency-Key are reused rather than creating "
-    "another token.",
-    place=f"{CONTRACT}, Endpoints, 3",
-    matters="The first attempt may have been carried out: the second does it again, and leaves two "
-    "keys or two operations where one was wanted.",
-    instead="Keep the key of the first attempt, and send it with each further one until an answer "
-    "says what became of it.",
-)
-KEY_REUSED = ConductRule(
-    id="key-reused-for-another-request",
-    severity="error",
-    title="An Idempotency-Key used again for something else",
-    because="Same key with a changed request: 409 code idempotency_key_reused.",
-    place=f"{CONTRACT}, Endpoints, 1",
-    matters="The second request is refused, or it is taken for a repetition of the first and never "
-    "carried out.",
-    instead="Make a new key for each thing that is to be done; a random one will do.",
-)
-
 
 class MissingKey(Judge):
     """Calls 1 to 4 without the header they require."""
 
-    rules = (MISSING_KEY,)
-
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.spec is not None and now.spec.idempotent and not now.key:
             says = f"{now.name} came without an Idempotency-Key."
-            yield MISSING_KEY.finding(says, now, group=(now.call, now.entry.path))
+            yield finding("missing-idempotency-key", says, now, group=(now.call, now.entry.path))
 
 
 @dataclass(slots=True)
@@ -76,8 +41,6 @@ class NewKey(Judge):
     Two workers may each have a wish of their own: whoever asks again under the first key after all
     is accused no longer.
     """
-
-    rules = (NEW_KEY,)
 
     def __init__(self) -> None:
         self._of: Recent[tuple[str | None, _Request], _Attempts] = Recent()
@@ -125,14 +88,15 @@ class NewKey(Judge):
 def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Finding:
     told = first.says_uncertain and not first.entry.lost
     how = str(first.status) if told else "no whole answer"
-    finding = NEW_KEY.finding(
+    accusation = finding(
+        "new-key-after-uncertainty",
         f"{first.name} got {how} under the key {first.key!r} (#{first.n}), and was sent again "
         f"under the key {second.key!r} (#{second.n}).",
         *(first, second),
     )
     if len(known.accused) < _MOST_ACCUSED:
-        known.accused[str(first.key)] = finding
-    return finding
+        known.accused[str(first.key)] = accusation
+    return accusation
 
 
 def _given_up(before: ExchangeView, now: ExchangeView) -> bool:
@@ -157,8 +121,6 @@ class _Use(NamedTuple):
 
 class KeyReused(Judge):
     """One key for two different requests of one person."""
-
-    rules = (KEY_REUSED,)
 
     def __init__(self) -> None:
         self._uses: Recent[tuple[str | None, str, str], _Use] = Recent()
@@ -185,7 +147,8 @@ def _reused(use: _Use, now: ExchangeView) -> Finding:
     first = use.first
     differs = "another body" if first.path == now.path else "something else"
     free = "; the first was refused, and whether its key is free again the contract does not say"
-    return KEY_REUSED.finding(
+    return finding(
+        "key-reused-for-another-request",
         f"The key {now.key!r} of {first.name} (#{first.n}) was sent with {differs} "
         f"({now.name}, #{now.n}){free if use.refused else ''}.",
         *(first, now),

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
-from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge, Recent
+from hosting_emulator.conduct.rules import Finding, Judge, Recent, finding
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 
 #: Another request this soon after a 429 may have been on its way before that was heard.
@@ -22,49 +22,6 @@ _NO_CALL = frozenset({"HEAD", "OPTIONS"})
 #: An operation, as one client sees it.
 _Place = tuple[bytes, str]
 
-NOT_RETRYABLE = ConductRule(
-    id="retried-not-retryable",
-    severity="warning",
-    title="Tried again unchanged what cannot be retried",
-    because="All failures return application/problem+json (RFC 9457 Problem Details extended with "
-    "recovery fields)",
-    place=f"{CONTRACT}, Errors: retryable is one of those fields",
-    matters="The answer stays the same: the retries only cost time, and count towards a rate limit.",
-    instead="Read `retryable`. Where it is false, change the request as `suggested_action` says, or "
-    "give up and tell somebody.",
-)
-RETRY_AFTER = ConductRule(
-    id="retried-before-retry-after",
-    severity="warning",
-    title="Tried again before Retry-After was over",
-    because='Servers send the "Retry-After" header field to indicate how long the user agent ought '
-    "to wait before making a follow-up request.",
-    place="RFC 9110, 10.2.3; for 429 RFC 6585, 4",
-    matters="A service that is short of breath is asked more than it can answer; clients that do so "
-    "are shut out for longer.",
-    instead="Wait as many seconds as Retry-After (or `retry_after_seconds`) says before the next "
-    "attempt.",
-)
-TOO_EARLY = ConductRule(
-    id="polled-too-early",
-    severity="warning",
-    title="Polled before next_poll_after_seconds was over",
-    because="progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)",
-    place=f"{CONTRACT}, Resources, Operation",
-    matters="Nothing new can be learnt so soon; many clients that poll like this are rate limited, "
-    "and then learn later what they could have known.",
-    instead="Wait next_poll_after_seconds of the last answer before asking again.",
-)
-AFTER_END = ConductRule(
-    id="polled-after-end",
-    severity="warning",
-    title="Polled an operation that has ended",
-    because="States: queued, running, succeeded, failed, cancelled.",
-    place=f"{CONTRACT}, States and transitions, Operation.state",
-    matters="What has ended does not change: a loop that does not see the end may never stop.",
-    instead="Stop polling at succeeded, failed or cancelled, whichever comes.",
-)
-
 
 class NotRetryable(Judge):
     """The same request again, with the same credentials, after it was refused for good.
@@ -72,8 +29,6 @@ class NotRetryable(Judge):
     A read is taken for a retry only right after it. A mutation is one also after reads in between,
     until something was done, or an operation heard to end, that may have made it possible.
     """
-
-    rules = (NOT_RETRYABLE,)
 
     def __init__(self) -> None:
         self._last: Recent[bytes, ExchangeView] = Recent()
@@ -91,7 +46,8 @@ class NotRetryable(Judge):
             self._refused.clear()
         if before is not None and _in_vain(before, now):
             code = now.entry.code
-            yield NOT_RETRYABLE.finding(
+            yield finding(
+                "retried-not-retryable",
                 f"{now.name} was refused with {now.status} {code}, retryable false "
                 f"(#{before.n}), was sent again unchanged (#{now.n}), and refused again.",
                 *(before, now),
@@ -125,8 +81,6 @@ class RetryAfter(Judge):
 
     `rate_limited` is about whoever asks: any call of the same credentials has to wait.
     """
-
-    rules = (RETRY_AFTER,)
 
     def __init__(self) -> None:
         self._told: Recent[tuple[bytes, ...], tuple[ExchangeView, int]] = Recent()
@@ -163,7 +117,8 @@ def _too_soon(
     what = "was asked again"
     if before.request[:3] != now.request[:3]:
         what = f"{now.name} was asked"
-    return RETRY_AFTER.finding(
+    return finding(
+        "retried-before-retry-after",
         f"{before.name} was answered {before.status} with Retry-After: {seconds} "
         f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
         *(before, now),
@@ -176,8 +131,6 @@ class TooEarly(Judge):
 
     Not judged in a world whose clock skips: there a poll moves time itself.
     """
-
-    rules = (TOO_EARLY,)
 
     def __init__(self) -> None:
         self._told: Recent[_Place, tuple[ExchangeView, int]] = Recent()
@@ -203,7 +156,8 @@ class TooEarly(Judge):
 
 
 def _too_early(before: ExchangeView, seconds: int, now: ExchangeView) -> Finding:
-    return TOO_EARLY.finding(
+    return finding(
+        "polled-too-early",
         f"Operation {now.entry.operation} was to be polled after {seconds} s (#{before.n}), and "
         f"was polled after {now.shown_wait(before)} (#{now.n}).",
         *(before, now),
@@ -228,8 +182,6 @@ class AfterEnd(Judge):
 
     Once, and not at once, it may be another program that looks: a note. More of it is a loop.
     """
-
-    rules = (AFTER_END,)
 
     def __init__(self) -> None:
         self._ended: Recent[_Place, _End] = Recent()
@@ -262,7 +214,8 @@ class AfterEnd(Judge):
 def _again(end: _End, now: ExchangeView, place: _Place) -> Finding:
     end.again += 1
     loop = end.again > 1 or not now.waited(end.last, _AT_ONCE_MS)
-    return AFTER_END.finding(
+    return finding(
+        "polled-after-end",
         f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled again "
         f"(#{now.n}).",
         *(end.first, now),

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 from hosting_emulator.conduct.exchange import ExchangeView
+from hosting_emulator.contract.prose import read_sections
 from hosting_emulator.contract.timestamps import format_timestamp
 
 Severity = Literal["error", "warning", "note"]
 #: From the least to the worst.
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
-CONTRACT = "the contract"
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
 @dataclass(frozen=True, slots=True)
 class ConductRule:
-    """One thing that a client must not do, or had better not.
+    """One thing that a client must not do, or had better not; `rules.md` holds them all.
 
     `because` is a sentence that says so, and `place` where it stands; `matters` says what happens to
     who breaks it, and `instead` what to do.
@@ -33,26 +34,6 @@ class ConductRule:
     place: str
     matters: str
     instead: str
-
-    def finding(
-        self,
-        says: str,
-        *exchanges: ExchangeView,
-        group: Hashable = None,
-        severity: Severity | None = None,
-        quote: tuple[str, str] | None = None,
-    ) -> Finding:
-        """Return a finding about some exchanges; world time is that of the last.
-
-        `quote` is the sentence and its place, where the rule's own do not fit.
-        """
-        numbers = sorted(exchange.n for exchange in exchanges)
-        last = max(exchanges, key=lambda exchange: exchange.n)
-        because, place = quote or (self.because, self.place)
-        how_bad = severity or self.severity
-        return Finding(
-            *(self, how_bad, says, numbers, last.at_ms, because, place, group), last=numbers[-1]
-        )
 
     def view(self) -> dict[str, str]:
         """Return the rule as the control API shows it."""
@@ -99,10 +80,37 @@ class Finding:
         }
 
 
+#: All rules by their ids, in the order in which documents list them.
+RULES = {
+    id_: ConductRule(id_, **dict(items))  # type: ignore[arg-type]  # its severity is a text
+    for id_, items in read_sections(Path(__file__).with_name("rules.md"))
+}
+
+
+def finding(
+    rule_id: str,
+    says: str,
+    *exchanges: ExchangeView,
+    group: Hashable = None,
+    severity: Severity | None = None,
+    quote: tuple[str, str] | None = None,
+) -> Finding:
+    """Return a finding about some exchanges; world time is that of the last.
+
+    `quote` is the sentence and its place, where the rule's own do not fit.
+    """
+    rule = RULES[rule_id]
+    numbers = sorted(exchange.n for exchange in exchanges)
+    last = max(exchanges, key=lambda exchange: exchange.n)
+    because, place = quote or (rule.because, rule.place)
+    how_bad = severity or rule.severity
+    return Finding(
+        *(rule, how_bad, says, numbers, last.at_ms, because, place, group), last=numbers[-1]
+    )
+
+
 class Judge:
     """Sees every exchange of one world in order, and remembers what its rules need."""
-
-    rules: ClassVar[tuple[ConductRule, ...]]
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         """Look at the next exchange."""

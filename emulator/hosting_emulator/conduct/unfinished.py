@@ -7,35 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.rules import CONTRACT, ConductRule, Finding, Judge, Recent
+from hosting_emulator.conduct.rules import Finding, Judge, Recent, finding
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.resources import RESOURCES
 
 #: Answers that a client went on from, of one kind, that are kept to compare.
 _COMPARED = 20
-
-NOT_FOLLOWED = ConductRule(
-    id="operation-not-followed",
-    severity="note",
-    title="An operation was begun and not followed to its end",
-    because="Project mutations that take time are accepted as durable asynchronous operations that "
-    "the caller polls.",
-    place=f"{CONTRACT}, What the service does",
-    matters="Accepted is not done: the operation may fail, and nobody would know.",
-    instead="Poll the operation until its state is succeeded, failed or cancelled.",
-)
-STOPPED = ConductRule(
-    id="stopped-at-the-unknown",
-    severity="warning",
-    title="Stopped at a value or field it did not know",
-    because="Allowed values of progress.phase, reconciliation.state and error.code beyond those given "
-    "above: not shown.",
-    place=f"{CONTRACT}, Resources, Gaps in this resource",
-    matters="The sets are open: the service may send a new word any day, and such a client breaks "
-    "on that day.",
-    instead="Take a word that you do not know for one that means nothing to you, ignore fields that "
-    "you do not know, and go on.",
-)
 
 
 class _Kind(NamedTuple):
@@ -74,8 +51,6 @@ class _Continued:
 class Following(Judge):
     """Operations whose end nobody heard of, whoever asked."""
 
-    rules = (NOT_FOLLOWED, STOPPED)
-
     def __init__(self) -> None:
         #: The last that was heard of those that were begun here; None: their end.
         self._last: Recent[str, ExchangeView | None] = Recent()
@@ -111,9 +86,9 @@ class Following(Judge):
                 f"{unknown}."
             )
             shown = self._continued.past_known(_operation_kind(last))
-            return STOPPED.finding(says, last, severity=None if shown else "note")
+            return finding("stopped-at-the-unknown", says, last, severity=None if shown else "note")
         says = f"The last that was heard of operation {operation_id} is that it is {state}."
-        return NOT_FOLLOWED.finding(says, last)
+        return finding("operation-not-followed", says, last)
 
 
 def _operation_kind(exchange: ExchangeView) -> _Kind:
@@ -125,8 +100,6 @@ class Paging(Judge):
 
     It may have been left for what was found there, unless its reader is known to read to the end.
     """
-
-    rules = (STOPPED,)
 
     def __init__(self) -> None:
         #: The last page of each list that is being read, by its reader and project.
@@ -160,7 +133,8 @@ class Paging(Judge):
                 continue
             # Who asks for the first page may only want that.
             shown = _cursor(page) is not None and page.credentials in self._to_the_end
-            yield STOPPED.finding(
+            yield finding(
+                "stopped-at-the-unknown",
                 f"{page.name} was left at a page with {unknown}, though there is another.",
                 page,
                 severity=None if shown and self._continued.past_known(_page_kind(page)) else "note",

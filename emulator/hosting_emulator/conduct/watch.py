@@ -13,28 +13,19 @@ from typing import Any
 
 from hosting_emulator.conduct.exchange import ExchangeView
 from hosting_emulator.conduct.idempotency import KeyReused, MissingKey, NewKey
-from hosting_emulator.conduct.requests import (
-    KeyNotListed,
-    Leaking,
-    MadeUpCursor,
-    SessionNeeded,
-    Tickets,
-    UnreadField,
-)
+from hosting_emulator.conduct.requests import RequestContent
 from hosting_emulator.conduct.retries import AfterEnd, NotRetryable, RetryAfter, TooEarly
-from hosting_emulator.conduct.rules import SEVERITIES, ConductRule, Finding, Judge
+from hosting_emulator.conduct.rules import SEVERITIES, Finding, Judge
 from hosting_emulator.conduct.unfinished import Following, Paging
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import Entry
 
-#: Who judges, in the order in which documents list their rules.
+#: Who judges.
 JUDGES: tuple[type[Judge], ...] = (
     *(MissingKey, NewKey, KeyReused, NotRetryable, RetryAfter, TooEarly, AfterEnd),
-    *(Following, Paging, Tickets, SessionNeeded, Leaking, MadeUpCursor, KeyNotListed, UnreadField),
+    *(Following, Paging, RequestContent),
 )
-#: All rules by their ids, in order.
-RULES: dict[str, ConductRule] = {rule.id: rule for judge in JUDGES for rule in judge.rules}
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
 MOST_REQUESTS = 20

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator.conduct.watch import RULES
+from hosting_emulator.conduct.rules import RULES
 from hosting_emulator_cli.conduct_reports import begin_watch, conduct_of
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.conduct.watch import RULES
+from hosting_emulator.conduct.rules import RULES
 from tests.unit.conduct.watching import Watched
 
 CURSOR = "made-up-cursor"

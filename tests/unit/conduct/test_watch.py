@@ -4,8 +4,8 @@ from time import perf_counter
 
 import pytest
 
-from hosting_emulator.conduct.rules import Recent
-from hosting_emulator.conduct.watch import MOST_FINDINGS, OWN, RULES, Watch, watch_of
+from hosting_emulator.conduct.rules import RULES, Recent
+from hosting_emulator.conduct.watch import MOST_FINDINGS, OWN, Watch, watch_of
 from hosting_emulator.engine.request_log import CAPACITY
 from tests.in_process import InProcess
 from tests.unit.conduct.watching import Watched

@@ -6,7 +6,8 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.conduct.watch import RULES, watch_of
+from hosting_emulator.conduct.rules import RULES
+from hosting_emulator.conduct.watch import watch_of
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
