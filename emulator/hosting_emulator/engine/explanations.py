@@ -7,14 +7,18 @@ log may say what an answer must not: that a thing exists, and who could have see
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qs
 
 from hosting_emulator.calls.access import project_role
 from hosting_emulator.calls.request import Principal
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, describe
 from hosting_emulator.contract.calls import CallSpec, Subject, calls_at
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.applied_assumptions import applied_assumptions
 from hosting_emulator.engine.exchange import Committed
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import (
@@ -66,6 +70,23 @@ _OF_ACCESS = frozenset(
 #: The title of the commits that count what faults have seen.
 _COUNTED = "faults counted"
 _KINDS = {DEPLOYMENTS.name: "deployment", DNS.name: "DNS authorization"}
+#: Assumptions that can shape the answer of any call; that decide each success of a call; and that
+#: decide each refusal with a code.
+_EVERY_CALL = (
+    *("token_audience", "rate_limit", "malformed_project_id", "body_limit_bytes"),
+    *("request_id_invalid", "unknown_query_parameters", "timestamp_form", "empty_fields"),
+)
+_OF_CALL = {
+    "initialize_managed_source": ("source_profile",),
+    "apply_project_domains": ("domains_profile",),
+    "get_operation": ("operation_path",),
+    "list_deployments": ("deployment_order",),
+}
+_OF_CODE = {
+    "etag_mismatch": ("source_generation",),
+    "rate_limited": ("rate_limit",),
+    "payload_too_large": ("body_limit_bytes",),
+}
 
 Step = tuple[str, str]
 Made = tuple[Committed, World]
@@ -119,7 +140,7 @@ class Explanations:
         yield from _faults(entry, counting, "after_commit")
         if entry.lost is not None:
             yield "fault", f"The answer did not arrive: {entry.lost}."
-        yield from _named("assumption", applied_assumptions(asked, entry, spec))
+        yield from _named("assumption", _assumptions(asked.assumptions, entry, spec))
         yield from _named("variation", (f"{one}: {POINTS[one].about}." for one in entry.varied))
         yield from _named("refusal", _refusal(entry))
 
@@ -430,3 +451,92 @@ def _stands(operation: Operation) -> str:
 def _alias(world: World, project_id: str) -> str:
     project = world.get(PROJECTS, project_id)
     return project.alias if project else project_id
+
+
+# --- which assumptions shaped the answer -----------------------------------------------------------
+
+
+def _assumptions(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
+    """Say what each assumption is that decided the answer, and each changed one that could."""
+    deciding = list(dict.fromkeys(_deciding(assumptions, entry, spec)))
+    changed = assumptions.changes()
+    for name in deciding:
+        if name == "problem_statuses":
+            given = f"the contract gives {entry.code} no status, so {entry.status} is assumed"
+            yield f"problem_statuses: {given}."
+        else:
+            yield _value(assumptions, name)
+    for name in (*(spec.assumptions if spec else ()), *_EVERY_CALL):
+        if name in changed and name not in deciding:
+            yield _value(assumptions, name)
+
+
+def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
+    """Yield the assumptions that decided this very answer, changed or not."""
+    if entry.code is not None:
+        yield from () if entry.acted else _deciding_refusal(assumptions, entry, spec)
+        return
+    if spec is None or not 200 <= entry.status < 300:
+        return
+    if entry.replayed:
+        operation = "operation_replay" if spec.response == "Operation" else None
+        yield from filter(None, [spec.replayed or operation])
+    else:
+        if isinstance(spec.success, str):
+            yield spec.success
+        yield from _OF_CALL.get(spec.call_id, ())
+        yield from _left_out(assumptions, entry, spec)
+        if spec.query and entry.answer.endswith((b'"next_cursor":null}', b"]}")):
+            yield "last_page_cursor"
+        if entry.body and spec.body is None:
+            yield "unexpected_body"
+    if assumptions.request_id_on_success != DEFAULTS.request_id_on_success:
+        yield "request_id_on_success"
+
+
+def _deciding_refusal(
+    assumptions: Assumptions, entry: Entry, spec: CallSpec | None
+) -> Iterator[str]:
+    code = str(entry.code)
+    if spec is not None and code == "forbidden" and spec.role in Assumptions.__struct_fields__:
+        yield spec.role
+    if code == "resource_not_found" and not is_ulid(entry.project or entry.operation or "0" * 26):
+        yield "malformed_project_id"
+    yield from _OF_CODE.get(code, ())
+    if code == "invalid_request":
+        if spec is not None:
+            missing = {p.default for p in spec.query if p.required(assumptions)}
+            yield from (n for n in _left_out(assumptions, entry, spec) if n in missing)
+        request_id = sent_header(entry, b"x-request-id")
+        if request_id is not None and not 1 <= len(request_id) <= 128:
+            yield "request_id_invalid"
+    problem = PROBLEMS.get(code)
+    if problem is not None and "status" not in problem.specified:
+        yield "problem_statuses"
+
+
+def _left_out(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
+    """Yield what stands for the query parameters that were left out."""
+    query = parse_qs(entry.query, keep_blank_values=True)
+    for parameter in spec.query:
+        if parameter.default is not None and parameter.name(assumptions) not in query:
+            yield parameter.default
+
+
+def _value(assumptions: Assumptions, name: str) -> str:
+    value, default = getattr(assumptions, name), getattr(DEFAULTS, name)
+    standing = ", the default" if value == default else f" (default {_word(default)})"
+    return f"{name} is {_word(value)}{standing}. {_about()[name]}"
+
+
+@lru_cache(maxsize=1)
+def _about() -> dict[str, str]:
+    return {row["name"]: row["about"] for row in describe(DEFAULTS)}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return " ".join(value)
+    if isinstance(value, dict):
+        return " ".join(f"{name}={part}" for name, part in value.items()) or "empty"
+    return str(value)
