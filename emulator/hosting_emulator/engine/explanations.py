@@ -504,9 +504,9 @@ def _deciding_refusal(
         yield "malformed_project_id"
     yield from _OF_CODE.get(code, ())
     if code == "invalid_request":
-        if spec is not None:
-            missing = {p.default for p in spec.query if p.required(assumptions)}
-            yield from (n for n in _left_out(assumptions, entry, spec) if n in missing)
+        if spec is not None and not entry.query:
+            needed = (p.default for p in spec.query if p.required(assumptions))
+            yield from filter(None, needed)
         request_id = sent_header(entry, b"x-request-id")
         if request_id is not None and not 1 <= len(request_id) <= 128:
             yield "request_id_invalid"
