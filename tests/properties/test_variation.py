@@ -22,8 +22,9 @@ CHUNKS = 8
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_varied_answer_is_one_that_the_contract_allows(chunk: int):
     seen: Counter[str] = Counter()
-    for seed in SEEDS[chunk::CHUNKS]:
-        walk = Walk(varied(str(seed))).whole()
+    for number, seed in enumerate(SEEDS[chunk::CHUNKS]):
+        # The document's schemas say what the models do, and take ten times as long to check.
+        walk = Walk(varied(str(seed)), by_document=number % 5 == 0).whole()
         seen.update(walk.api.engine.log.varied)
 
     assert set(seen) == set(POINTS)

@@ -62,286 +62,245 @@ class AssumptionRefused(ValueError):
     """A name no assumption has, or a value one cannot take; the message says what would be right."""
 
 
-def _says(about: str, sentence: str, *, unseen: str = "", **limits: Any) -> Meta:
-    """What is said of an assumption; `unseen`: why the contract check may not find it out."""
-    return Meta(extra={"about": about, "sentence": sentence, "unseen": unseen}, **limits)
-
-
-def _parameter(about: str, sentence: str) -> Meta:
-    return _says(about, sentence, pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}$")
-
-
-def _zone(about: str, *, unseen: str = "") -> Meta:
-    label = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
-    return _says(about, _DERIVED, unseen=unseen, pattern=rf"^{label}(\.{label}){{0,5}}$")
+#: The name of a query parameter, and a DNS zone.
+_Parameter = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+_LABEL = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
+_Zone = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All assumptions of one world. Immutable: `changed()` returns another."""
+    """All assumptions of one world. Immutable: `changed()` returns another.
+
+    Of each is said what it is about, which sentence of the contract leaves it open, and sometimes why
+    the contract check does not find it out.
+    """
 
     accepted_status: Annotated[
-        Literal[202, 200, 201], _says("Status of an accepted operation (calls 2, 4).", _NOT_SHOWN)
+        Literal[202, 200, 201], "Status of an accepted operation (calls 2, 4).", _NOT_SHOWN
     ] = 202
     key_created_status: Annotated[
-        Literal[201, 200], _says("Status of the first creation of an API key.", _NOT_SHOWN)
+        Literal[201, 200], "Status of the first creation of an API key.", _NOT_SHOWN
     ] = 201
     key_replayed_status: Annotated[
-        Literal[200, 201], _says("Status of the exact replay of a key creation.", _NOT_SHOWN)
+        Literal[200, 201], "Status of the exact replay of a key creation.", _NOT_SHOWN
     ] = 200
     ticket_created_status: Annotated[
         Literal[201, 200],
-        _says("Status of ticket creation.", "Response: DevAccessTicket. [no status given]"),
+        "Status of ticket creation.",
+        "Response: DevAccessTicket. [no status given]",
     ] = 201
     operation_path: Annotated[
         str,
-        _says(
-            "Where an operation is polled: a path under /v1 that holds {operation_id} once.",
-            "poll the same operation [no path given]",
-            pattern=r"^/v1(/[A-Za-z0-9_.:~-]+)*/\{operation_id\}(/[A-Za-z0-9_.:~-]+)*$",
-        ),
+        "Where an operation is polled: a path under /v1 that holds {operation_id} once.",
+        "poll the same operation [no path given]",
+        Meta(pattern=r"^/v1(/[A-Za-z0-9_.:~-]+)*/\{operation_id\}(/[A-Za-z0-9_.:~-]+)*$"),
     ] = "/v1/operations/{operation_id}"
     cursor_parameter: Annotated[
-        str, _parameter("Name of the continuation cursor's query parameter.", _QUERY)
+        _Parameter, "Name of the continuation cursor's query parameter.", _QUERY
     ] = "cursor"
-    limit_parameter: Annotated[
-        str, _parameter("Name of the page size's query parameter.", _QUERY)
-    ] = "limit"
+    limit_parameter: Annotated[_Parameter, "Name of the page size's query parameter.", _QUERY] = (
+        "limit"
+    )
     default_page_size: Annotated[
-        int, _says("Items on a page when no size is asked for.", _QUERY, ge=1, le=100)
+        int, "Items on a page when no size is asked for.", _QUERY, Meta(ge=1, le=100)
     ] = 20
     deployment_order: Annotated[
-        Literal["newest_first", "oldest_first"], _says("Order of listed deployments.", _QUERY)
+        Literal["newest_first", "oldest_first"], "Order of listed deployments.", _QUERY
     ] = "newest_first"
     last_page_cursor: Annotated[
         Literal["null", "absent"],
-        _says(
-            "How the last page writes next_cursor.",
-            "next_cursor (string, opaque continuation cursor [...])",
-        ),
+        "How the last page writes next_cursor.",
+        "next_cursor (string, opaque continuation cursor [...])",
     ] = "null"
     environment_parameter: Annotated[
-        str, _parameter("Name of the query parameter that chooses dev or prod.", _COMPUTE)
+        _Parameter, "Name of the query parameter that chooses dev or prod.", _COMPUTE
     ] = "environment"
     missing_environment: Annotated[
         Literal["refused", "dev", "prod"],
-        _says("Answer when it is missing: 400 invalid_request, or that environment.", _COMPUTE),
+        "Answer when it is missing: 400 invalid_request, or that environment.",
+        _COMPUTE,
     ] = "refused"
     empty_fields: Annotated[
-        Literal["absent", "null"],
-        _says("How an optional field without a value is written.", _OPTIONAL),
+        Literal["absent", "null"], "How an optional field without a value is written.", _OPTIONAL
     ] = "absent"
     source_generation: Annotated[
         Literal["checked", "ignored"],
-        _says(
-            "expected_source_generation is compared with the project's (else 409 etag_mismatch), "
-            "or ignored.",
-            "Meaning and bounds of expected_source_generation: not shown.",
-        ),
+        "expected_source_generation is compared with the project's (else 409 etag_mismatch), "
+        "or ignored.",
+        "Meaning and bounds of expected_source_generation: not shown.",
     ] = "checked"
     source_creates_deployment: Annotated[
         bool,
-        _says(
-            "Whether initializing the source creates a deployment.",
-            "the deployment this operation created (deploy, promotion or rollback)",
-        ),
+        "Whether initializing the source creates a deployment.",
+        "the deployment this operation created (deploy, promotion or rollback)",
     ] = True
     idempotency_scope: Annotated[
         Literal["principal", "principal_and_call"],
-        _says("What an Idempotency-Key is unique within.", _IDEMPOTENCY),
+        "What an Idempotency-Key is unique within.",
+        _IDEMPOTENCY,
     ] = "principal"
     idempotency_remembers: Annotated[
         Literal["successes", "all_answers"],
-        _says("Which answers are remembered under a key.", _IDEMPOTENCY),
+        "Which answers are remembered under a key.",
+        _IDEMPOTENCY,
     ] = "successes"
     idempotency_retention: Annotated[
         str,
-        _says(
-            "How long (world time) an answer is remembered.",
-            _IDEMPOTENCY,
-            unseen="a day would have to pass",
-        ),
+        "How long (world time) an answer is remembered.",
+        _IDEMPOTENCY,
+        "a day would have to pass",
     ] = "24h"
     operation_replay: Annotated[
         Literal["first_response", "current"],
-        _says(
-            "What a replay of calls 2 and 4 returns: the first response, byte for byte, or the "
-            "operation as it now is.",
-            _IDEMPOTENCY,
-        ),
+        "What a replay of calls 2 and 4 returns: the first response, byte for byte, or the "
+        "operation as it now is.",
+        _IDEMPOTENCY,
     ] = "first_response"
     idempotency_in_flight: Annotated[
         Literal["wait", "refuse"],
-        _says(
-            "Same key while the first is in flight: wait and replay it, or 409 "
-            "idempotency_key_reused.",
-            _IDEMPOTENCY,
-            unseen="it would need two requests at the very same time",
-        ),
+        "Same key while the first is in flight: wait and replay it, or 409 idempotency_key_reused.",
+        _IDEMPOTENCY,
+        "it would need two requests at the very same time",
     ] = "wait"
     source_profile: Annotated[
         str,
-        _says(
-            "How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
-            "`manual`.",
-            "Transitions: not shown.",
-            unseen=_LASTS,
-        ),
+        "How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
+        "`manual`.",
+        "Transitions: not shown.",
+        _LASTS,
     ] = "timed 2s 8s"
     domains_profile: Annotated[
         str,
-        _says(
-            "How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
-            "`manual`.",
-            "Transitions: not shown.",
-            unseen=_LASTS,
-        ),
+        "How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
+        "`manual`.",
+        "Transitions: not shown.",
+        _LASTS,
     ] = "timed 2s 8s"
     progress_phases: Annotated[
-        tuple[str, str, str, str, str], _says("Words of progress.phase, in order.", _SETS)
+        tuple[str, str, str, str, str], "Words of progress.phase, in order.", _SETS
     ] = PHASES
     reconciliation_states: Annotated[
-        tuple[str, str, str, str], _says("Words of reconciliation.state.", _SETS)
+        tuple[str, str, str, str], "Words of reconciliation.state.", _SETS
     ] = RECONCILIATION_STATES
     deployment_statuses: Annotated[
         tuple[str, str, str, str, str, str],
-        _says("Words of Deployment.status.", "Deployment.status values beyond queued: not shown."),
+        "Words of Deployment.status.",
+        "Deployment.status values beyond queued: not shown.",
     ] = DEPLOYMENT_STATUSES
     database_states: Annotated[
         tuple[str, str, str, str, str],
-        _says(
-            "Words of database state and pending_state.",
-            "database state / pending_state values beyond init: not shown.",
-        ),
+        "Words of database state and pending_state.",
+        "database state / pending_state values beyond init: not shown.",
     ] = DATABASE_STATES
     flag_reenabled: Annotated[
         Literal["kept", "renewed"],
-        _says(
-            "enabled_at when a flag that is on is switched on again.",
-            "when the current owner switched the flag on",
-        ),
+        "enabled_at when a flag that is on is switched on again.",
+        "when the current owner switched the flag on",
     ] = "kept"
     source_role: Annotated[
         Role,
-        _says(
-            "Least role for call 2.",
-            _ROLES,
-            unseen="it needs --allow source, and --maintainer-token and --reader-token",
-        ),
+        "Least role for call 2.",
+        _ROLES,
+        "it needs --allow source, and --maintainer-token and --reader-token",
     ] = "maintainer"
     domains_role: Annotated[
         Role,
-        _says(
-            "Least role for call 4.",
-            _ROLES,
-            unseen="it needs --allow domains, and --maintainer-token and --reader-token",
-        ),
+        "Least role for call 4.",
+        _ROLES,
+        "it needs --allow domains, and --maintainer-token and --reader-token",
     ] = "maintainer"
-    dns_role: Annotated[Role, _says("Least role for call 5.", _ROLES)] = "reader"
-    deployments_role: Annotated[Role, _says("Least role for call 6.", _ROLES)] = "reader"
+    dns_role: Annotated[Role, "Least role for call 5.", _ROLES] = "reader"
+    deployments_role: Annotated[Role, "Least role for call 6.", _ROLES] = "reader"
     operation_role: Annotated[
         Role,
-        _says(
-            "Least role to poll an operation.",
-            _ROLES,
-            unseen="it needs an operation, and --maintainer-token and --reader-token",
-        ),
+        "Least role to poll an operation.",
+        _ROLES,
+        "it needs an operation, and --maintainer-token and --reader-token",
     ] = "reader"
     key_permissions: Annotated[
         tuple[str, str, str, str, str, str, str],
-        _says(
-            "Names of a key's permissions, in the order "
-            "read projects, write projects, write domains, read deployments, read databases, "
-            "read DNS, write dev access.",
-            "Names of the permissions carried in key.permissions: not shown.",
-            unseen="which of the names is which is not shown",
-        ),
+        "Names of a key's permissions, in the order "
+        "read projects, write projects, write domains, read deployments, read databases, "
+        "read DNS, write dev access.",
+        "Names of the permissions carried in key.permissions: not shown.",
+        "which of the names is which is not shown",
     ] = PERMISSIONS
     key_prefix: Annotated[
-        str, _says("Text an API key begins with.", "value: the full token", pattern="^[a-z]{2,8}_$")
+        str, "Text an API key begins with.", "value: the full token", Meta(pattern="^[a-z]{2,8}_$")
     ] = "phk_"
     token_lifetime: Annotated[
         str,
-        _says(
-            "How long (world time) an access token is valid.",
-            "an access JWT [...]",
-            unseen="one token does not tell how long others live",
-        ),
+        "How long (world time) an access token is valid.",
+        "an access JWT [...]",
+        "one token does not tell how long others live",
     ] = "1h"
     token_audience: Annotated[
-        str, _says("The `aud` claim of access tokens.", "an access JWT [...]", min_length=1)
+        str, "The `aud` claim of access tokens.", "an access JWT [...]", Meta(min_length=1)
     ] = "hosting-control-api"
     request_id_invalid: Annotated[
         Literal["refused", "ignored"],
-        _says("X-Request-Id that is empty or over 128 characters.", _REQUEST_ID),
+        "X-Request-Id that is empty or over 128 characters.",
+        _REQUEST_ID,
     ] = "refused"
     request_id_on_success: Annotated[
-        Literal["absent", "echoed"], _says("X-Request-Id on successful answers.", _REQUEST_ID)
+        Literal["absent", "echoed"], "X-Request-Id on successful answers.", _REQUEST_ID
     ] = "absent"
     unknown_body_fields: Annotated[
-        Literal["ignored", "refused"], _says("Unknown body fields of calls 2 and 3.", _BODY)
+        Literal["ignored", "refused"], "Unknown body fields of calls 2 and 3.", _BODY
     ] = "ignored"
     unexpected_body: Annotated[
-        Literal["ignored", "refused"], _says("A body on a call that has none.", "No request body.")
+        Literal["ignored", "refused"], "A body on a call that has none.", "No request body."
     ] = "ignored"
     unknown_query_parameters: Annotated[
-        Literal["ignored", "refused"],
-        _says("Query parameters a call does not list.", "Query: [...]"),
+        Literal["ignored", "refused"], "Query parameters a call does not list.", "Query: [...]"
     ] = "ignored"
     malformed_project_id: Annotated[
         Literal["not_found", "invalid_request"],
-        _says("A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.", _CODES),
+        "A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.",
+        _CODES,
     ] = "not_found"
     problem_statuses: Annotated[
         dict[str, int],
-        _says(
-            "Other HTTP statuses for problem codes whose status the contract leaves open.", _CODES
-        ),
+        "Other HTTP statuses for problem codes whose status the contract leaves open.",
+        _CODES,
     ] = {}
     ticket_refused_status: Annotated[
         Literal[404, 410],
-        _says(
-            "Status for a ticket that is unknown, used, expired or revoked (all alike).",
-            "Names of ticket states are not given in the interface.",
-        ),
+        "Status for a ticket that is unknown, used, expired or revoked (all alike).",
+        "Names of ticket states are not given in the interface.",
     ] = 404
     body_limit_bytes: Annotated[
         int,
-        _says(
-            "Longest request body; more is 413 payload_too_large.",
-            "request-size limit (code payload_too_large exists) [...]: not shown.",
-            ge=1,
-            le=67_108_864,
-            unseen="a check sends nothing large",
-        ),
+        "Longest request body; more is 413 payload_too_large.",
+        "request-size limit (code payload_too_large exists) [...]: not shown.",
+        "a check sends nothing large",
+        Meta(ge=1, le=67_108_864),
     ] = 1_048_576
     rate_limit: Annotated[
         str,
-        _says(
-            "`off`, or requests per world time for one principal, like `100/60s`.",
-            "Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
-            unseen="a check does not try how much a server bears",
-        ),
+        "`off`, or requests per world time for one principal, like `100/60s`.",
+        "Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
+        "a check does not try how much a server bears",
     ] = "off"
     timestamp_form: Annotated[
         Literal["milliseconds", "microseconds", "offset"],
-        _says("How timestamps are spelled.", "date-time (ISO 8601 / RFC 3339)"),
+        "How timestamps are spelled.",
+        "date-time (ISO 8601 / RFC 3339)",
     ] = "milliseconds"
     dev_zone: Annotated[
-        str, _zone("Zone of dev origins (other worlds put their name before it).")
+        _Zone, "Zone of dev origins (other worlds put their name before it).", _DERIVED
     ] = "dev.localhost"
     production_zone: Annotated[
-        str, _zone("Zone of production hostnames.", unseen="no field names it")
+        _Zone, "Zone of production hostnames.", _DERIVED, "no field names it"
     ] = "prod.localhost"
-    mail_zone: Annotated[str, _zone("Zone of mail hostnames.", unseen="no field names it")] = (
+    mail_zone: Annotated[_Zone, "Zone of mail hostnames.", _DERIVED, "no field names it"] = (
         "mail.localhost"
     )
     docs_url: Annotated[
         str,
-        _says(
-            "Where `type` of a problem points: `own` is the emulator's pages, or any URL.",
-            "documentation link of the form {docs_url}/errors/<code [...]>",
-            pattern="^(own|https?://[^ ]+[^ /])$",
-        ),
+        "Where `type` of a problem points: `own` is the emulator's pages, or any URL.",
+        "documentation link of the form {docs_url}/errors/<code [...]>",
+        Meta(pattern="^(own|https?://[^ ]+[^ /])$"),
     ] = "own"
 
     def __post_init__(self) -> None:
@@ -420,27 +379,28 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
             "value": _plain(getattr(assumptions, name)),
             "default": _plain(getattr(DEFAULTS, name)),
             "alternatives": alternatives(name) or "any",
-            "about": extra["about"],
-            "sentence": extra["sentence"],
+            "about": texts[0],
+            "sentence": texts[1],
         }
-        for name, (_, extra) in _declarations().items()
+        for name, (_, texts) in _declarations().items()
     ]
 
 
 @lru_cache(maxsize=1)
-def _declarations() -> dict[str, tuple[Any, dict[str, str]]]:
+def _declarations() -> dict[str, tuple[Any, list[str]]]:
+    """Return the type of each assumption, and what is said of it."""
     hints = get_type_hints(Assumptions, include_extras=True)
     return {
-        name: (hints[name].__origin__, hints[name].__metadata__[0].extra)
-        for name in Assumptions.__struct_fields__
+        name: (hint.__origin__, [text for text in hint.__metadata__ if isinstance(text, str)])
+        for name, hint in hints.items()
     }
 
 
 def why_unseen(name: str) -> str:
     """Return why the contract check may not find an assumption out; empty: nothing stands against."""
-    kind, extra = _declarations()[name]
-    if extra["unseen"]:
-        return extra["unseen"]
+    kind, texts = _declarations()[name]
+    if len(texts) > 2:
+        return texts[2]
     if isinstance(getattr(DEFAULTS, name), tuple):
         return "in which order words are used is not shown"
     return "it needs --reader-token and --maintainer-token" if kind == Role else ""

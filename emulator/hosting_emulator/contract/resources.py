@@ -194,13 +194,14 @@ def _resource(
 ) -> Resource:
     """Declare a resource by the contract's rows and sentences, one a line (or more, indented).
 
+    What follows `=` is our own sentence about the field, for the OpenAPI document.
     `ours` are further attributes of its fields, each by field; `required`, `optional` and `kept`
     name fields.
     """
     clauses: dict[str, str] = {}
     fields = []
     for line in re.sub(r"\n      +", " ", contract).strip().splitlines():
-        clause = line.strip()
+        clause, _, about = line.strip().partition(" = ")
         found = list(_read(clause))
         several = prefix if clause[0] != "|" else f"{prefix}.times"
         clause_key = several if len(found) > 1 else f"{prefix}.{found[0][0]}"
@@ -208,7 +209,7 @@ def _resource(
         for field, kind, rest in found:
             word = _OPEN_SET.search(rest)
             also = {name: values[field] for name, values in ours.items() if field in values}
-            also.setdefault("about", word and f"An open set: {word[1] or word[2]} is one value.")
+            usual = f"An open set: {word[1] or word[2]} is one value." if word else ""
             fields.append(
                 Field(
                     field,
@@ -218,7 +219,7 @@ def _resource(
                     nullable=kind.endswith(" or null"),
                     optional="| no |" in clause or field in optional.split(),
                     kept=field in kept.split(),
-                    about=also.pop("about") or "",
+                    about=also.pop("about", about or usual),
                     **also,
                 )
             )
@@ -283,14 +284,12 @@ _ANSWERS = (
         """
     | project_id | Ulid | yes | |
     | enabled | boolean | yes | whether the flag is shown |
+      = Whether the flag is shown.
     | enabled_at | timestamp or null | yes | when the current owner switched the flag on; null while
       hidden |
+      = When the current owner switched the flag on; null while hidden.
         """,
         closed=True,
-        about={
-            "enabled": "Whether the flag is shown.",
-            "enabled_at": "When the current owner switched the flag on; null while hidden.",
-        },
     ),
     _resource(
         "Operation",
@@ -302,9 +301,11 @@ _ANSWERS = (
     | created_at, updated_at | timestamp | |
     | blocking_operation_id | Ulid | the active operation that holds the project mutation claim this
       queued operation waits on (appears on operation 2's response) |
+      = The active operation that holds the project mutation claim this queued one waits on.
     | deployment_id | Ulid | the deployment this operation created (deploy, promotion or rollback),
       present in every state; diagnostics of a failed one are read via deployment logs (appears on
       operation 2's response) |
+      = The deployment this operation created.
     | result | object | outcome payload |
     | error | object | failure details, see below |
     | progress | object | current deployment dependency observation, separate from immutable
@@ -324,13 +325,6 @@ _ANSWERS = (
             "error": _part("OperationError"),
             "progress": _part("Progress"),
             "reconciliation": _part("Reconciliation"),
-        },
-        about={
-            "blocking_operation_id": (
-                "The active operation that holds the project mutation claim this queued one waits "
-                "on."
-            ),
-            "deployment_id": "The deployment this operation created.",
         },
         also={"state": "states.operation"},
     ),
@@ -380,6 +374,7 @@ _ANSWERS = (
     | id | Ulid |
     | project_id | Ulid |
     | operation_id | Ulid |
+      = The operation that created it.
     | commit_sha | string |
     | source_digest | string |
     | build_plan_digest | string |
@@ -391,7 +386,6 @@ _ANSWERS = (
         open_presence=True,
         optional="artifact_digest url",
         kept="id",
-        about={"operation_id": "The operation that created it."},
         assumption={"status": "deployment_statuses"},
         keywords={
             "commit_sha": _examples("0" * 40),
@@ -405,11 +399,11 @@ _ANSWERS = (
         """
     items (array of Deployment)
     next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -).
+      = Opaque continuation cursor; null or absent on the last page.
         """,
         required="items",
         optional="next_cursor",
         kind={"next_cursor": _text("cursor", pattern="^[A-Za-z0-9_-]+$")},
-        about={"next_cursor": "Opaque continuation cursor; null or absent on the last page."},
         assumption={"items": "deployment_order", "next_cursor": "last_page_cursor"},
         keywords={"next_cursor": _examples("bmV4dC1wYWdl")},
         also={"items": "deployments.response"},
@@ -420,19 +414,15 @@ _ANSWERS = (
         "key",
         """
     | replayed | boolean | false on the first creation; true-valued on an exact replay |
+      = False on the first creation, true on an exact replay.
     | value | string or null | the full token; returned only by the first creation; null on an exact
       replay |
+      = The full token, returned only by the first creation; null on an exact replay.
     | request_id | string | correlation identifier |
     | key | object | key metadata |
         """,
         required="replayed value key",
         kind={"value": _text("secret"), "key": _part("UserApiKey")},
-        about={
-            "replayed": "False on the first creation, true on an exact replay.",
-            "value": (
-                "The full token, returned only by the first creation; null on an exact replay."
-            ),
-        },
         assumption={"value": "key_prefix"},
         keywords={"request_id": _REQUEST_ID | _REQUEST_ID_EXAMPLE},
     ),
@@ -462,17 +452,15 @@ _ANSWERS = (
     | status | enum not_authorized, pending, authorized, expired, revoked | |
     | zone | string or null | hostname, length 4 to 253, lowercase labels separated by dots, last
       label 2 to 63 letters; the customer's actual zone; null when status is not_authorized |
+      = The customer's actual zone; null when status is not_authorized.
     | scopes | array of enum dns.write, zone.read | at most 2 entries; empty when status is
       not_authorized; closed set |
+      = Empty when status is not_authorized.
     | expires_at | timestamp or null | null when status is not_authorized |
+      = Null when status is not_authorized.
         """,
         required="status zone scopes expires_at",
         kind={"status": _DNS_STATUS, "zone": _ZONE, "scopes": _DNS_SCOPES},
-        about={
-            "zone": "The customer's actual zone; null when status is not_authorized.",
-            "scopes": "Empty when status is not_authorized.",
-            "expires_at": "Null when status is not_authorized.",
-        },
         keywords={"zone": _examples("shop.example")},
         also={"status": "states.dns"},
         bound={"zone": "limit.zone", "scopes": "limit.scopes"},
@@ -487,20 +475,16 @@ _ANSWERS = (
     | environment_id | Ulid | |
     | origin | string | https origin of the immutable dev project host, of the form
       https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters in each word) |
+      = Https origin of the immutable dev project host.
     | redeem_url | string | <origin>/.service/dev-access/redeem?stage=dev&ticket=<ticket>, where
       <ticket> is 43 characters from A-Z a-z 0-9 _ - |
+      = Opens the dev origin, once. It holds the ticket itself, which is not shown again.
     | expires_at | timestamp | ten minutes after issuance |
+      = Ten minutes after issuance.
         """,
         open_presence=True,
         kept="redeem_url",
         kind={"origin": _ORIGIN, "redeem_url": _REDEEM_URL},
-        about={
-            "origin": "Https origin of the immutable dev project host.",
-            "redeem_url": (
-                "Opens the dev origin, once. It holds the ticket itself, which is not shown again."
-            ),
-            "expires_at": "Ten minutes after issuance.",
-        },
         assumption={"origin": "dev_zone"},
         keywords={"origin": _examples(_DEV_ORIGIN), "redeem_url": _examples(_TICKET_URL)},
     ),
@@ -513,21 +497,17 @@ _ANSWERS = (
     | environment | enum dev, prod | |
     | data_mode | string | shared is one value; explicitly shared data resolves to the same physical
       database for both environments |
+      = An open set: with shared, both environments resolve to the same physical database.
     | observed_at | timestamp | fresh, tenant-scoped observation |
     | database | object or null | null means the owned environment has no confirmed managed
       placement |
+      = Null means the owned environment has no confirmed managed placement.
         """,
         open_presence=True,
         kept="database",
         kind={
             "environment": _enum("Environment", "dev", "prod"),
             "database": _part("DatabasePlacement"),
-        },
-        about={
-            "data_mode": (
-                "An open set: with shared, both environments resolve to the same physical database."
-            ),
-            "database": "Null means the owned environment has no confirmed managed placement.",
         },
         keywords={"data_mode": _examples("shared", "separate")},
     ),
@@ -545,10 +525,8 @@ _ANSWERS = (
         optional="pending_state",
         kind={"suspend_timeout_seconds": _integer(-1)},
         about={
-            "suspend_timeout_seconds": (
-                "0 means provider default, -1 never suspend, otherwise the configured provider "
-                "value."
-            ),
+            "suspend_timeout_seconds": "0 means provider default, -1 never suspend, otherwise the "
+            "configured provider value.",
             "pending_state": "The state it is changing to. An open set, like state.",
         },
         assumption={"state": "database_states", "pending_state": "database_states"},
@@ -561,14 +539,18 @@ _ANSWERS = (
         """
     | type | string (URI reference) | yes | documentation link of the form {docs_url}/errors/<code
       with hyphens instead of underscores> |
+      = Documentation link: {docs_url}/errors/<code with hyphens instead of underscores>.
     | title | string | yes | minimum length 1 |
     | status | integer | yes | 400 to 599 |
     | detail | string | no | |
     | instance | string (URI reference) | no | |
     | code | string | yes | one of the codes below |
     | request_id | string | yes | 1 to 128 characters |
+      = Equal to the header X-Request-Id.
     | retryable | boolean | yes | |
+      = Whether the same request, sent again unchanged, can succeed.
     | retry_after_seconds | integer | no | 1 to 86400; for a rate limit; matches Retry-After |
+      = For a rate limit; matches Retry-After.
     | suggested_action | string | yes | minimum length 1 |
         """,
         kind={
@@ -578,14 +560,6 @@ _ANSWERS = (
             "request_id": _text(**_REQUEST_ID),
             "retry_after_seconds": _integer(RETRY_AFTER_MIN, RETRY_AFTER_MAX),
             "suggested_action": _FILLED,
-        },
-        about={
-            "type": (
-                "Documentation link: {docs_url}/errors/<code with hyphens instead of underscores>."
-            ),
-            "request_id": "Equal to the header X-Request-Id.",
-            "retryable": "Whether the same request, sent again unchanged, can succeed.",
-            "retry_after_seconds": "For a rate limit; matches Retry-After.",
         },
         assumption={"type": "docs_url"},
         keywords={"request_id": _REQUEST_ID_EXAMPLE},

@@ -20,7 +20,7 @@ from hosting_emulator.contract.assumptions import (
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.variation.draws import drawn
+from hosting_emulator.variation.answers import drawn
 from hosting_emulator.variation.points import ASSUMED, Point, VariationRefused, read_points
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, ORIGIN, VARIATION
