@@ -69,11 +69,10 @@ _Zone = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All assumptions of one world. Immutable: `changed()` returns another.
+    """All assumptions of one world. Immutable: `changed()` returns another."""
 
-    Of each is said what it is about, which sentence of the contract leaves it open, and sometimes why
-    the contract check does not find it out.
-    """
+    # Each with what it is about, the sentence of the contract that leaves it open and, of some, why
+    # the contract check does not find it out.
 
     accepted_status: Annotated[
         Literal[202, 200, 201], "Status of an accepted operation (calls 2, 4).", _NOT_SHOWN
