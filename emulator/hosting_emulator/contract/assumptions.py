@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -34,28 +34,106 @@ RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
 DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
 
-_NOT_SHOWN = "Success status codes of operations 2, 3 and 4: not shown."
-_QUERY = (
-    "Query parameter names for the cursor and the page size, default page size and ordering: "
-    "not shown."
-)
-_SETS = "Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown."
-_OPTIONAL = (
-    "Which fields of Operation, progress, reconciliation, Deployment, compute, key and ticket are "
-    "required or optional: not shown."
-)
-_ROLES = "Roles or permissions required by the remaining operations: not shown."
-_CODES = (
-    "Which HTTP status each other code uses, and which code follows which other condition: "
-    "not shown."
-)
-_COMPUTE = "Its name, default and whether it is required: not shown."
-_BODY = "No additional properties [said of operation 1 alone]."
-_REQUEST_ID = "X-Request-Id (optional request header, string 1-128 characters [...])"
-_IDEMPOTENCY = "Same key and same body: first result returned without switching again."
-_DERIVED = "hostnames (derived by the server, not supplied)"
-
-_LASTS = "it did not end at once, and how long it takes is different each time"
+#: Under each sentence of the contract that leaves something open, the assumptions that answer it:
+#: what they are about and, of some, why the contract check does not find them out.
+_PROSE = """
+> Success status codes of operations 2, 3 and 4: not shown.
+- accepted_status: Status of an accepted operation (calls 2, 4).
+- key_created_status: Status of the first creation of an API key.
+- key_replayed_status: Status of the exact replay of a key creation.
+> Response: DevAccessTicket. [no status given]
+- ticket_created_status: Status of ticket creation.
+> poll the same operation [no path given]
+- operation_path: Where an operation is polled: a path under /v1 that holds {operation_id} once.
+> Query parameter names for the cursor and the page size, default page size and ordering: not shown.
+- cursor_parameter: Name of the continuation cursor's query parameter.
+- limit_parameter: Name of the page size's query parameter.
+- default_page_size: Items on a page when no size is asked for.
+- deployment_order: Order of listed deployments.
+> next_cursor (string, opaque continuation cursor [...])
+- last_page_cursor: How the last page writes next_cursor.
+> Its name, default and whether it is required: not shown.
+- environment_parameter: Name of the query parameter that chooses dev or prod.
+- missing_environment: Answer when it is missing: 400 invalid_request, or that environment.
+> Which fields of Operation, progress, reconciliation, Deployment, compute, key and ticket are
+  required or optional: not shown.
+- empty_fields: How an optional field without a value is written.
+> Meaning and bounds of expected_source_generation: not shown.
+- source_generation: expected_source_generation is compared with the project's (else 409
+  etag_mismatch), or ignored.
+> the deployment this operation created (deploy, promotion or rollback)
+- source_creates_deployment: Whether initializing the source creates a deployment.
+> Same key and same body: first result returned without switching again.
+- idempotency_scope: What an Idempotency-Key is unique within.
+- idempotency_remembers: Which answers are remembered under a key.
+- idempotency_retention: How long (world time) an answer is remembered. (unseen: a day would have to
+  pass)
+- operation_replay: What a replay of calls 2 and 4 returns: the first response, byte for byte, or
+  the operation as it now is.
+- idempotency_in_flight: Same key while the first is in flight: wait and replay it, or 409
+  idempotency_key_reused. (unseen: it would need two requests at the very same time)
+> Transitions: not shown.
+- source_profile: How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or
+  `manual`. (unseen: it did not end at once, and how long it takes is different each time)
+- domains_profile: How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or
+  `manual`. (unseen: it did not end at once, and how long it takes is different each time)
+> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown.
+- progress_phases: Words of progress.phase, in order.
+- reconciliation_states: Words of reconciliation.state.
+> Deployment.status values beyond queued: not shown.
+- deployment_statuses: Words of Deployment.status.
+> database state / pending_state values beyond init: not shown.
+- database_states: Words of database state and pending_state.
+> when the current owner switched the flag on
+- flag_reenabled: enabled_at when a flag that is on is switched on again.
+> Roles or permissions required by the remaining operations: not shown.
+- source_role: Least role for call 2. (unseen: it needs --allow source, and --maintainer-token and
+  --reader-token)
+- domains_role: Least role for call 4. (unseen: it needs --allow domains, and --maintainer-token and
+  --reader-token)
+- dns_role: Least role for call 5.
+- deployments_role: Least role for call 6.
+- operation_role: Least role to poll an operation. (unseen: it needs an operation, and
+  --maintainer-token and --reader-token)
+> Names of the permissions carried in key.permissions: not shown.
+- key_permissions: Names of a key's permissions, in the order read projects, write projects, write
+  domains, read deployments, read databases, read DNS, write dev access. (unseen: which of the names
+  is which is not shown)
+> value: the full token
+- key_prefix: Text an API key begins with.
+> an access JWT [...]
+- token_lifetime: How long (world time) an access token is valid. (unseen: one token does not tell
+  how long others live)
+- token_audience: The `aud` claim of access tokens.
+> X-Request-Id (optional request header, string 1-128 characters [...])
+- request_id_invalid: X-Request-Id that is empty or over 128 characters.
+- request_id_on_success: X-Request-Id on successful answers.
+> No additional properties [said of operation 1 alone].
+- unknown_body_fields: Unknown body fields of calls 2 and 3.
+> No request body.
+- unexpected_body: A body on a call that has none.
+> Query: [...]
+- unknown_query_parameters: Query parameters a call does not list.
+> Which HTTP status each other code uses, and which code follows which other condition: not shown.
+- malformed_project_id: A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.
+- problem_statuses: Other HTTP statuses for problem codes whose status the contract leaves open.
+> Names of ticket states are not given in the interface.
+- ticket_refused_status: Status for a ticket that is unknown, used, expired or revoked (all alike).
+> request-size limit (code payload_too_large exists) [...]: not shown.
+- body_limit_bytes: Longest request body; more is 413 payload_too_large. (unseen: a check sends
+  nothing large)
+> Numeric rate-limit values (code rate_limited exists) [...]: not shown.
+- rate_limit: `off`, or requests per world time for one principal, like `100/60s`. (unseen: a check
+  does not try how much a server bears)
+> date-time (ISO 8601 / RFC 3339)
+- timestamp_form: How timestamps are spelled.
+> hostnames (derived by the server, not supplied)
+- dev_zone: Zone of dev origins (other worlds put their name before it).
+- production_zone: Zone of production hostnames. (unseen: no field names it)
+- mail_zone: Zone of mail hostnames. (unseen: no field names it)
+> documentation link of the form {docs_url}/errors/<code [...]>
+- docs_url: Where `type` of a problem points: `own` is the emulator's pages, or any URL.
+"""
 
 
 class AssumptionRefused(ValueError):
@@ -71,236 +149,59 @@ _Zone = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """All assumptions of one world. Immutable: `changed()` returns another."""
 
-    # Each with what it is about, the sentence of the contract that leaves it open and, of some, why
-    # the contract check does not find it out.
-
-    accepted_status: Annotated[
-        Literal[202, 200, 201], "Status of an accepted operation (calls 2, 4).", _NOT_SHOWN
-    ] = 202
-    key_created_status: Annotated[
-        Literal[201, 200], "Status of the first creation of an API key.", _NOT_SHOWN
-    ] = 201
-    key_replayed_status: Annotated[
-        Literal[200, 201], "Status of the exact replay of a key creation.", _NOT_SHOWN
-    ] = 200
-    ticket_created_status: Annotated[
-        Literal[201, 200],
-        "Status of ticket creation.",
-        "Response: DevAccessTicket. [no status given]",
-    ] = 201
+    accepted_status: Literal[202, 200, 201] = 202
+    key_created_status: Literal[201, 200] = 201
+    key_replayed_status: Literal[200, 201] = 200
+    ticket_created_status: Literal[201, 200] = 201
     operation_path: Annotated[
-        str,
-        "Where an operation is polled: a path under /v1 that holds {operation_id} once.",
-        "poll the same operation [no path given]",
-        Meta(pattern=r"^/v1(/[A-Za-z0-9_.:~-]+)*/\{operation_id\}(/[A-Za-z0-9_.:~-]+)*$"),
+        str, Meta(pattern=r"^/v1(/[A-Za-z0-9_.:~-]+)*/\{operation_id\}(/[A-Za-z0-9_.:~-]+)*$")
     ] = "/v1/operations/{operation_id}"
-    cursor_parameter: Annotated[
-        _Parameter, "Name of the continuation cursor's query parameter.", _QUERY
-    ] = "cursor"
-    limit_parameter: Annotated[_Parameter, "Name of the page size's query parameter.", _QUERY] = (
-        "limit"
-    )
-    default_page_size: Annotated[
-        int, "Items on a page when no size is asked for.", _QUERY, Meta(ge=1, le=100)
-    ] = 20
-    deployment_order: Annotated[
-        Literal["newest_first", "oldest_first"], "Order of listed deployments.", _QUERY
-    ] = "newest_first"
-    last_page_cursor: Annotated[
-        Literal["null", "absent"],
-        "How the last page writes next_cursor.",
-        "next_cursor (string, opaque continuation cursor [...])",
-    ] = "null"
-    environment_parameter: Annotated[
-        _Parameter, "Name of the query parameter that chooses dev or prod.", _COMPUTE
-    ] = "environment"
-    missing_environment: Annotated[
-        Literal["refused", "dev", "prod"],
-        "Answer when it is missing: 400 invalid_request, or that environment.",
-        _COMPUTE,
-    ] = "refused"
-    empty_fields: Annotated[
-        Literal["absent", "null"], "How an optional field without a value is written.", _OPTIONAL
-    ] = "absent"
-    source_generation: Annotated[
-        Literal["checked", "ignored"],
-        "expected_source_generation is compared with the project's (else 409 etag_mismatch), "
-        "or ignored.",
-        "Meaning and bounds of expected_source_generation: not shown.",
-    ] = "checked"
-    source_creates_deployment: Annotated[
-        bool,
-        "Whether initializing the source creates a deployment.",
-        "the deployment this operation created (deploy, promotion or rollback)",
-    ] = True
-    idempotency_scope: Annotated[
-        Literal["principal", "principal_and_call"],
-        "What an Idempotency-Key is unique within.",
-        _IDEMPOTENCY,
-    ] = "principal"
-    idempotency_remembers: Annotated[
-        Literal["successes", "all_answers"],
-        "Which answers are remembered under a key.",
-        _IDEMPOTENCY,
-    ] = "successes"
-    idempotency_retention: Annotated[
-        str,
-        "How long (world time) an answer is remembered.",
-        _IDEMPOTENCY,
-        "a day would have to pass",
-    ] = "24h"
-    operation_replay: Annotated[
-        Literal["first_response", "current"],
-        "What a replay of calls 2 and 4 returns: the first response, byte for byte, or the "
-        "operation as it now is.",
-        _IDEMPOTENCY,
-    ] = "first_response"
-    idempotency_in_flight: Annotated[
-        Literal["wait", "refuse"],
-        "Same key while the first is in flight: wait and replay it, or 409 idempotency_key_reused.",
-        _IDEMPOTENCY,
-        "it would need two requests at the very same time",
-    ] = "wait"
-    source_profile: Annotated[
-        str,
-        "How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
-        "`manual`.",
-        "Transitions: not shown.",
-        _LASTS,
-    ] = "timed 2s 8s"
-    domains_profile: Annotated[
-        str,
-        "How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
-        "`manual`.",
-        "Transitions: not shown.",
-        _LASTS,
-    ] = "timed 2s 8s"
-    progress_phases: Annotated[
-        tuple[str, str, str, str, str], "Words of progress.phase, in order.", _SETS
-    ] = PHASES
-    reconciliation_states: Annotated[
-        tuple[str, str, str, str], "Words of reconciliation.state.", _SETS
-    ] = RECONCILIATION_STATES
-    deployment_statuses: Annotated[
-        tuple[str, str, str, str, str, str],
-        "Words of Deployment.status.",
-        "Deployment.status values beyond queued: not shown.",
-    ] = DEPLOYMENT_STATUSES
-    database_states: Annotated[
-        tuple[str, str, str, str, str],
-        "Words of database state and pending_state.",
-        "database state / pending_state values beyond init: not shown.",
-    ] = DATABASE_STATES
-    flag_reenabled: Annotated[
-        Literal["kept", "renewed"],
-        "enabled_at when a flag that is on is switched on again.",
-        "when the current owner switched the flag on",
-    ] = "kept"
-    source_role: Annotated[
-        Role,
-        "Least role for call 2.",
-        _ROLES,
-        "it needs --allow source, and --maintainer-token and --reader-token",
-    ] = "maintainer"
-    domains_role: Annotated[
-        Role,
-        "Least role for call 4.",
-        _ROLES,
-        "it needs --allow domains, and --maintainer-token and --reader-token",
-    ] = "maintainer"
-    dns_role: Annotated[Role, "Least role for call 5.", _ROLES] = "reader"
-    deployments_role: Annotated[Role, "Least role for call 6.", _ROLES] = "reader"
-    operation_role: Annotated[
-        Role,
-        "Least role to poll an operation.",
-        _ROLES,
-        "it needs an operation, and --maintainer-token and --reader-token",
-    ] = "reader"
-    key_permissions: Annotated[
-        tuple[str, str, str, str, str, str, str],
-        "Names of a key's permissions, in the order "
-        "read projects, write projects, write domains, read deployments, read databases, "
-        "read DNS, write dev access.",
-        "Names of the permissions carried in key.permissions: not shown.",
-        "which of the names is which is not shown",
-    ] = PERMISSIONS
-    key_prefix: Annotated[
-        str, "Text an API key begins with.", "value: the full token", Meta(pattern="^[a-z]{2,8}_$")
-    ] = "phk_"
-    token_lifetime: Annotated[
-        str,
-        "How long (world time) an access token is valid.",
-        "an access JWT [...]",
-        "one token does not tell how long others live",
-    ] = "1h"
-    token_audience: Annotated[
-        str, "The `aud` claim of access tokens.", "an access JWT [...]", Meta(min_length=1)
-    ] = "hosting-control-api"
-    request_id_invalid: Annotated[
-        Literal["refused", "ignored"],
-        "X-Request-Id that is empty or over 128 characters.",
-        _REQUEST_ID,
-    ] = "refused"
-    request_id_on_success: Annotated[
-        Literal["absent", "echoed"], "X-Request-Id on successful answers.", _REQUEST_ID
-    ] = "absent"
-    unknown_body_fields: Annotated[
-        Literal["ignored", "refused"], "Unknown body fields of calls 2 and 3.", _BODY
-    ] = "ignored"
-    unexpected_body: Annotated[
-        Literal["ignored", "refused"], "A body on a call that has none.", "No request body."
-    ] = "ignored"
-    unknown_query_parameters: Annotated[
-        Literal["ignored", "refused"], "Query parameters a call does not list.", "Query: [...]"
-    ] = "ignored"
-    malformed_project_id: Annotated[
-        Literal["not_found", "invalid_request"],
-        "A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.",
-        _CODES,
-    ] = "not_found"
-    problem_statuses: Annotated[
-        dict[str, int],
-        "Other HTTP statuses for problem codes whose status the contract leaves open.",
-        _CODES,
-    ] = {}
-    ticket_refused_status: Annotated[
-        Literal[404, 410],
-        "Status for a ticket that is unknown, used, expired or revoked (all alike).",
-        "Names of ticket states are not given in the interface.",
-    ] = 404
-    body_limit_bytes: Annotated[
-        int,
-        "Longest request body; more is 413 payload_too_large.",
-        "request-size limit (code payload_too_large exists) [...]: not shown.",
-        "a check sends nothing large",
-        Meta(ge=1, le=67_108_864),
-    ] = 1_048_576
-    rate_limit: Annotated[
-        str,
-        "`off`, or requests per world time for one principal, like `100/60s`.",
-        "Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
-        "a check does not try how much a server bears",
-    ] = "off"
-    timestamp_form: Annotated[
-        Literal["milliseconds", "microseconds", "offset"],
-        "How timestamps are spelled.",
-        "date-time (ISO 8601 / RFC 3339)",
-    ] = "milliseconds"
-    dev_zone: Annotated[
-        _Zone, "Zone of dev origins (other worlds put their name before it).", _DERIVED
-    ] = "dev.localhost"
-    production_zone: Annotated[
-        _Zone, "Zone of production hostnames.", _DERIVED, "no field names it"
-    ] = "prod.localhost"
-    mail_zone: Annotated[_Zone, "Zone of mail hostnames.", _DERIVED, "no field names it"] = (
-        "mail.localhost"
-    )
-    docs_url: Annotated[
-        str,
-        "Where `type` of a problem points: `own` is the emulator's pages, or any URL.",
-        "documentation link of the form {docs_url}/errors/<code [...]>",
-        Meta(pattern="^(own|https?://[^ ]+[^ /])$"),
-    ] = "own"
+    cursor_parameter: _Parameter = "cursor"
+    limit_parameter: _Parameter = "limit"
+    default_page_size: Annotated[int, Meta(ge=1, le=100)] = 20
+    deployment_order: Literal["newest_first", "oldest_first"] = "newest_first"
+    last_page_cursor: Literal["null", "absent"] = "null"
+    environment_parameter: _Parameter = "environment"
+    missing_environment: Literal["refused", "dev", "prod"] = "refused"
+    empty_fields: Literal["absent", "null"] = "absent"
+    source_generation: Literal["checked", "ignored"] = "checked"
+    source_creates_deployment: bool = True
+    idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
+    idempotency_remembers: Literal["successes", "all_answers"] = "successes"
+    idempotency_retention: str = "24h"
+    operation_replay: Literal["first_response", "current"] = "first_response"
+    idempotency_in_flight: Literal["wait", "refuse"] = "wait"
+    source_profile: str = "timed 2s 8s"
+    domains_profile: str = "timed 2s 8s"
+    progress_phases: tuple[str, str, str, str, str] = PHASES
+    reconciliation_states: tuple[str, str, str, str] = RECONCILIATION_STATES
+    deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
+    database_states: tuple[str, str, str, str, str] = DATABASE_STATES
+    flag_reenabled: Literal["kept", "renewed"] = "kept"
+    source_role: Role = "maintainer"
+    domains_role: Role = "maintainer"
+    dns_role: Role = "reader"
+    deployments_role: Role = "reader"
+    operation_role: Role = "reader"
+    key_permissions: tuple[str, str, str, str, str, str, str] = PERMISSIONS
+    key_prefix: Annotated[str, Meta(pattern="^[a-z]{2,8}_$")] = "phk_"
+    token_lifetime: str = "1h"
+    token_audience: Annotated[str, Meta(min_length=1)] = "hosting-control-api"
+    request_id_invalid: Literal["refused", "ignored"] = "refused"
+    request_id_on_success: Literal["absent", "echoed"] = "absent"
+    unknown_body_fields: Literal["ignored", "refused"] = "ignored"
+    unexpected_body: Literal["ignored", "refused"] = "ignored"
+    unknown_query_parameters: Literal["ignored", "refused"] = "ignored"
+    malformed_project_id: Literal["not_found", "invalid_request"] = "not_found"
+    problem_statuses: dict[str, int] = {}
+    ticket_refused_status: Literal[404, 410] = 404
+    body_limit_bytes: Annotated[int, Meta(ge=1, le=67_108_864)] = 1_048_576
+    rate_limit: str = "off"
+    timestamp_form: Literal["milliseconds", "microseconds", "offset"] = "milliseconds"
+    dev_zone: _Zone = "dev.localhost"
+    production_zone: _Zone = "prod.localhost"
+    mail_zone: _Zone = "mail.localhost"
+    docs_url: Annotated[str, Meta(pattern="^(own|https?://[^ ]+[^ /])$")] = "own"
 
     def __post_init__(self) -> None:
         parse_duration_ms(self.idempotency_retention)
@@ -378,41 +279,48 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
             "value": _plain(getattr(assumptions, name)),
             "default": _plain(getattr(DEFAULTS, name)),
             "alternatives": alternatives(name) or "any",
-            "about": texts[0],
-            "sentence": texts[1],
+            "about": _prose()[name].about,
+            "sentence": _prose()[name].sentence,
         }
-        for name, (_, texts) in _declarations().items()
+        for name in Assumptions.__struct_fields__
     ]
 
 
+class _Text(NamedTuple):
+    about: str
+    sentence: str
+    unseen: str
+
+
 @lru_cache(maxsize=1)
-def _declarations() -> dict[str, tuple[Any, list[str]]]:
-    """Return the type of each assumption, and what is said of it."""
-    hints = get_type_hints(Assumptions, include_extras=True)
-    return {
-        name: (hint.__origin__, [text for text in hint.__metadata__ if isinstance(text, str)])
-        for name, hint in hints.items()
-    }
+def _prose() -> dict[str, _Text]:
+    found, sentence = {}, ""
+    for line in _PROSE.replace("\n  ", " ").strip().splitlines():
+        if line.startswith("> "):
+            sentence = line[2:]
+        else:
+            name, _, about = line[2:].partition(": ")
+            about, _, unseen = about.partition(" (unseen: ")
+            found[name] = _Text(about, sentence, unseen.removesuffix(")"))
+    return found
 
 
 def why_unseen(name: str) -> str:
     """Return why the contract check may not find an assumption out; empty: nothing stands against."""
-    kind, texts = _declarations()[name]
-    if len(texts) > 2:
-        return texts[2]
+    if unseen := _prose()[name].unseen:
+        return unseen
     if isinstance(getattr(DEFAULTS, name), tuple):
         return "in which order words are used is not shown"
-    return "it needs --reader-token and --maintainer-token" if kind == Role else ""
+    return "it needs --reader-token and --maintainer-token" if name.endswith("_role") else ""
 
 
 def alternatives(name: str) -> list[Any]:
     """Return the other values that an assumption may have; none: it may be anything of its kind."""
-    kind, default = _declarations()[name][0], getattr(DEFAULTS, name)
-    if kind is bool:
+    default = getattr(DEFAULTS, name)
+    if isinstance(default, bool):
         return [not default]
-    if isinstance(default, tuple | dict):
-        return []
-    return [choice for choice in getattr(kind, "__args__", ()) if choice != default]
+    choices = get_args(get_type_hints(Assumptions)[name])
+    return [] if isinstance(default, tuple | dict) else [c for c in choices if c != default]
 
 
 def _plain(value: Any) -> Any:

@@ -121,10 +121,18 @@ class Refused(Exception):
             ValueError: The code is unknown, or a number is out of the contract's bounds.
         """
         super().__init__(code, detail)
+        if code not in PROBLEMS:
+            raise ValueError(f"{code!r} is not a problem code of the contract{_nearest(code)}")
+        if status is not None and not 400 <= status <= 599:
+            raise ValueError(f"a problem's status is 400 to 599, not {status}")
+        wait = retry_after_seconds
+        if wait is not None and not RETRY_AFTER_MIN <= wait <= RETRY_AFTER_MAX:
+            bounds = f"{RETRY_AFTER_MIN} to {RETRY_AFTER_MAX}"
+            raise ValueError(f"retry_after_seconds is {bounds}, not {wait}")
         self.code = code
         self.detail = detail
-        self.status = _known(code).status if status is None else _error_status(status)
-        self.retry_after_seconds = _wait(retry_after_seconds)
+        self.status = status or PROBLEMS[code].status
+        self.retry_after_seconds = wait
         self.field = field
         self.why = why
         self.assumption = assumption
@@ -139,26 +147,8 @@ class Refused(Exception):
         return f"{self.code}: {self.detail}"
 
 
-def _known(code: str) -> Problem:
-    problem = PROBLEMS.get(code)
-    if problem is None:
-        from difflib import get_close_matches  # only a mistake of ours pays for the import
+def _nearest(code: str) -> str:
+    from difflib import get_close_matches  # only a mistake of ours pays for the import
 
-        near = get_close_matches(code, PROBLEMS, n=1)
-        hint = f"; the nearest is {near[0]!r}" if near else ""
-        raise ValueError(f"{code!r} is not a problem code of the contract{hint}")
-    return problem
-
-
-def _error_status(status: int) -> int:
-    if not 400 <= status <= 599:
-        raise ValueError(f"a problem's status is 400 to 599, not {status}")
-    return status
-
-
-def _wait(seconds: int | None) -> int | None:
-    if seconds is not None and not RETRY_AFTER_MIN <= seconds <= RETRY_AFTER_MAX:
-        raise ValueError(
-            f"retry_after_seconds is {RETRY_AFTER_MIN} to {RETRY_AFTER_MAX}, not {seconds}"
-        )
-    return seconds
+    near = get_close_matches(code, PROBLEMS, n=1)
+    return f"; the nearest is {near[0]!r}" if near else ""
