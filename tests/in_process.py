@@ -13,7 +13,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import Keeper, Memory
-from hosting_emulator.world.population import default_world
+from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
@@ -63,7 +63,7 @@ def fresh_world(
 ) -> World:
     """Return a default world whose clock stands still unless told otherwise."""
     origin = Origin(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
-    return default_world(name, seed, origin, (machine or Machine())())
+    return new_world(name, seed, origin, (machine or Machine())())
 
 
 class InProcess:

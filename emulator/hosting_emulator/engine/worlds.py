@@ -16,7 +16,7 @@ from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import clear_variation, set_variation, varied_world
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
-from hosting_emulator.world.population import default_world
+from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ONLY, ORIGIN
 from hosting_emulator.world.value import Change, World
@@ -150,7 +150,7 @@ class Worlds:
         return self.prototypes.fresh(
             name,
             (seed, msgspec.json.encode(origin)),
-            lambda: default_world(name, seed, origin, self._machine()),
+            lambda: new_world(name, seed, origin, self._machine()),
         )
 
     def add(self, world: World, *, ephemeral: bool) -> Engine:

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.contract.assumptions import PERMISSIONS, AssumptionRefused, Assumptions
+from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.faults.documents import FaultRefused, arm
-from hosting_emulator.scenario import document as d
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.scenario.document import Scenario
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.scenario.validation import (
     check_no_variables,
     check_story,
     check_turn,
-    fault_place,
     known_word,
 )
-from hosting_emulator.variation.points import POINTS, VariationRefused
+from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
-from hosting_emulator.world import clock as clocks
-from hosting_emulator.world.population import (
-    PEOPLE,
-    SITES,
-    WORKSPACES,
-    Human,
-    Site,
-    Workspace,
-    populate,
-)
+from hosting_emulator.world.population import WorldPart, new_world
 from hosting_emulator.world.records import Event, Origin, Planned, Variation
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import SCHEDULE, TIMELINE
-from hosting_emulator.world.value import Change, World, empty_world
+from hosting_emulator.world.value import Change, World
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
@@ -42,20 +31,17 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     The scenario's own seed comes first; `seed` is for one that names none, so that loading it keeps
     the ids and keys that people already use.
     """
-    part = scenario.part
+    part, located = scenario.part, scenario.located
     origin = _origin(scenario)
-    try:
-        clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
-    except clocks.ClockRefused as error:
-        raise scenario.located.error(("clock",), str(error)) from None
-    change = Change(empty_world(name, part.seed or seed, clock, origin), clock.world_ms)
-    if part.world is None:
-        populate(change, WORKSPACES, PEOPLE, SITES)
-    else:
-        _populate(scenario, part.world, change)
-    world = change.applied()
-    change = Change(world, clock.world_ms)
-    _arm(scenario, change)
+    if part.world is not None:
+        _check_aliases(scenario, part.world)
+    with located.refusals_at(("clock",)):
+        world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
+    change = Change(world, world.at_ms)
+    for number, document in enumerate(part.faults):
+        check_no_variables(scenario, ("faults", number), document)
+        with located.refusals_at(("faults", number)):
+            arm(change, document)
     _plan(scenario, change)
     check_story(scenario, change)
     return varied_world(world if change.empty else change.applied(), _variation(scenario))
@@ -63,18 +49,13 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
 
 def _origin(scenario: Scenario) -> Origin:
     part, located = scenario.part, scenario.located
-    at_ms = None
+    at_ms, assumptions = None, Assumptions()
     if part.clock.at is not None:
-        try:
+        with located.refusals_at(("clock", "at")):
             at_ms = parse_timestamp(part.clock.at)
-        except ValueError as error:
-            raise located.error(("clock", "at"), str(error)) from None
-    assumptions = Assumptions()
     for name, value in part.assumptions.items():
-        try:
+        with located.refusals_at(("assumptions", name)):
             assumptions = assumptions.changed({name: value})
-        except AssumptionRefused as error:
-            raise located.error(("assumptions", name), str(error)) from None
     return Origin(
         part.clock.mode,
         part.clock.rate,
@@ -90,54 +71,14 @@ def _variation(scenario: Scenario) -> Variation | None:
     vary = scenario.part.vary
     if vary is None:
         return None
-    try:
+    with scenario.located.refusals_at(("vary", "seed")):
         read_variation(str(vary.seed))
-    except VariationRefused as error:
-        raise scenario.located.error(("vary", "seed"), str(error)) from None
     for number, name in enumerate(vary.only or ()):
         known_word(scenario, ("vary", "only", number), "variation point", name, list(POINTS))
     return read_variation(str(vary.seed), vary.only)
 
 
-def _populate(scenario: Scenario, world: d.WorldPart, change: Change) -> None:
-    _check_aliases(scenario, world)
-    populate(
-        change,
-        [
-            Workspace(
-                o.alias,
-                o.name or o.alias.capitalize(),
-                o.plan,
-                o.credits,
-                PERMISSIONS if o.permissions is None else tuple(o.permissions),
-            )
-            for o in world.organizations
-        ],
-        [
-            Human(p.alias, p.name or p.alias.capitalize(), p.organizations, p.projects)
-            for p in world.people
-        ],
-        [_site(project) for project in world.projects],
-    )
-
-
-def _site(project: d.ProjectPart) -> Site:
-    database = project.database
-    return Site(
-        alias=project.alias,
-        organization=project.organization,
-        deployments=project.deployments,
-        flag=project.flag,
-        dns=project.dns,
-        data_mode=database.data_mode,
-        dev_database=None if database.dev == "absent" else database.dev,
-        prod_database=None if database.prod == "absent" else database.prod,
-        custom_domain=project.domain,
-        source_generation=project.source_generation,
-    )
-
-
-def _check_aliases(scenario: Scenario, world: d.WorldPart) -> None:
+def _check_aliases(scenario: Scenario, world: WorldPart) -> None:
     organizations = _distinct(scenario, "organizations", [o.alias for o in world.organizations])
     projects = _distinct(scenario, "projects", [p.alias for p in world.projects])
     _distinct(scenario, "people", [p.alias for p in world.people])
@@ -169,16 +110,6 @@ def _distinct(scenario: Scenario, section: str, aliases: list[str]) -> list[str]
             path = ("world", section, i, "alias")
             raise scenario.located.error(path, f"the alias {alias!r} is taken above")
     return aliases
-
-
-def _arm(scenario: Scenario, change: Change) -> None:
-    for number, document in enumerate(scenario.part.faults):
-        check_no_variables(scenario, ("faults", number), document)
-        try:
-            arm(change, document)
-        except FaultRefused as error:
-            path = ("faults", number, *fault_place(error))
-            raise scenario.located.error(path, str(error)) from None
 
 
 def _plan(scenario: Scenario, change: Change) -> None:

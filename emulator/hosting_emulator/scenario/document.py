@@ -16,15 +16,13 @@ from msgspec import Meta
 
 from hosting_emulator.contract.words import nearest, words_of
 from hosting_emulator.scenario.located import Located, Path
+from hosting_emulator.world.population import Alias, WorldPart
 
-Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
-DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
-DatabaseState = Literal["absent", "init", "ready", "suspended", "resizing", "failed"]
 Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of all parts: a field that is not known is refused."""
+    """Base of the other parts: a field that is not known is refused."""
 
 
 class ClockPart(Part):
@@ -33,54 +31,6 @@ class ClockPart(Part):
     mode: Literal["real", "frozen", "scaled", "skip"] = "frozen"
     rate: float | None = None
     at: str | None = None
-
-
-class OrganizationPart(Part):
-    """An organization of `world`."""
-
-    alias: Alias
-    name: str | None = None
-    plan: Literal["free", "paid"] = "paid"
-    credits: Annotated[int, Meta(ge=0)] = 0
-    permissions: list[str] | None = None
-
-
-class PersonPart(Part):
-    """A person of `world`: their roles in organizations and projects, by alias."""
-
-    alias: Alias
-    name: str | None = None
-    organizations: dict[str, Literal["owner", "member"]] = {}
-    projects: dict[str, Literal["owner", "maintainer", "reader"]] = {}
-
-
-class DatabasePart(Part):
-    """The databases of a project."""
-
-    data_mode: Literal["separate", "shared"] = "separate"
-    dev: DatabaseState = "ready"
-    prod: DatabaseState = "ready"
-
-
-class ProjectPart(Part):
-    """A project of `world`."""
-
-    alias: Alias
-    organization: Alias
-    deployments: Annotated[int, Meta(ge=0, le=100_000)] = 0
-    flag: bool = False
-    domain: str | None = None
-    dns: DnsStatus = "not_authorized"
-    database: DatabasePart = msgspec.field(default_factory=DatabasePart)
-    source_generation: Annotated[int, Meta(ge=0)] | None = None
-
-
-class WorldPart(Part):
-    """`world`: all that is in it. Left out, it is the default world."""
-
-    organizations: list[OrganizationPart]
-    people: list[PersonPart]
-    projects: list[ProjectPart] = []
 
 
 class PlannedPart(Part):
@@ -320,12 +270,12 @@ def _stands(located: Located, path: Path) -> bool:
     return True
 
 
-def _part_at(path: Path) -> type[Part]:
+def _part_at(path: Path) -> type[msgspec.Struct]:
     """Return the part that a path leads to, or into."""
-    part: type[Part] = ScenarioPart
+    part: type[msgspec.Struct] = ScenarioPart
     for name in path:
         hint = get_type_hints(part).get(str(name))
-        part = next((kind for kind in _kinds_in(hint) if issubclass(kind, Part)), part)
+        part = next((kind for kind in _kinds_in(hint) if issubclass(kind, msgspec.Struct)), part)
     return part
 
 

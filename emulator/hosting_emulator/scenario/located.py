@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -50,6 +52,18 @@ class Located:
             path = path[:-1]
         line, column = self._places.get(path, (1, 1))
         return ScenarioError(self.file, line, column, message)
+
+    @contextmanager
+    def refusals_at(self, path: Path) -> Iterator[None]:
+        """Give what is refused within a place in the file: at a path, or a field below it.
+
+        Raises ScenarioError for a ValueError, which may name the `field` at fault.
+        """
+        try:
+            yield
+        except ValueError as error:
+            field = getattr(error, "field", "")
+            raise self.error((*path, *field.split(".")) if field else path, str(error)) from None
 
     def at(self, path: Path) -> Any:
         """Return what stands at a path. Raises LookupError."""

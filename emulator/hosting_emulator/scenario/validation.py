@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.documents import FaultRefused, read_fault
-from hosting_emulator.interventions import InterventionRefused, read_intervention
+from hosting_emulator.faults.documents import read_fault
+from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.document import ExpectPart, Scenario, StepPart
 from hosting_emulator.scenario.located import Path
 from hosting_emulator.world.value import Change
@@ -35,11 +35,6 @@ def known_word(scenario: Scenario, path: Path, what: str, word: str, known: Iter
         raise scenario.located.error(path, f"there is no {what} {word!r}{hint}")
 
 
-def fault_place(error: FaultRefused | InterventionRefused) -> Path:
-    """Return the path to the field at fault, within a fault or an intervention's fields."""
-    return tuple(error.field.split(".")) if error.field else ()
-
-
 def check_no_variables(scenario: Scenario, path: Path, found: Any) -> None:
     """Refuse variables where nothing has been saved yet."""
     for inner, name in names_in(found):
@@ -51,17 +46,13 @@ def check_turn(
     scenario: Scenario, path: Path, action: str, found: dict[str, Any], change: Change
 ) -> None:
     """Check a fault or an intervention without doing it, as far as that can be told beforehand."""
-    try:
-        if action == "fault":
+    if action == "fault":
+        with scenario.located.refusals_at(path):
             if not any(names_in(found)):
                 read_fault(change.fork(), found)
-        else:
-            read_intervention(found).check_names(change)
-    except FaultRefused as error:
-        raise scenario.located.error((*path, *fault_place(error)), str(error)) from None
-    except InterventionRefused as error:
-        where = (*path, next(iter(found)), *fault_place(error)) if found else path
-        raise scenario.located.error(where, str(error)) from None
+        return
+    with scenario.located.refusals_at((*path, *list(found)[:1])):
+        read_intervention(found).check_names(change)
 
 
 def check_story(scenario: Scenario, change: Change) -> None:
@@ -103,20 +94,15 @@ def _check_action(scenario: Scenario, path: Path, step: StepPart, change: Change
         check_turn(scenario, (*path, "fault"), "fault", step.fault, change)
     if step.intervene is not None:
         check_turn(scenario, (*path, "intervene"), "intervene", step.intervene, change)
-    try:
+    with scenario.located.refusals_at((*path, "to" if step.advance is None else "advance")):
         if step.advance is not None:
             parse_duration_ms(step.advance)
         if step.to is not None and "${" not in step.to:
             parse_timestamp(step.to)
-    except ValueError as error:
-        where = "to" if step.advance is None else "advance"
-        raise scenario.located.error((*path, where), str(error)) from None
     for name, value in (step.assume or {}).items():
-        try:
+        with scenario.located.refusals_at((*path, "assume", name)):
             if not any(names_in(value)):
                 Assumptions().changed({name: value})
-        except AssumptionRefused as error:
-            raise scenario.located.error((*path, "assume", name), str(error)) from None
 
 
 def _check_who_and_what(scenario: Scenario, path: Path, step: StepPart, change: Change) -> None:

@@ -5,8 +5,11 @@ Ids depend on the seed and the alias alone, so documentation, scenarios and test
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -24,73 +27,120 @@ DAY_MS = 86_400_000
 SEEDED_MS = 1_735_689_600_000
 
 
-class Workspace(NamedTuple):
-    """An organization to be: its plan, its credits and the product permissions it enables."""
-
-    alias: str
-    name: str
-    plan: r.Plan
-    credits: int
-    permissions: tuple[str, ...] = PERMISSIONS
+Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
+DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
+DatabaseState = Literal["absent", "init", "ready", "suspended", "resizing", "failed"]
 
 
-class Human(NamedTuple):
-    """A person to be: their role in each organization and project, by alias."""
-
-    alias: str
-    name: str
-    organizations: Mapping[str, str]
-    projects: Mapping[str, str]
+class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of what a world is described in: a field that is not known is refused."""
 
 
-class Site(NamedTuple):
-    """A project to be, with the parts of its state worth seeing."""
+class OrganizationPart(PopulationPart):
+    """An organization of `world`."""
 
-    alias: str
-    organization: str
-    deployments: int
-    flag: bool
-    dns: str
-    data_mode: str
-    dev_database: str | None
-    prod_database: str | None
-    custom_domain: str | None = None
-    source_generation: int | None = None
+    alias: Alias
+    name: str | None = None
+    plan: Literal["free", "paid"] = "paid"
+    credits: Annotated[int, Meta(ge=0)] = 0
+    permissions: list[str] | None = None
+
+
+class PersonPart(PopulationPart):
+    """A person of `world`: their roles in organizations and projects, by alias."""
+
+    alias: Alias
+    name: str | None = None
+    organizations: dict[str, Literal["owner", "member"]] = {}
+    projects: dict[str, Literal["owner", "maintainer", "reader"]] = {}
+
+
+class DatabasePart(PopulationPart):
+    """The databases of a project."""
+
+    data_mode: Literal["separate", "shared"] = "separate"
+    dev: DatabaseState = "ready"
+    prod: DatabaseState = "ready"
+
+
+class ProjectPart(PopulationPart):
+    """A project of `world`."""
+
+    alias: Alias
+    organization: Alias
+    deployments: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    flag: bool = False
+    domain: str | None = None
+    dns: DnsStatus = "not_authorized"
+    database: DatabasePart = msgspec.field(default_factory=DatabasePart)
+    source_generation: Annotated[int, Meta(ge=0)] | None = None
+
+
+class WorldPart(PopulationPart):
+    """`world`: all that is in it. Left out, it is the default world."""
+
+    organizations: list[OrganizationPart]
+    people: list[PersonPart]
+    projects: list[ProjectPart] = []
 
 
 #: The default world is worth looking at: its people and projects are few and speak for themselves,
 #: and every state that a call can show is there.
-WORKSPACES = (
-    Workspace("acme", "Acme Studio", "paid", 5_000),
-    Workspace("hobby", "Hobby Garden", "free", 0),
-)
-PEOPLE = (
-    Human("owner", "Olive Owner", {"acme": "owner"}, {}),
-    Human("member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}),
-    Human(
-        "reader",
-        "Rita Reader",
-        {"acme": "member"},
-        {"shop": "reader", "blog": "reader", "docs": "reader"},
-    ),
-    Human("outsider", "Oscar Outsider", {"hobby": "owner"}, {}),
-    Human("no-organization", "Nora Nowhere", {}, {}),
-)
-SITES = (
-    Site("shop", "acme", 45, True, "authorized", "separate", "ready", "ready", "shop.acme.example"),
-    Site("blog", "acme", 12, False, "pending", "shared", "suspended", "suspended"),
-    Site("docs", "acme", 21, False, "expired", "separate", "init", None),
-    Site("labs", "acme", 0, False, "not_authorized", "separate", None, None),
-    Site("garden", "hobby", 7, True, "revoked", "separate", "ready", "resizing", "garden.example"),
-    Site("notes", "hobby", 3, False, "not_authorized", "shared", "ready", "ready"),
+_DEFAULT = WorldPart(
+    organizations=[
+        OrganizationPart("acme", "Acme Studio", "paid", 5_000),
+        OrganizationPart("hobby", "Hobby Garden", "free", 0),
+    ],
+    people=[
+        PersonPart("owner", "Olive Owner", {"acme": "owner"}),
+        PersonPart(
+            "member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}
+        ),
+        PersonPart(
+            "reader",
+            "Rita Reader",
+            {"acme": "member"},
+            {"shop": "reader", "blog": "reader", "docs": "reader"},
+        ),
+        PersonPart("outsider", "Oscar Outsider", {"hobby": "owner"}),
+        PersonPart("no-organization", "Nora Nowhere"),
+    ],
+    projects=[
+        ProjectPart("shop", "acme", 45, True, "shop.acme.example", "authorized"),
+        ProjectPart(
+            *("blog", "acme", 12, False, None, "pending"),
+            DatabasePart("shared", "suspended", "suspended"),
+        ),
+        ProjectPart(
+            *("docs", "acme", 21, False, None, "expired"),
+            DatabasePart("separate", "init", "absent"),
+        ),
+        ProjectPart("labs", "acme", database=DatabasePart("separate", "absent", "absent")),
+        ProjectPart(
+            *("garden", "hobby", 7, True, "garden.example", "revoked"),
+            DatabasePart("separate", "ready", "resizing"),
+        ),
+        ProjectPart("notes", "hobby", 3, database=DatabasePart("shared", "ready", "ready")),
+    ],
 )
 
 
-def default_world(name: str, seed: str, origin: r.Origin, machine_ms: int) -> World:
-    """Return a fresh default world that begins as `origin` says. Raises ClockRefused."""
+def new_world(
+    name: str, seed: str, origin: r.Origin, machine_ms: int, world: WorldPart | None = None
+) -> World:
+    """Return a fresh world that begins as `origin` says; None: the default one. Raises ClockRefused.
+
+    Whatever `world` names by an alias must be in it.
+    """
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed, clock, origin), clock.world_ms)
-    populate(change, WORKSPACES, PEOPLE, SITES)
+    world = world or _DEFAULT
+    for organization in world.organizations:
+        _add_organization(change, organization)
+    for person in world.people:
+        _add_person(change, person)
+    for project in world.projects:
+        _add_project(change, project)
     return change.applied()
 
 
@@ -115,100 +165,72 @@ def with_overrides(
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
 
 
-def populate(
-    change: Change, workspaces: Iterable[Workspace], people: Iterable[Human], sites: Iterable[Site]
-) -> None:
-    """Put organizations, people and projects into an empty world."""
-    for workspace in workspaces:
-        _add_organization(change, workspace)
-    for human in people:
-        _add_person(change, human)
-    for site in sites:
-        _add_site(change, site)
-
-
 def _id(change: Change, kind: str, alias: str) -> str:
     return seeded_id(change.world.seed, SEEDED_MS, kind, alias)
 
 
-def _add_organization(change: Change, workspace: Workspace) -> None:
+def _add_organization(change: Change, part: OrganizationPart) -> None:
     organization = r.Organization(
-        id=_id(change, "organization", workspace.alias),
-        alias=workspace.alias,
-        name=workspace.name,
-        plan=workspace.plan,
-        credits=workspace.credits,
-        permissions=workspace.permissions,
+        id=_id(change, "organization", part.alias),
+        alias=part.alias,
+        name=part.name or part.alias.capitalize(),
+        plan=part.plan,
+        credits=part.credits,
+        permissions=PERMISSIONS if part.permissions is None else tuple(part.permissions),
     )
     change.put(t.ORGANIZATIONS, organization.id, organization)
 
 
-def _add_person(change: Change, human: Human) -> None:
-    person_id = _id(change, "person", human.alias)
-    email = f"{human.alias}@people.example"
-    person = r.Person(id=person_id, alias=human.alias, name=human.name, email=email)
+def _add_person(change: Change, part: PersonPart) -> None:
+    person_id, name = _id(change, "person", part.alias), part.name or part.alias.capitalize()
+    person = r.Person(person_id, part.alias, name, f"{part.alias}@people.example")
     change.put(t.PEOPLE, person_id, person)
-    for organization, role in human.organizations.items():
-        organization_id = _id(change, "organization", organization)
-        change.put(
-            t.MEMBERSHIPS,
-            f"{organization_id}/{person_id}",
-            r.Membership(organization_id, person_id, "owner" if role == "owner" else "member"),
-        )
-    for project, role in human.projects.items():
-        project_id = _id(change, "project", project)
-        granted = _ROLES[role]
-        change.put(t.GRANTS, f"{project_id}/{person_id}", r.Grant(project_id, person_id, granted))
+    for alias, role in part.organizations.items():
+        membership = r.Membership(_id(change, "organization", alias), person_id, role)
+        change.put(t.MEMBERSHIPS, f"{membership.organization_id}/{person_id}", membership)
+    for alias, granted in part.projects.items():
+        grant = r.Grant(_id(change, "project", alias), person_id, granted)
+        change.put(t.GRANTS, f"{grant.project_id}/{person_id}", grant)
 
 
-_ROLES: dict[str, r.ProjectRole] = {
-    "owner": "owner",
-    "maintainer": "maintainer",
-    "reader": "reader",
-}
-
-
-def _add_site(change: Change, site: Site) -> None:
-    seed, now_ms = change.world.seed, change.now_ms
-    generation = site.source_generation
-    if generation is None:
-        generation = 1 if site.deployments else 0
+def _add_project(change: Change, part: ProjectPart) -> None:
+    seed, generation = change.world.seed, part.source_generation
     project = r.Project(
-        id=_id(change, "project", site.alias),
-        alias=site.alias,
-        organization_id=_id(change, "organization", site.organization),
-        handle=site.alias,
-        dev_label=_dev_label(derive(seed, "words", site.alias, size=3)),
-        dev_environment_id=_id(change, "environment", site.alias),
-        flag_enabled=site.flag,
-        flag_enabled_at=format_timestamp(now_ms - 20 * DAY_MS) if site.flag else None,
-        custom_domain=site.custom_domain,
-        source_generation=generation,
+        id=_id(change, "project", part.alias),
+        alias=part.alias,
+        organization_id=_id(change, "organization", part.organization),
+        handle=part.alias,
+        dev_label=_dev_label(derive(seed, "words", part.alias, size=3)),
+        dev_environment_id=_id(change, "environment", part.alias),
+        flag_enabled=part.flag,
+        flag_enabled_at=format_timestamp(change.now_ms - 20 * DAY_MS) if part.flag else None,
+        custom_domain=part.domain,
+        source_generation=min(1, part.deployments) if generation is None else generation,
     )
     change.put(t.PROJECTS, project.id, project)
-    _add_dns(change, project, site)
-    _add_databases(change, project, site)
-    for number in range(site.deployments):
-        _add_deployment(change, project, number, site.deployments)
+    _add_dns(change, project, part.dns)
+    _add_databases(change, project, part.database)
+    for number in range(part.deployments):
+        _add_deployment(change, project, number, part.deployments)
 
 
-def _add_dns(change: Change, project: r.Project, site: Site) -> None:
-    if site.dns == "not_authorized":
+def _add_dns(change: Change, project: r.Project, status: str) -> None:
+    if status == "not_authorized":
         change.put(t.DNS, project.id, r.Dns())
         return
-    days = {"authorized": 30, "pending": 1, "expired": -3, "revoked": 12}[site.dns]
+    days = {"authorized": 30, "pending": 1, "expired": -3, "revoked": 12}[status]
     expires_ms = change.now_ms + days * DAY_MS
-    dns = r.Dns(site.dns, f"{site.alias}.example", ("dns.write", "zone.read"), expires_ms)
+    dns = r.Dns(status, f"{project.alias}.example", ("dns.write", "zone.read"), expires_ms)
     change.put(t.DNS, project.id, dns)
-    if site.dns == "authorized":
+    if status == "authorized":
         schedule_dns_expiry(change, project.id, expires_ms)
 
 
-def _add_databases(change: Change, project: r.Project, site: Site) -> None:
-    for environment, state in (("dev", site.dev_database), ("prod", site.prod_database)):
-        big = environment == "prod" or site.data_mode == "shared"
+def _add_databases(change: Change, project: r.Project, part: DatabasePart) -> None:
+    for environment, state in (("dev", part.dev), ("prod", part.prod)):
+        big = environment == "prod" or part.data_mode == "shared"
         placement = None
-        if state is not None:
+        if state != "absent":
             placement = r.Placement(
                 min_cu=0.25,
                 max_cu=2.0 if big else 1.0,
@@ -221,7 +243,7 @@ def _add_databases(change: Change, project: r.Project, site: Site) -> None:
                 pending_state="ready" if state in ("init", "resizing") else None,
             )
         key = f"{project.id}/{environment}"
-        change.put(t.DATABASES, key, r.Database(site.data_mode, placement))
+        change.put(t.DATABASES, key, r.Database(part.data_mode, placement))
 
 
 def _add_deployment(change: Change, project: r.Project, number: int, total: int) -> None:

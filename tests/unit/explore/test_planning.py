@@ -12,7 +12,7 @@ from hosting_emulator.explore.plan import LIMIT, READ, REPEATED, SAME_LIMIT, fau
 from hosting_emulator.explore.points import KINDS, Point, effect_of, faults_for, number
 from hosting_emulator.faults.documents import read_fault
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.world.population import default_world
+from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import Change
 from tests.unit.explore.samples import exchange, requests
@@ -26,7 +26,7 @@ def test_there_is_no_kind_of_fault_that_is_not_tried():
 
 @pytest.mark.parametrize("call", CALLS)
 def test_every_fault_that_is_tried_can_be_armed(call: str):
-    change = Change(default_world("w", "seed", Origin("frozen"), 0), 0)
+    change = Change(new_world("w", "seed", Origin("frozen"), 0), 0)
     planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
 
     armed = [read_fault(change, fault_at(p, planned.requests[0])) for p in planned.points]
