@@ -15,7 +15,7 @@ from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.live_world import Memory
-from hosting_emulator.world.population import default_world
+from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World, rebuild
@@ -132,7 +132,7 @@ def grown(size: int) -> World:
 
     What is added belongs to `shop` and shares its digests. A million take about 1.2 GB.
     """
-    world = default_world("default", "hosting-emulator", Origin(mode="frozen"), _NOW_MS)
+    world = new_world("default", "hosting-emulator", Origin(mode="frozen"), _NOW_MS)
     gc.disable()  # nothing of it becomes garbage, and looking for some takes longer than building
     try:
         pairs = _pairs(world, size - world.count(DEPLOYMENTS))

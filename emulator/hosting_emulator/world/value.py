@@ -314,18 +314,7 @@ def rebuild(
     world: World, rows: Iterable[tuple[str, str, Any]], *, commit: int, at_ms: int
 ) -> World:
     """Return `world` with many rows (table, key, record) added, as when it is read from disk."""
-    tables: dict[str, HashTrieMap[str, Any]] = dict(world.tables)
-    indexes = world.indexes
-    fresh: dict[str, dict[str, Any]] = {}
+    writes: dict[str, dict[str, Any]] = {}
     for name, key, record in rows:
-        indexer = INDEXERS.get(name)
-        if indexer is not None:
-            indexes = indexer(indexes, key, None, record)
-        fresh.setdefault(name, {})[key] = record
-    for name, added in fresh.items():
-        tables[name] = tables[name].update(added)
-    events = tables[SCHEDULE.name].items()
-    schedule = tuple(sorted((event.due_ms, event.sequence, key) for key, event in events))
-    added = fresh.get(REMEMBERED.name, {})
-    remembered = _remembered(world.remembered, added, tables[REMEMBERED.name])
-    return _world(world, commit, at_ms, tables, indexes, schedule, remembered)
+        writes.setdefault(name, {})[key] = record
+    return apply(world, writes, commit=commit, at_ms=at_ms)
