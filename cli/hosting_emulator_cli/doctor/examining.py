@@ -120,7 +120,7 @@ def _state(path: Path, running: network.Answered) -> Iterator[Finding]:
     if finding is not None:
         yield finding
     else:
-        from hosting_emulator.bootstrap.inspecting import LOCK, inspect
+        from hosting_emulator.bootstrap.inspection import LOCK, inspect
 
         found = inspect(path)
         holder = processes.owner_of_file(path / LOCK) if found.held else None

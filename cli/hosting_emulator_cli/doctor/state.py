@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.doctor.finding import Finding, note, ok, problem
 
 if TYPE_CHECKING:
-    from hosting_emulator.bootstrap.inspecting import Inspected
+    from hosting_emulator.bootstrap.inspection import Inspected
 
 _ELSEWHERE = "give `start` another --data-dir, or --ephemeral"
 _MEGABYTE = 1_000_000

@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
+import signal
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 from hosting_emulator import __version__
-from hosting_emulator.bootstrap.beginning import become, build_scenario, read_state, rebuild
-from hosting_emulator.bootstrap.refusing import (
-    check_beginning,
-    control_token,
-    is_reached_from_outside,
-    no_socket,
-    open_directory,
-    origin_of,
-    origins,
-    public_url,
-    variation_of,
-)
-from hosting_emulator.bootstrap.watching import Watcher
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.bootstrap import options
+from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.live_world import StoreFailed
+from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
+from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.library import Library, read_file
 from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
+from hosting_emulator.server.crowding import Crowding, raise_limit
 from hosting_emulator.server.guard import Guard
 from hosting_emulator.server.hosts import Hosts, host_name
 from hosting_emulator.server.protocol import Server
 from hosting_emulator.server.sites import Site
+from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
+from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.population import with_overrides
+from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import (
     ONLY,
     ORGANIZATIONS,
@@ -70,52 +71,74 @@ class Emulator:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._library = Library(settings.library)
-        self._watcher: Watcher | None = None
+        self._watch: asyncio.Task[None] | None = None
         self._servers: list[asyncio.Server] = []
         self._authority_folder: tempfile.TemporaryDirectory[str] | None = None
         self._ca_file: str | None = None
-        self._site = Site(url="", public_url=public_url(settings))
-        self._token = control_token(settings)
-        self._origins = origins(settings)
-        self._variation = variation_of(settings)
-        self._fresh = False
+        self._site = Site(url="", public_url=options.public_url(settings))
+        self._token = options.control_token(settings)
+        self._origins = options.origins(settings)
+        self._variation = options.variation_of(settings)
         # First of all: a file that cannot be read leaves no trace.
-        state = None if settings.state is None else read_state(settings.state)
-        check_beginning(settings)
-        self._directory = open_directory(settings)
-        self.worlds = Worlds(self._directory, rebuild=rebuild)
+        state = None if settings.state is None else _read_state(settings.state)
+        options.check_beginning(settings)
+        self._directory = options.open_directory(settings)
+        self.worlds = Worlds(self._directory, rebuild=_rebuild)
         try:
-            self._begin(state)
-        except StartError:
-            self._directory.close()
-            raise
-        except (StateRefused, StoreFailed, ClockRefused, ScenarioError) as error:
+            self._fresh = self._begin(state)
+        except (StartError, StateRefused, StoreFailed, ClockRefused, ScenarioError) as error:
             self._directory.close()
             raise StartError(str(error)) from None
         except OSError as error:
             self._directory.close()
-            raise StartError(
-                f"{error.filename or 'the data directory'}: {error.strerror}"
-            ) from None
+            where = error.filename or "the data directory"
+            raise StartError(f"{where}: {error.strerror}") from None
 
-    def _begin(self, state: World | None) -> None:
+    def _begin(self, state: World | None) -> bool:
+        """Open the worlds, and put in place what the default one is to be; returns whether it is new."""
         settings = self._settings
-        self._fresh = self.worlds.open(settings.seed, origin_of(settings))
+        fresh = self.worlds.open(settings.seed, options.origin_of(settings))
         if state is not None:
-            if not (self._fresh or settings.replace):
+            if not (fresh or settings.replace):
                 raise StartError(
                     f"{settings.data_dir} keeps a world already, which --from would replace: use "
                     "--ephemeral to look at the file only, --data-dir for another place, or "
                     "--replace to put the file's world in its place"
                 )
-            become(self._default, state, f"begun from {settings.state}")
+            self._become(state, f"begun from {settings.state}")
         elif settings.scenario is not None:
-            scenario = self._library.find(settings.scenario)
-            built = build_scenario(scenario, self._default.world.seed, settings)
-            become(self._default, built, f"scenario {scenario.name}")
-            self._fresh = True
-        self._fresh = self._fresh or state is not None
+            self._load(self._library.find(settings.scenario))
+        else:
+            self._vary()
+            return fresh
+        return True
+
+    def _become(self, world: World, title: str) -> None:
+        """Put a world in the default one's place, later than all that was. Raises StoreFailed."""
+        engine = self._default
+        commit = max(world.commit, engine.world.commit + 1)
+        engine.replace_world(replace(world, commit=commit), title)
         self._vary()
+
+    def _load(self, scenario: Scenario) -> None:
+        """Put a scenario's world in place, with the clock and assumptions asked for over its own.
+
+        A reset brings back the scenario's own. Raises ScenarioError, StartError, StoreFailed.
+        """
+        # Imported here: few starts have a scenario.
+        from hosting_emulator.scenario.build import build_world
+
+        settings = self._settings
+        now_ms, seed = machine_ms(), self._default.world.seed  # for one that names none
+        world = build_world(scenario, DEFAULT_WORLD, now_ms, seed)
+        mode, rate = options.clock_of(settings)
+        try:
+            world = with_overrides(
+                world, now_ms, mode=mode, rate=rate, assumptions=settings.assumptions
+            )
+        except (ClockRefused, AssumptionRefused) as error:
+            raise StartError(str(error)) from None
+        self._become(world, f"scenario {scenario.name}")
 
     def _vary(self) -> None:
         if self._variation is not None:
@@ -140,22 +163,23 @@ class Emulator:
                 server = await self._listen(settings.tls_port, self._tls_folder())
                 self._site.tls_port = server.sockets[0].getsockname()[1]
             if settings.watch and settings.scenario is not None:
-                self._watcher = Watcher(Path(settings.scenario), self._load_again)
+                path = Path(settings.scenario).resolve()
+                self._watch = asyncio.create_task(self._load_when_changed(path))
         except BaseException:
             await self.stop()
             raise
 
-    def _load_again(self, path: Path) -> None:
-        """Take in a changed scenario; a broken one is said and changes nothing."""
-        engine = self._default
-        try:
-            scenario = read_file(path)
-            built = build_scenario(scenario, engine.world.seed, self._settings)
-            become(engine, built, f"scenario {scenario.name}")
-            self._vary()
-            _log.warning("%s changed: loaded again", path)
-        except (ScenarioError, StoreFailed, StartError) as error:
-            _log.warning("%s; the world stays as it was", error)
+    async def _load_when_changed(self, path: Path) -> None:
+        """Take in a scenario whenever its file changes; a broken one is said and changes nothing."""
+        from watchfiles import awatch
+
+        # The folder is watched: editors put a new file in the old one's place.
+        async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
+            try:
+                self._load(read_file(path))
+                _log.warning("%s changed: loaded again", path)
+            except (ScenarioError, StoreFailed, StartError) as error:
+                _log.warning("%s; the world stays as it was", error)
 
     async def _listen(self, port: int, tls_folder: Path | None) -> asyncio.Server:
         context = None
@@ -174,7 +198,7 @@ class Emulator:
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
-            raise StartError(no_socket(host, port, error)) from None
+            raise StartError(_no_socket(host, port, error)) from None
         except OverflowError:
             raise StartError(f"port {port} is no port: use 0 to 65535") from None
         self._servers.append(server)
@@ -190,7 +214,7 @@ class Emulator:
         allowed = {*self._settings.allowed_hosts, self._settings.host} - set(_WILDCARDS)
         if self._site.public_url:
             allowed.add(host_name(urlsplit(self._site.public_url).netloc))
-        behind_a_proxy = is_reached_from_outside(self._site.public_url)
+        behind_a_proxy = options.is_reached_from_outside(self._site.public_url)
         return Guard(
             Hosts(frozenset(allowed)), self._token, self._origins, everybody=behind_a_proxy
         )
@@ -255,8 +279,9 @@ class Emulator:
 
     async def stop(self) -> None:
         """Close the sockets, keep everything and let go of the directory."""
-        if self._watcher is not None:
-            await self._watcher.stop()
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
         for server in self._servers:
             server.close()
         for engine in self.worlds:
@@ -289,3 +314,67 @@ def _bracketed(host: str) -> str:
 def _reachable(url: str) -> str:
     """Return a URL that opens on this machine where the server listens on all addresses."""
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
+def _no_socket(host: str, port: int, error: OSError) -> str:
+    if error.errno in (98, 48, 10048):
+        return f"port {port} on {host} is in use; stop what listens there, or use --port 0 for a free one"
+    return f"cannot listen on {host} port {port}: {error.strerror or error}"
+
+
+def _read_state(path: Path) -> World:
+    """Return the default world of an exported state. Raises StartError, naming file and place."""
+    try:
+        world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StartError(f"{path} cannot be read: {reason}") from None
+    except JsonRefused as error:
+        raise StartError(f"{path} {error}") from None
+    except StateRefused as error:
+        raise StartError(f"{path}: {error}") from None
+    return anchored(world, world.at_ms, machine_ms())
+
+
+def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
+    """Build a scenario's world again, from the text that its origin keeps. Raises ScenarioError."""
+    from hosting_emulator.scenario.build import build_world
+
+    scenario = read_scenario(str(origin.scenario), origin.scenario_file or "scenario.yaml")
+    return build_world(scenario, world.name, now_machine_ms, world.seed)
+
+
+# --- in the foreground ---------------------------------------------------------------------------
+
+
+def run(settings: Settings, announce: Callable[[Ready], None]) -> int:
+    """Run an emulator until SIGINT or SIGTERM; returns the exit code. Raises StartError."""
+    log_to_stderr(settings)
+    return asyncio.run(_run(settings, announce))
+
+
+async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    raise_limit()
+    loop.set_exception_handler(Crowding())
+    emulator = Emulator(settings)
+    log_requests(settings, emulator.worlds)
+    await emulator.start()
+    try:
+        # In a thread, so that the first request need not wait for cryptography to be loaded.
+        announce(await asyncio.to_thread(emulator.ready))
+        await warm_up()
+        await stopping.wait()
+    finally:
+        await emulator.stop()
+    return 0
+
+
+async def warm_up() -> None:
+    """Keep what was loaded out of garbage collection."""
+    gc.collect()
+    gc.freeze()  # it never becomes garbage
+    gc.set_threshold(50_000, 20, 50)

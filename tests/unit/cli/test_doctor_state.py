@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.bootstrap.inspecting import Inspected, inspect
+from hosting_emulator.bootstrap.inspection import Inspected, inspect
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.doctor import certificates, state
 from hosting_emulator_cli.doctor.finding import Finding

@@ -133,10 +133,3 @@ def origins(settings: Settings) -> Origins:
         if not is_origin(origin):
             raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
     return Origins(frozenset(settings.allowed_origins))
-
-
-def no_socket(host: str, port: int, error: OSError) -> str:
-    """Say why there can be no socket."""
-    if error.errno in (98, 48, 10048):
-        return f"port {port} on {host} is in use; stop what listens there, or use --port 0 for a free one"
-    return f"cannot listen on {host} port {port}: {error.strerror or error}"
