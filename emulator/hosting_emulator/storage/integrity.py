@@ -12,16 +12,10 @@ from typing import Any
 
 import msgspec
 
-from hosting_emulator.contract.assumptions import (
-    DEFAULTS,
-    PERMISSIONS,
-    PHASES,
-    AssumptionRefused,
-)
+from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.faults.documents import what_is_wrong
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
@@ -69,6 +63,14 @@ _WORDS: dict[str, dict[str, Iterable[str]]] = {
     t.ORGANIZATIONS.name: {"permissions": PERMISSIONS},
     t.API_KEYS.name: {"permissions": PERMISSIONS},
 }
+#: Under which key a row stands, where that is not its id.
+_KEYS: dict[str, Callable[[Any], str]] = {
+    t.MEMBERSHIPS.name: lambda row: f"{row.organization_id}/{row.person_id}",
+    t.GRANTS.name: lambda row: f"{row.project_id}/{row.person_id}",
+    t.SCHEDULE.name: lambda row: str(row.sequence),
+    t.FAULTS.name: lambda row: f"fault-{row.order + 1}",
+    **{table.name: lambda _: t.ONLY for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN, t.VARIATION)},
+}
 #: What the first answer of each idempotent call was about.
 _SUBJECTS: dict[str, t.Table[Any]] = {
     "set_project_powered_by_flag": t.PROJECTS,
@@ -78,184 +80,182 @@ _SUBJECTS: dict[str, t.Table[Any]] = {
 }
 
 
+class _Broken(Exception):
+    """What is wrong with a row."""
+
+
+def _must(sound: object, otherwise: str) -> None:
+    if not sound:
+        raise _Broken(otherwise)
+
+
 def check_integrity(rows: Rows) -> None:
     """Raise StateRefused, naming table and row, when rows do not make a world that works."""
-    for table, found in rows.items():
-        for key, record in found.items():
-            wrong = _wrong(rows, table, key, record)
-            if wrong is not None:
-                raise StateRefused(f"table {table}, row {key}: {wrong}")
+    for table, records in rows.items():
+        check = _CHECKS.get(table)
+        for key, record in records.items():
+            try:
+                if table != t.STREAMS.name:
+                    _check_key(table, key, record)
+                    _check_fields(rows, table, record)
+                if check is not None:
+                    check(rows, key, record)
+            except (_Broken, ValueError) as broken:
+                raise StateRefused(f"table {table}, row {key}: {broken}") from None
 
 
-def _wrong(rows: Rows, table: str, key: str, record: Any) -> str | None:
-    if table == t.STREAMS.name:
-        return None if 0 <= record < _MOST_DRAWS else f"{record} is no number of draws"
-    wrong = _wrong_key(rows, table, key, record) or _wrong_fields(rows, table, record)
-    special = _SPECIAL.get(table)
-    return wrong or (special(rows, key, record) if special else None)
+def _check_key(table: str, key: str, record: Any) -> None:
+    if table in _KEYS:
+        right = _KEYS[table](record)
+    elif hasattr(record, "id"):
+        right = record.id
+        _must(is_ulid(right), "its id is no Ulid")
+    else:
+        return
+    _must(right == key, f"it should be under {right!r}")
 
 
-def _wrong_key(rows: Rows, table: str, key: str, record: Any) -> str | None:
-    match record:
-        case r.Membership():
-            right = f"{record.organization_id}/{record.person_id}"
-        case r.Grant():
-            right = f"{record.project_id}/{record.person_id}"
-        case r.Event():
-            right = str(record.sequence)
-        case r.Dns() | r.Database():
-            project_id, _, environment = key.partition("/")
-            known = project_id in rows.get(t.PROJECTS.name, {})
-            fits = environment in (("dev", "prod") if isinstance(record, r.Database) else ("",))
-            return None if known and fits else "there is no such project"
-        case Fault():
-            right = record.id
-        case r.Remembered() | r.ClockState() | r.Origin() | r.Planned() | r.Variation():
-            return None
-        case _:
-            right = getattr(record, "id", key)
-            if right == key and key != t.ONLY and not is_ulid(key):
-                return "its id is no Ulid"
-    return None if right == key else f"it should be under {right!r}"
-
-
-def _wrong_fields(rows: Rows, table: str, record: Any) -> str | None:
+def _check_fields(rows: Rows, table: str, record: Any) -> None:
     try:
         msgspec.json.encode(record)
     except (OverflowError, UnicodeEncodeError) as error:
-        return f"it cannot be written: {error}"
+        raise _Broken(f"it cannot be written: {error}") from None
     for name in record.__struct_fields__:
         value = getattr(record, name)
-        if name.endswith("_at") and value is not None and not _TIMESTAMP.fullmatch(value):
-            return f"{name} is not like 2026-01-31T09:30:00.000Z"
-        if name.endswith("_ms") and value is not None and abs(value) > _MOST_MS:
-            return f"{name} is out of range"
+        if name.endswith("_at") and value is not None:
+            _must(_TIMESTAMP.fullmatch(value), f"{name} is not like 2026-01-31T09:30:00.000Z")
+        if name.endswith("_ms") and value is not None:
+            _must(abs(value) <= _MOST_MS, f"{name} is out of range")
     for name, target in _LINKS.get(table, {}).items():
         value = getattr(record, name)
-        if value is not None and value not in rows.get(target.name, {}):
-            return f"{name}: there is no {value!r} in {target.name}"
+        _must(
+            value is None or value in rows.get(target.name, {}),
+            f"{name}: there is no {value!r} in {target.name}",
+        )
     for name, words in _WORDS.get(table, {}).items():
         value = getattr(record, name)
-        if not ({value} if isinstance(value, str) else {*value}) <= {*words}:
-            return f"{name} is none of {', '.join(words)}"
-    return None
+        given = {value} if isinstance(value, str) else {*value}
+        _must(given <= {*words}, f"{name} is none of {', '.join(words)}")
 
 
-def _wrong_project(rows: Rows, key: str, project: r.Project) -> str | None:
+def _check_stream(_: Rows, key: str, draws: int) -> None:
+    _must(0 <= draws < _MOST_DRAWS, f"{draws} is no number of draws")
+
+
+def _check_of_project(rows: Rows, key: str, record: Any) -> None:
+    project_id, _, environment = key.partition("/")
+    fits = environment in (("dev", "prod") if isinstance(record, r.Database) else ("",))
+    _must(fits and project_id in rows.get(t.PROJECTS.name, {}), "there is no such project")
+
+
+def _check_database(rows: Rows, key: str, database: r.Database) -> None:
+    _check_of_project(rows, key, database)
+    placement = database.placement
+    states = {placement.state, placement.pending_state} - {None} if placement else set()
+    _must(states <= set(lifecycles.DATABASE.transitions), "its state is unknown")
+
+
+def _check_project(rows: Rows, key: str, project: r.Project) -> None:
     operations = rows.get(t.OPERATIONS.name, {})
     claimed = operations.get(project.claim or "")
-    if claimed is not None and (finished(claimed) or claimed.project_id != key):
-        return "its claim is held by an operation that is not its own, or has ended"
-    if claimed is None and project.queue_head is not None:
-        return "operations wait for a claim that nobody holds"
-    seen: list[str] = []
-    waiting = project.queue_head
+    _must(
+        claimed is None or (not finished(claimed) and claimed.project_id == key),
+        "its claim is held by an operation that is not its own, or has ended",
+    )
+    _must(claimed or project.queue_head is None, "operations wait for a claim that nobody holds")
+    last, waiting, steps = None, project.queue_head, 0
     while waiting is not None:
-        if waiting in seen[-1:] or len(seen) > len(operations):
-            return "its queue of operations never ends"
-        seen.append(waiting)
-        if operations[waiting].project_id != key or waiting == project.claim:
-            return "an operation waits in its queue that should not"
-        waiting = operations[waiting].next_waiting
-        if waiting is not None and waiting not in operations:
-            return "its queue of operations is broken"
-    return (
-        None if project.queue_tail == (seen[-1] if seen else None) else "its queue has another end"
+        _must(steps <= len(operations), "its queue of operations never ends")
+        _must(waiting in operations, "its queue of operations is broken")
+        _must(
+            operations[waiting].project_id == key and waiting != project.claim,
+            "an operation waits in its queue that should not",
+        )
+        last, waiting, steps = waiting, operations[waiting].next_waiting, steps + 1
+    _must(project.queue_tail == last, "its queue has another end")
+
+
+def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
+    event = rows.get(t.SCHEDULE.name, {}).get(operation.event or "")
+    _must(
+        event is None or (event.kind == "operation_step" and event.subject == key),
+        "its event is about something else",
+    )
+    plan = plan_of(operation)
+    _must(0 <= operation.step <= len(plan), "step is out of range")
+    if finished(operation):
+        _must(event is None, "it has ended and still has an event")
+        return
+    _must(
+        operation.step < len(plan) and plan[operation.step].state == operation.state,
+        f"step {operation.step} of its plan is not {operation.state}",
+    )
+    deployment = rows.get(t.DEPLOYMENTS.name, {}).get(operation.deployment_id or "")
+    _must(
+        deployment is None or deployment.status == plan[operation.step].deployment,
+        f"its deployment cannot be as it is at step {operation.step}",
     )
 
 
-def _wrong_operation(rows: Rows, key: str, operation: r.Operation) -> str | None:
-    event = rows.get(t.SCHEDULE.name, {}).get(operation.event or "")
-    if event is not None and (event.kind != "operation_step" or event.subject != key):
-        return "its event is about something else"
-    plan = plan_of(operation)
-    if not 0 <= operation.step <= len(plan):
-        return "step is out of range"
-    if finished(operation):
-        return None if event is None else "it has ended and still has an event"
-    if operation.step == len(plan) or plan[operation.step].state != operation.state:
-        return f"step {operation.step} of its plan is not {operation.state}"
-    deployment = rows.get(t.DEPLOYMENTS.name, {}).get(operation.deployment_id or "")
-    if deployment is not None and deployment.status != plan[operation.step].deployment:
-        return f"its deployment cannot be {deployment.status} at step {operation.step}"
-    return None
+def _check_event(rows: Rows, key: str, event: r.Event) -> None:
+    drawn = rows.get(t.STREAMS.name, {}).get("schedule", 0)
+    _must(event.sequence < drawn, "its sequence was not drawn yet")
+    if event.kind == "operation_step":
+        operation = rows.get(t.OPERATIONS.name, {}).get(event.subject)
+        _must(operation and operation.event == key, "no operation waits for it")
+        return
+    table = t.PROJECTS if event.kind == "dns_expiry" else t.TIMELINE
+    _must(
+        event.subject in rows.get(table.name, {}),
+        f"there is no {event.subject!r} in {table.name}",
+    )
 
 
-def _wrong_event(rows: Rows, key: str, event: r.Event) -> str | None:
-    if event.sequence >= rows.get(t.STREAMS.name, {}).get("schedule", 0):
-        return "its sequence was not drawn yet"
-    if event.kind == "dns_expiry":
-        known = event.subject in rows.get(t.PROJECTS.name, {})
-        return None if known else f"there is no project {event.subject!r}"
-    if event.kind == "timeline":
-        planned = event.subject in rows.get(t.TIMELINE.name, {})
-        return None if planned else f"nothing is planned as {event.subject!r}"
-    operation = rows.get(t.OPERATIONS.name, {}).get(event.subject)
-    return None if operation and operation.event == key else "no operation waits for it"
-
-
-def _wrong_fault(rows: Rows, key: str, fault: Fault) -> str | None:
+def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     drawn = rows.get(t.STREAMS.name, {}).get("fault order", 0)
-    if f"fault-{fault.order + 1}" != key or not 0 <= fault.order < drawn:
-        return "its order was not drawn yet, or is not that of its id"
-    return _wrong_fields(rows, _RULE, fault.rule) or what_is_wrong(fault)
+    _must(0 <= fault.order < drawn and fault.id == key, "its order was not drawn yet")
+    _check_fields(rows, _RULE, fault.rule)
+    wrong = what_is_wrong(fault)
+    _must(not wrong, str(wrong))
 
 
-def _wrong_database(_: Rows, key: str, database: r.Database) -> str | None:
-    placement = database.placement
-    states = {placement.state, placement.pending_state} - {None} if placement else set()
-    return None if states <= set(lifecycles.DATABASE.transitions) else "its state is unknown"
-
-
-def _wrong_answer(rows: Rows, key: str, answer: r.Remembered) -> str | None:
-    if not 200 <= answer.status <= 599:
-        return f"{answer.status} is no status"
+def _check_answer(rows: Rows, key: str, answer: r.Remembered) -> None:
+    _must(200 <= answer.status <= 599, f"{answer.status} is no status")
     if answer.status >= 400:
-        return None if '"request_id":' in answer.body else "its body is no problem document"
+        _must('"request_id":' in answer.body, "its body is no problem document")
+        return
     target = _SUBJECTS.get(answer.call_id)
-    if target is None:
-        return f"no call {answer.call_id!r} remembers answers"
-    known = answer.subject in rows.get(target.name, {})
-    return None if known else f"there is no {answer.subject!r} in {target.name}"
+    _must(target, f"no call {answer.call_id!r} remembers answers")
+    known = target and answer.subject in rows.get(target.name, {})
+    _must(known, f"there is no {answer.subject!r} that it is about")
 
 
-def _wrong_clock(_: Rows, key: str, clock: r.ClockState) -> str | None:
+def _check_clock(_: Rows, key: str, clock: r.ClockState) -> None:
     rate = None if clock.mode != "scaled" and clock.rate == 1.0 else clock.rate
-    return _wrong_start(clock.mode, rate, clock.world_ms)
+    clocks.start(clock.mode, rate, clock.world_ms, 0)
 
 
-def _wrong_origin(rows: Rows, _: str, origin: r.Origin) -> str | None:
-    varied = origin.variation
-    if varied is not None and (wrong := _wrong_variation(rows, t.ONLY, varied)):
-        return wrong
-    return _wrong_start(origin.mode, origin.rate, origin.at_ms)
+def _check_origin(rows: Rows, key: str, origin: r.Origin) -> None:
+    if origin.variation is not None:
+        _check_variation(rows, key, origin.variation)
+    clocks.start(origin.mode, origin.rate, origin.at_ms, 0)
 
 
-def _wrong_start(mode: str, rate: float | None, at_ms: int | None) -> str | None:
-    try:
-        clocks.start(mode, rate, at_ms, 0)
-    except clocks.ClockRefused as error:
-        return str(error)
-    return None
+def _check_variation(_: Rows, key: str, variation: r.Variation) -> None:
+    read_variation(variation.seed, variation.only)
+    DEFAULTS.changed(variation.assumed)
 
 
-def _wrong_variation(_: Rows, key: str, variation: r.Variation) -> str | None:
-    try:
-        read_variation(variation.seed, variation.only)
-        DEFAULTS.changed(variation.assumed)
-    except (VariationRefused, AssumptionRefused) as error:
-        return str(error)
-    return None if key == t.ONLY else f"it should be under {t.ONLY!r}"
-
-
-_SPECIAL: dict[str, Callable[[Rows, str, Any], str | None]] = {
-    t.PROJECTS.name: _wrong_project,
-    t.OPERATIONS.name: _wrong_operation,
-    t.SCHEDULE.name: _wrong_event,
-    t.DATABASES.name: _wrong_database,
-    t.FAULTS.name: _wrong_fault,
-    t.REMEMBERED.name: _wrong_answer,
-    t.CLOCK.name: _wrong_clock,
-    t.ORIGIN.name: _wrong_origin,
-    t.VARIATION.name: _wrong_variation,
+_CHECKS: dict[str, Callable[[Rows, str, Any], None]] = {
+    t.STREAMS.name: _check_stream,
+    t.PROJECTS.name: _check_project,
+    t.OPERATIONS.name: _check_operation,
+    t.SCHEDULE.name: _check_event,
+    t.DNS.name: _check_of_project,
+    t.DATABASES.name: _check_database,
+    t.FAULTS.name: _check_fault,
+    t.REMEMBERED.name: _check_answer,
+    t.CLOCK.name: _check_clock,
+    t.ORIGIN.name: _check_origin,
+    t.VARIATION.name: _check_variation,
 }
