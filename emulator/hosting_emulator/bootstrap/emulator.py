@@ -37,7 +37,6 @@ from hosting_emulator.server.guard import Guard
 from hosting_emulator.server.hosts import Hosts, host_name
 from hosting_emulator.server.protocol import Server
 from hosting_emulator.server.sites import Site
-from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
