@@ -54,10 +54,3 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
         varied=reply.varied or (),
     )
     change.put(REMEMBERED, request.storage_key, record)
-
-
-def replay(found: Remembered) -> Reply:
-    """Return the first answer again."""
-    return Reply(
-        found.status, found.body.encode(), found.subject, found.content_type, varied=found.varied
-    )

@@ -20,48 +20,41 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import RESOURCES, Field, Resource
 
-HEADER_LIMIT = 128
-#: Bodies and queries of at most so many bytes are read once, however often they come.
+_HEADER_LIMIT = 128
+#: Bodies of at most so many bytes are read once, however often they come.
 _REMEMBERED_BODY = 256
-_REMEMBERED_QUERY = 128
+_NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
+#: Two bodies are the same request when they say the same, however they are spelled; what is ignored
+#: says nothing (contract, operation 3: an exact replay is the same name and Idempotency-Key).
+_canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
     """Fill in the request's idempotency key and values. Raises Refused `invalid_request`."""
-    if request.spec.idempotent:
-        request.idempotency_key = _idempotency_key(request.headers.getall("Idempotency-Key", ()))
-    query = _query(request.query) if request.query else _NO_QUERY
-    if request.spec.body is not None:
-        request.values, request.canonical_body = _body(request, assumptions)
+    spec = request.spec
+    if spec.idempotent:
+        found = request.headers.getall("Idempotency-Key", ())
+        if not found:
+            raise _invalid(
+                "Idempotency-Key",
+                "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
+                "request that is not a retry.",
+            )
+        request.idempotency_key = _one_header("Idempotency-Key", found)
+    query = _read_query(request.query) if request.query else _NO_QUERY
+    if spec.body is not None:
+        request.values, request.canonical_body = _body(request, spec.body, assumptions)
     elif request.body and assumptions.unexpected_body == "refused":
         raise _invalid("body", "This call takes no request body.", "unexpected_body")
-    if request.spec.query:
-        read = {p.value: _read_parameter(p, query, assumptions) for p in request.spec.query}
+    if spec.query:
+        read = {p.value: _read_parameter(p, query, assumptions) for p in spec.query}
         request.values = {**request.values, **read}
-    if assumptions.unknown_query_parameters == "refused":
-        _refuse_unknown_query(query, request, assumptions)
-
-
-def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
-    return Refused("invalid_request", detail, field=field, assumption=assumption)
-
-
-def _idempotency_key(found: Sequence[str]) -> str:
-    if not found:
-        raise _invalid(
-            "Idempotency-Key",
-            "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
-            "request that is not a retry.",
-        )
-    key = found[0]
-    if len(found) > 1 or not key.isascii():
-        key = one_header("Idempotency-Key", found)
-    if not 1 <= len(key) <= HEADER_LIMIT:
-        raise _invalid(
-            "Idempotency-Key",
-            f"The header Idempotency-Key has {len(key)} characters; it takes 1 to {HEADER_LIMIT}.",
-        )
-    return key
+    if query and assumptions.unknown_query_parameters == "refused":
+        known = {parameter.name(assumptions) for parameter in spec.query}
+        for name in query:
+            if name not in known:
+                detail = f"This call has no such query parameter: {_shown(name)}."
+                raise _invalid("query", detail, "unknown_query_parameters")
 
 
 def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | None:
@@ -70,41 +63,50 @@ def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | Non
     Raises Refused.
     """
     try:
-        request_id = one_header("X-Request-Id", found)
-        if 1 <= len(request_id) <= HEADER_LIMIT:
-            return request_id
-        raise _invalid(
-            "X-Request-Id",
-            f"The header X-Request-Id has {len(request_id)} characters; it takes 1 to "
-            f"{HEADER_LIMIT}.",
-        )
+        return _one_header("X-Request-Id", found)
     except Refused:
         if assumptions.request_id_invalid == "ignored":
             return None
         raise
 
 
-def one_header(name: str, found: Sequence[str]) -> str:
-    """Return the single text value of a header. Raises Refused when it comes twice or is no text."""
+def bad_cursor(name: str) -> Refused:
+    """Return the refusal of a cursor that no page of this list gave."""
+    return _invalid(name, f"The query parameter {name} {CURSOR.wrong}")
+
+
+def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
+    return Refused("invalid_request", detail, field=field, assumption=assumption)
+
+
+def _one_header(name: str, found: Sequence[str]) -> str:
+    """Return the single text of 1 to 128 characters that a header is."""
+    value = found[0]
     if len(found) > 1:
         raise _invalid(name, f"The header {name} came {len(found)} times; send it once.")
     try:
-        found[0].encode("utf-8")
+        value.encode("utf-8")
     except UnicodeEncodeError:
         raise _invalid(name, f"The header {name} is not UTF-8 text.") from None
-    return found[0]
+    if not 1 <= len(value) <= _HEADER_LIMIT:
+        detail = f"The header {name} has {len(value)} characters; it takes 1 to {_HEADER_LIMIT}."
+        raise _invalid(name, detail)
+    return value
 
 
-def _body(request: CallRequest, assumptions: Assumptions) -> tuple[Mapping[str, Any], str]:
+# --- the body --------------------------------------------------------------------------------------
+
+
+def _body(
+    request: CallRequest, resource: str, assumptions: Assumptions
+) -> tuple[Mapping[str, Any], str]:
     content_types = request.headers.getall("Content-Type", ())
     media_type = content_types[0].partition(";")[0].strip() if content_types else ""
     if media_type.lower() != "application/json":
-        found = f"not {shown(media_type)}" if media_type else "but none was sent"
+        found = f"not {_shown(media_type)}" if media_type else "but none was sent"
         raise _invalid("Content-Type", f"The Content-Type must be application/json, {found}.")
-    closed = assumptions.unknown_body_fields == "refused"
-    if len(request.body) > _REMEMBERED_BODY:
-        return _read_body(request.body, str(request.spec.body), closed)
-    return _read_small_body(request.body, str(request.spec.body), closed)
+    read = _read_small_body if len(request.body) <= _REMEMBERED_BODY else _read_body
+    return read(request.body, resource, assumptions.unknown_body_fields == "refused")
 
 
 def _read_body(body: bytes, resource: str, closed: bool) -> tuple[Mapping[str, Any], str]:
@@ -118,13 +120,10 @@ def _read_body(body: bytes, resource: str, closed: bool) -> tuple[Mapping[str, A
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
     known = RESOURCES[resource]
     _check_body(document, known, closed)
-    said = {name: value for name, value in document.items() if name in known.names}
-    return MappingProxyType(said), _canonical(said)
+    read = {name: value for name, value in document.items() if name in known.names}
+    return MappingProxyType(read), _canonical(read)
 
 
-#: Two bodies are the same request when they say the same, however they are spelled; what is ignored
-#: says nothing (contract, operation 3: an exact replay is the same name and Idempotency-Key).
-_canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 #: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
@@ -139,7 +138,7 @@ def _check_body(document: dict[str, Any], resource: Resource, closed: bool) -> N
             raise _invalid(name, detail)
     for name in document:
         if name not in resource.names and (resource.closed or closed):
-            detail = f"The request body has no field {shown(name)}."
+            detail = f"The request body has no field {_shown(name)}."
             raise _invalid(name, detail, None if resource.closed else "unknown_body_fields")
 
 
@@ -163,7 +162,7 @@ def _wrong(field: Field, value: Any) -> str | None:
     return None
 
 
-def shown(text: str) -> str:
+def _shown(text: str) -> str:
     """Return a client's text as it may stand in a message: quoted, escaped, not too long."""
     return repr(text) if len(text) <= 60 else repr(text[:60]) + "…"
 
@@ -172,17 +171,16 @@ def _kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        text = repr(value) if abs(value) < 1e15 else "a large number"
-        return f"the number {text}"
+        return f"the number {value!r}" if abs(value) < 1e15 else "the number a large number"
     if isinstance(value, str):
         return f"a string of {len(value)} characters"
     return "an array" if isinstance(value, list) else "an object"
 
 
-def _query(raw: str) -> Mapping[str, list[str]]:
-    return _read_query(raw) if len(raw) > _REMEMBERED_QUERY else _read_small_query(raw)
+# --- the query -------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=512)
 def _read_query(raw: str) -> Mapping[str, list[str]]:
     try:
         pairs = parse_qsl(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
@@ -196,44 +194,17 @@ def _read_query(raw: str) -> Mapping[str, list[str]]:
     return MappingProxyType(found)
 
 
-#: Clients send the same few small queries over and over, as with bodies.
-_read_small_query = lru_cache(maxsize=1024)(_read_query)
-_NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-
-
-def _single(query: Mapping[str, list[str]], name: str) -> str | None:
-    values = query.get(name)
-    if values is None:
-        return None
-    if len(values) > 1:
-        raise _invalid(name, f"The query parameter {name} came {len(values)} times; send it once.")
-    return values[0]
-
-
 def _read_parameter(
     parameter: QueryParameter, query: Mapping[str, list[str]], assumptions: Assumptions
 ) -> Any:
     name = parameter.name(assumptions)
-    text = _single(query, name)
-    if text is not None:
-        if not re.fullmatch(parameter.pattern, text):
-            raise _invalid(name, f"The query parameter {name} {parameter.wrong}")
-        return int(text) if parameter.schema.get("type") == "integer" else text
-    if parameter.required(assumptions):
-        raise _invalid(name, f"The query parameter {name} {parameter.missing}")
-    return getattr(assumptions, parameter.default) if parameter.default else None
-
-
-def bad_cursor(name: str) -> Refused:
-    """Return the refusal of a cursor that no page of this list gave."""
-    return _invalid(name, f"The query parameter {name} {CURSOR.wrong}")
-
-
-def _refuse_unknown_query(
-    query: Mapping[str, list[str]], request: CallRequest, assumptions: Assumptions
-) -> None:
-    known = {parameter.name(assumptions) for parameter in request.spec.query}
-    for name in query:
-        if name not in known:
-            detail = f"This call has no such query parameter: {shown(name)}."
-            raise _invalid("query", detail, "unknown_query_parameters")
+    values = query.get(name)
+    if values is None:
+        if parameter.required(assumptions):
+            raise _invalid(name, f"The query parameter {name} {parameter.missing}")
+        return getattr(assumptions, parameter.default) if parameter.default else None
+    if len(values) > 1:
+        raise _invalid(name, f"The query parameter {name} came {len(values)} times; send it once.")
+    if not re.fullmatch(parameter.pattern, values[0]):
+        raise _invalid(name, f"The query parameter {name} {parameter.wrong}")
+    return int(values[0]) if parameter.schema.get("type") == "integer" else values[0]

@@ -8,6 +8,7 @@ The same place can be written at several lengths (`LONGER`): each is read, whate
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from operator import is_
 from typing import TypeAlias
 
 from hosting_emulator.calls.inputs import bad_cursor
@@ -45,45 +46,28 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     runs = deployment_runs(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
-    body = _pages.find(key, runs, assumptions)
-    if body is None:
-        next_cursor = (
-            None if following is None else _write_cursor(change, project, following, longer)
-        )
-        records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
-        body = views.deployments_page(records, next_cursor, assumptions)
-        _pages.keep(key, runs, assumptions, body)
+    # A run is immutable and replaced when one of its deployments changes, so `is` tells whether the
+    # bytes still hold: nothing needs to be told of a change, in this world or any other.
+    kept = _pages.get(key)
+    if (
+        kept is not None
+        and kept[1] is assumptions
+        and len(kept[0]) == len(runs)
+        and all(map(is_, kept[0], runs))
+    ):
+        return Reply(200, kept[2], project.id)
+    next_cursor = None if following is None else _write_cursor(change, project, following, longer)
+    records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
+    body = views.deployments_page(records, next_cursor, assumptions)
+    if len(_pages) >= _MOST_PAGES:
+        _pages.clear()
+    _pages[key] = (runs, assumptions, body)
     return Reply(200, body, project.id)
 
 
-class _Pages:
-    """Pages written before: a page is a pure function of its runs, its place, seed and assumptions.
-
-    A run is immutable and replaced when one of its deployments changes, so `is` tells whether the
-    bytes still hold. Nothing needs to be told of a change, in this world or any other.
-    """
-
-    MOST = 256
-
-    def __init__(self) -> None:
-        self._kept: dict[_Key, tuple[list[Run], Assumptions, bytes]] = {}
-
-    def find(self, key: _Key, runs: list[Run], assumptions: Assumptions) -> bytes | None:
-        found = self._kept.get(key)
-        if found is None or found[1] is not assumptions or len(found[0]) != len(runs):
-            return None
-        for old, new in zip(found[0], runs, strict=True):
-            if old is not new:
-                return None
-        return found[2]
-
-    def keep(self, key: _Key, runs: list[Run], assumptions: Assumptions, body: bytes) -> None:
-        if len(self._kept) >= self.MOST:
-            self._kept.clear()
-        self._kept[key] = (runs, assumptions, body)
-
-
-_pages = _Pages()
+#: Pages written before: one is a pure function of its runs, its place, seed and assumptions.
+_pages: dict[_Key, tuple[list[Run], Assumptions, bytes]] = {}
+_MOST_PAGES = 256
 
 
 def _write_cursor(change: Change, project: Project, place: int, longer: int) -> str:

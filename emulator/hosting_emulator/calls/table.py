@@ -10,9 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from hosting_emulator.calls.idempotency import replay
 from hosting_emulator.calls.request import CallRequest, Reply
-from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Remembered
 from hosting_emulator.world.tables import OPERATIONS
@@ -23,32 +22,27 @@ class CallFunctions(NamedTuple):
     """What answers a call. The third argument of `answer` is the record that its row is about."""
 
     answer: Callable[[Change, CallRequest, Any], Reply]
-    answer_again: Callable[[Change, CallRequest, Remembered], Reply]
+    answer_again: Callable[[Change, CallRequest, Remembered], Reply] | None
 
 
 def answer_again(change: Change, request: CallRequest, found: Remembered) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
-    if found.status >= 400:
-        return replay(found)
-    return FUNCTIONS[request.spec.call_id].answer_again(change, request, found)
+    if found.status < 400:
+        if own := FUNCTIONS[request.spec.call_id].answer_again:
+            return own(change, request, found)
+        current = change.assumptions.operation_replay == "current"
+        if current and request.spec.response == "Operation":
+            operation = change.row(OPERATIONS, str(found.subject))
+            body = views.encode(views.operation(change, operation), change.assumptions)
+            return Reply(found.status, body, operation.id)
+    return Reply(
+        found.status, found.body.encode(), found.subject, found.content_type, varied=found.varied
+    )
 
 
-def _replay(change: Change, request: CallRequest, found: Remembered) -> Reply:
-    return replay(found)
+def _functions(call_id: str) -> CallFunctions:
+    module = import_module(f"hosting_emulator.calls.{call_id}")
+    return CallFunctions(module.answer, getattr(module, "answer_again", None))
 
 
-def _replay_operation(change: Change, request: CallRequest, found: Remembered) -> Reply:
-    if change.assumptions.operation_replay != "current":
-        return replay(found)
-    operation = change.row(OPERATIONS, str(found.subject))
-    body = views.encode(views.operation(change, operation), change.assumptions)
-    return Reply(found.status, body, operation.id)
-
-
-def _functions(spec: CallSpec) -> CallFunctions:
-    module = import_module(f"hosting_emulator.calls.{spec.call_id}")
-    usual = _replay_operation if spec.response == "Operation" else _replay
-    return CallFunctions(module.answer, getattr(module, "answer_again", usual))
-
-
-FUNCTIONS = {spec.call_id: _functions(spec) for spec in ALL_CALLS.values()}
+FUNCTIONS = {call_id: _functions(call_id) for call_id in ALL_CALLS}

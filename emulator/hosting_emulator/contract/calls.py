@@ -86,15 +86,15 @@ class CallSpec:
     """
 
     call_id: CallName
-    method: str
     path: str
-    subject: Subject
     summary: str
     description: str
-    success: int | str
-    response: str
     role: str
     permission: str
+    method: str = "GET"
+    subject: Subject = "project"
+    success: int | str = 200
+    response: str = "Operation"
     body: str | None = None
     query: tuple[QueryParameter, ...] = ()
     idempotent: bool = False
@@ -172,10 +172,8 @@ _ROWS = (
         call_id="set_project_powered_by_flag",
         method="PUT",
         path="/v1/projects/{project_id}/powered-by-flag",
-        subject="project",
         summary="Show or hide the flag",
         description="Show or hide the 'Powered by the service' flag on a project's production site.",
-        success=200,
         response="PoweredByFlag",
         role="owner",
         permission="projects.write",
@@ -192,11 +190,9 @@ _ROWS = (
         call_id="initialize_managed_source",
         method="POST",
         path="/v1/projects/{project_id}/source:initialize",
-        subject="project",
         summary="Initialize managed Git source",
         description="Start an asynchronous operation that initializes a project's managed Git source.",
         success="accepted_status",
-        response="Operation",
         role="source_role",
         permission="projects.write",
         body="InitializeManagedSourceRequest",
@@ -240,14 +236,12 @@ _ROWS = (
         call_id="apply_project_domains",
         method="PUT",
         path="/v1/projects/{project_id}/domains",
-        subject="project",
         summary="Apply project domains",
         description=(
             "Start an asynchronous operation applying the server-derived development, production "
             "and mail hostnames."
         ),
         success="accepted_status",
-        response="Operation",
         role="domains_role",
         permission="domains.write",
         idempotent=True,
@@ -259,12 +253,9 @@ _ROWS = (
     ),
     CallSpec(
         call_id="get_dns_authorization",
-        method="GET",
         path="/v1/projects/{project_id}/edge-dns",
-        subject="project",
         summary="Get DNS authorization status",
         description="Read the project-scoped DNS provider authorization state, without credentials.",
-        success=200,
         response="DnsAuthorization",
         role="dns_role",
         permission="dns.read",
@@ -273,12 +264,9 @@ _ROWS = (
     ),
     CallSpec(
         call_id="list_deployments",
-        method="GET",
         path="/v1/projects/{project_id}/deployments",
-        subject="project",
         summary="List deployments",
         description="Page through a project's deployments.",
-        success=200,
         response="DeploymentPage",
         role="deployments_role",
         permission="deployments.read",
@@ -294,7 +282,6 @@ _ROWS = (
         call_id="create_dev_access_ticket",
         method="POST",
         path="/v1/projects/{project_id}/dev-access-tickets",
-        subject="project",
         summary="Create dev access ticket",
         description=(
             "Issue a single-use, ten-minute ticket for the project's dev origin. "
@@ -309,12 +296,9 @@ _ROWS = (
     ),
     CallSpec(
         call_id="read_database_compute",
-        method="GET",
         path="/v1/projects/{project_id}/database/compute",
-        subject="project",
         summary="Read database compute",
         description="Read the observed managed database compute configuration for dev or prod.",
-        success=200,
         response="DatabaseCompute",
         role="reader",
         permission="database.read",
@@ -329,13 +313,10 @@ _ROWS = (
     ),
     CallSpec(
         call_id="get_operation",
-        method="GET",
         path="/v1/operations/{operation_id}",
         subject="operation",
         summary="Poll an operation",
         description="Read a durable operation as it now is.",
-        success=200,
-        response="Operation",
         role="operation_role",
         permission="projects.read",
         path_from="operation_path",
@@ -391,16 +372,7 @@ class CallTable:
             for spec in _ROWS
         )
         self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
-        # By the place of the id and the segments around it: what may stand behind the id, and the
-        # calls there by method.
-        self._shapes: dict[tuple[int, tuple[str, ...]], dict[str, dict[str, CallSpec]]] = {}
-        for spec in self.specs:
-            segments = spec.path.split("/")
-            place = next(i for i, segment in enumerate(segments) if segment.startswith("{"))
-            ending = segments.pop(place).partition("}")[2]
-            endings = self._shapes.setdefault((place, tuple(segments)), {})
-            endings.setdefault(ending, {})[spec.method] = spec
-        self._places = tuple(dict.fromkeys(place for place, _ in self._shapes))
+        self._shapes = [_shape(spec) for spec in self.specs]
         #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
         self.find = lru_cache(maxsize=1024)(self._find)
 
@@ -416,35 +388,32 @@ class CallTable:
             return None
 
     def _find(self, method: str, path: str) -> Match:
-        segments = path.split("/")
-        if "%" in path:
-            segments = [unquote(segment) for segment in segments]
-        allow: dict[str, CallSpec] = {}
-        subject_id = ""
-        for place in self._places:
-            named, methods = self._methods(segments, place)
-            if method in methods:
-                return Match(methods[method], named)
-            if methods:
-                allow |= methods
-                subject_id = named
-        if allow:
-            subject = next(iter(allow.values())).subject
-            raise MethodRefused(method, [*allow], subject, subject_id)
+        segments = [unquote(segment) for segment in path.split("/")]
+        found = [
+            (len(ending), Match(spec, segments[len(before)].removesuffix(ending)))
+            for spec, before, ending, after in self._shapes
+            if segments[: len(before)] == before
+            and segments[len(before) + 1 :] == after
+            and len(segments) == len(before) + 1 + len(after)
+            and segments[len(before)].endswith(ending)
+            and segments[len(before)] != ending
+        ]
+        longest = max((length for length, _ in found), default=0)
+        methods = {match.spec.method: match for length, match in found if length == longest}
+        if method in methods:
+            return methods[method]
+        for spec, subject_id in methods.values():
+            raise MethodRefused(method, [*methods], spec.subject, subject_id)
         raise Refused(
             "resource_not_found", "The API has no such path.", why="no call has this path"
         )
 
-    def _methods(self, segments: list[str], place: int) -> tuple[str, Mapping[str, CallSpec]]:
-        """Return the id at a place of the path, and the calls that have it there, by method."""
-        if place >= len(segments):
-            return "", {}
-        named = segments[place]
-        endings = self._shapes.get((place, (*segments[:place], *segments[place + 1 :])), {})
-        for ending in sorted(endings, key=len, reverse=True):
-            if named.endswith(ending) and len(named) > len(ending):
-                return named[: len(named) - len(ending)], endings[ending]
-        return "", {}
+
+def _shape(spec: CallSpec) -> tuple[CallSpec, list[str], str, list[str]]:
+    """Return a call with the segments before its id, what stands behind the id, and those after."""
+    segments = spec.path.split("/")
+    place = next(i for i, segment in enumerate(segments) if segment.startswith("{"))
+    return spec, segments[:place], segments[place].partition("}")[2], segments[place + 1 :]
 
 
 @lru_cache(maxsize=16)
@@ -455,46 +424,36 @@ def calls_at(operation_path: str) -> CallTable:
 
 def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
     """Return every call as a document: its address, what it reads, who may make it, its answers."""
-    return [_described(spec, assumptions) for spec in CallTable(assumptions)]
-
-
-def _described(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
-    return {
-        "call_id": spec.call_id,
-        "operation_id": spec.operation_id,
-        "method": spec.method,
-        "path": spec.path,
-        "subject": spec.subject,
-        "summary": spec.summary,
-        "description": spec.description,
-        "body": _body_fields(spec.body) if spec.body else [],
-        "query": [
-            {
-                "name": parameter.name(assumptions),
-                "required": parameter.required(assumptions),
-                "description": parameter.description,
-                "pattern": parameter.pattern,
-                "schema": dict(parameter.schema),
-            }
-            for parameter in spec.query
-        ],
-        "idempotent": spec.idempotent,
-        "interactive": spec.interactive,
-        "role": spec.least_role(assumptions),
-        "permission": spec.permission or None,
-        "success": spec.success_status(assumptions),
-        "response": spec.response,
-        "codes": [*COMMON_CODES, *spec.own_codes],
-    }
-
-
-def _body_fields(resource: str) -> list[dict[str, Any]]:
+    plain = (
+        *("call_id", "operation_id", "method", "path", "subject", "summary", "description"),
+        *("idempotent", "interactive", "response"),
+    )
     return [
-        {
-            "name": field.name,
-            "type": field.kind.schema["type"],
-            "required": not field.optional,
-            "example": field.keywords["examples"][0],
+        {name: getattr(spec, name) for name in plain}
+        | {
+            "body": [
+                {
+                    "name": field.name,
+                    "type": field.kind.schema["type"],
+                    "required": not field.optional,
+                    "example": field.keywords["examples"][0],
+                }
+                for field in (RESOURCES[spec.body].fields if spec.body else ())
+            ],
+            "query": [
+                {
+                    "name": parameter.name(assumptions),
+                    "required": parameter.required(assumptions),
+                    "description": parameter.description,
+                    "pattern": parameter.pattern,
+                    "schema": dict(parameter.schema),
+                }
+                for parameter in spec.query
+            ],
+            "role": spec.least_role(assumptions),
+            "permission": spec.permission or None,
+            "success": spec.success_status(assumptions),
+            "codes": [*COMMON_CODES, *spec.own_codes],
         }
-        for field in RESOURCES[resource].fields
+        for spec in CallTable(assumptions)
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
 
+S = TypeVar("S", bound=msgspec.Struct)
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -75,11 +76,11 @@ def _named_kind(document: Mapping[str, Any]) -> str:
 
 def read_options(kind: str, options: Any) -> dict[str, Any]:
     """Return a kind's options as they are kept: checked, without defaults. Raises FaultRefused."""
-    known = fault_kinds()[kind]
     if options is None or options is True:
         options = {}
     if not isinstance(options, Mapping):
         raise FaultRefused(f"{kind} takes an object of options, such as {{}}", kind)
+    known = fault_kinds()[kind]
     fields = {f.encode_name for f in msgspec.structs.fields(known)}
     for name in options:
         if name not in fields:
@@ -88,11 +89,10 @@ def read_options(kind: str, options: Any) -> dict[str, Any]:
             message = f"{kind} has no option {name!r} (it takes {takes}){hint}"
             raise FaultRefused(message, f"{kind}.{name}")
     try:
-        kept: dict[str, Any] = msgspec.to_builtins(msgspec.convert(dict(options), known))
-    except msgspec.ValidationError as error:
-        field = _option_at_fault(str(error), options)
-        message = f"{kind}: {plainly(str(error), known, field)}"
-        raise FaultRefused(message, f"{kind}.{field}" if field else kind) from None
+        kept: dict[str, Any] = msgspec.to_builtins(_convert(options, known))
+    except FaultRefused as refused:
+        place = f"{kind}.{refused.field}" if refused.field else kind
+        raise FaultRefused(f"{kind}: {refused}", place) from None
     return kept
 
 
@@ -102,19 +102,33 @@ def _read_rule(document: Mapping[str, Any]) -> Rule:
             hint = nearest(str(name), (*RULE_FIELDS, *fault_kinds()))
             raise FaultRefused(f"a fault has no field {name!r}{hint}", str(name))
     try:
-        return msgspec.convert(dict(document), Rule)
+        return _convert(document, Rule)
+    except FaultRefused as refused:
+        message = f"{refused.field or 'the fault'}: {refused}"
+        raise FaultRefused(message, refused.field) from None
+
+
+def _convert(document: Mapping[str, Any], kind: type[S]) -> S:
+    try:
+        return msgspec.convert(dict(document), kind)
     except msgspec.ValidationError as error:
-        field = re.search(r"`\$\.([a-z_]+)", str(error))
-        name = field.group(1) if field else ""
-        message = f"{name or 'the fault'}: {plainly(str(error), Rule, name)}"
-        raise FaultRefused(message, name) from None
+        message = str(error)
+        if found := re.search(r" - at `\$\.([a-z_]+)", message):
+            field = found.group(1)
+        else:  # a check of the kind's own: it names the text that it refuses
+            texts = [name for name, value in document.items() if isinstance(value, str)]
+            field = next((name for name in texts if repr(document[name]) in message), "")
+        raise FaultRefused(plainly(message, kind, field), field) from None
 
 
 def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
     """Return a rule as it is kept: ids for names, timestamps for durations. Raises FaultRefused."""
     from_ms, until_ms = _moment(rule.from_, "from", now_ms), _moment(rule.until, "until", now_ms)
     if rule.ttl is not None:
-        ends_ms = now_ms + _duration(rule.ttl, "ttl")
+        try:
+            ends_ms = now_ms + parse_duration_ms(rule.ttl)
+        except ValueError as error:
+            raise FaultRefused(f"ttl: {error}", "ttl") from None
         until_ms = ends_ms if until_ms is None else min(until_ms, ends_ms)
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
@@ -132,14 +146,6 @@ def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
         until=None if until_ms is None else format_timestamp(until_ms),
         ttl=None,
     )
-
-
-def _option_at_fault(message: str, options: Mapping[str, Any]) -> str:
-    found = re.search(r" - at `\$\.([a-z_]+)", message)
-    if found:
-        return found.group(1)
-    texts = {name: value for name, value in options.items() if isinstance(value, str)}
-    return next((name for name, value in texts.items() if repr(value) in message), "")
 
 
 def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
@@ -175,13 +181,6 @@ def _moment(text: str | None, field: str, now_ms: int) -> int | None:
             "now (10m)",
             field,
         ) from None
-
-
-def _duration(text: str, field: str) -> int:
-    try:
-        return parse_duration_ms(text)
-    except ValueError as error:
-        raise FaultRefused(f"{field}: {error}", field) from None
 
 
 def what_is_wrong(fault: Fault) -> str | None:
@@ -226,18 +225,13 @@ def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
 _NAMED = ("project", "principal", "from", "until", "phase")
 
 
-def describe_rule() -> dict[str, str]:
-    """Return what each field of a rule means."""
+def describe_kinds() -> dict[str, Any]:
+    """Return effects (with options and an example), matches and conditions."""
     hints = get_type_hints(Rule, include_extras=True)
-    return {
+    rule = {
         field.encode_name: str(hints[field.name].__metadata__[-1].description)
         for field in msgspec.structs.fields(Rule)
     }
-
-
-def describe_kinds() -> dict[str, Any]:
-    """Return effects (with options and an example), matches and conditions."""
-    rule = describe_rule()
     return {
         "effects": [
             {

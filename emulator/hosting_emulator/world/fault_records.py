@@ -13,6 +13,14 @@ from msgspec import Meta
 from hosting_emulator.contract.timestamps import parse_timestamp
 
 Phase = Literal["before_commit", "after_commit"]
+_PATH = "the path below /v1, with * for any text, such as /v1/projects/*/domains"
+_CHANCE = "act by chance, above 0 up to 1, drawn from the world's seed"
+_MOMENT = "a timestamp, or a duration from now"
+_PHASE = "before_commit: nothing is done; after_commit: it is done, and the answer is lost"
+
+
+def _says(description: str, **bounds: Any) -> Meta:
+    return Meta(description=description, **bounds)
 
 
 class Rule(
@@ -29,58 +37,27 @@ class Rule(
     has gone into `until`.
     """
 
-    call: Annotated[str | None, Meta(description="the call's id, such as list_deployments")] = None
-    project: Annotated[str | None, Meta(description="a project, by alias or id")] = None
-    principal: Annotated[str | None, Meta(description="a person, by alias or id")] = None
-    method: Annotated[str | None, Meta(description="the HTTP method")] = None
-    path: Annotated[
-        str | None,
-        Meta(description="the path below /v1, with * for any text, such as /v1/projects/*/domains"),
-    ] = None
+    call: Annotated[str | None, _says("the call's id, such as list_deployments")] = None
+    project: Annotated[str | None, _says("a project, by alias or id")] = None
+    principal: Annotated[str | None, _says("a person, by alias or id")] = None
+    method: Annotated[str | None, _says("the HTTP method")] = None
+    path: Annotated[str | None, _says(_PATH)] = None
     header: Annotated[
-        dict[str, str] | None,
-        Meta(description="headers by name, their values with * for any text"),
+        dict[str, str] | None, _says("headers by name, their values with * for any text")
     ] = None
     times: Annotated[
         Annotated[int, Meta(ge=1)] | None,
-        Meta(description="act on so many requests, then no more (1 or more)"),
+        _says("act on so many requests, then no more (1 or more)"),
     ] = None
-    skip_first: Annotated[
-        int, Meta(ge=0, description="let so many matching requests pass first")
-    ] = 0
-    every: Annotated[int, Meta(ge=1, description="act on every n-th matching request")] = 1
-    probability: Annotated[
-        float,
-        Meta(
-            gt=0,
-            le=1,
-            description="act by chance, above 0 up to 1, drawn from the world's seed",
-        ),
-    ] = 1.0
-    from_: Annotated[
-        str | None,
-        Meta(
-            description="act from this moment of world time on: a timestamp, or a duration from now"
-        ),
-    ] = None
-    until: Annotated[
-        str | None,
-        Meta(
-            description="act before this moment of world time only: a timestamp, or a duration "
-            "from now"
-        ),
-    ] = None
-    ttl: Annotated[
-        str | None,
-        Meta(description="act for this long in world time after it is armed"),
-    ] = None
-    phase: Annotated[
-        Phase,
-        Meta(
-            description="before_commit: nothing is done; after_commit: it is done, and the answer "
-            "is lost"
-        ),
-    ] = "before_commit"
+    skip_first: Annotated[int, _says("let so many matching requests pass first", ge=0)] = 0
+    every: Annotated[int, _says("act on every n-th matching request", ge=1)] = 1
+    probability: Annotated[float, _says(_CHANCE, gt=0, le=1)] = 1.0
+    from_: Annotated[str | None, _says(f"act from this moment of world time on: {_MOMENT}")] = None
+    until: Annotated[str | None, _says(f"act before this moment of world time only: {_MOMENT}")] = (
+        None
+    )
+    ttl: Annotated[str | None, _says("act for this long in world time after it is armed")] = None
+    phase: Annotated[Phase, _says(_PHASE)] = "before_commit"
 
     @property
     def from_ms(self) -> int | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds, describe_rule
+from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds
 from hosting_emulator.faults.kinds import fault_kinds
 from tests.unit.faults.conftest import Desk
 
@@ -73,5 +73,5 @@ def test_every_kind_has_an_example_of_known_options():
 def test_every_field_of_a_rule_is_described():
     found = describe_kinds()
 
-    assert all(describe_rule().values())
+    assert all([*found["matches"].values(), *found["conditions"].values()])
     assert [*found["matches"], *found["conditions"]] == list(RULE_FIELDS)

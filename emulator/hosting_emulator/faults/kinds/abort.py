@@ -30,7 +30,6 @@ class Abort(FaultKind, frozen=True):
             raise ValueError(f"no problem has the code {self.code!r}{nearest(self.code, PROBLEMS)}")
 
     def problem(self, fault: Fault, now_ms: int) -> Refused:
-        """Refuse with the code."""
         return Refused(
             self.code,
             PROBLEMS[self.code].meaning if self.detail is None else self.detail,
@@ -40,7 +39,6 @@ class Abort(FaultKind, frozen=True):
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        """Arm `abort:CODE`; whoever is asked to slow down is told for how long."""
         options: dict[str, Any] = {"code": detail or "service_unavailable"}
         if options["code"] == "rate_limited":
             options["retry_after_seconds"] = 1

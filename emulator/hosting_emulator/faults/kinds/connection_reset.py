@@ -1,7 +1,3 @@
-"""A connection that is reset."""
-
-from __future__ import annotations
-
 from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
@@ -14,5 +10,4 @@ class ConnectionReset(FaultKind, frozen=True):
     explore_order = 4
 
     async def send(self, wire: Wire) -> None:
-        """Reset the connection."""
         wire.reset()

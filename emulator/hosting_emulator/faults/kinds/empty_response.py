@@ -1,7 +1,3 @@
-"""A connection that ends without an answer."""
-
-from __future__ import annotations
-
 from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
@@ -14,5 +10,4 @@ class EmptyResponse(FaultKind, frozen=True):
     explore_order = 7
 
     async def send(self, wire: Wire) -> None:
-        """Close the connection."""
         wire.close()

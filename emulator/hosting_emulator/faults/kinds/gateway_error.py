@@ -21,7 +21,6 @@ class GatewayError(FaultKind, frozen=True):
     html: str | None = None
 
     def page(self) -> Page:
-        """Return what a proxy between client and service would answer."""
         html = self.html
         if html is None:
             title = escape(f"{self.status} {HTTPStatus(self.status).phrase}")
@@ -33,5 +32,4 @@ class GatewayError(FaultKind, frozen=True):
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        """Arm `gateway_error:STATUS`."""
         return {"status": int(detail or 502)}

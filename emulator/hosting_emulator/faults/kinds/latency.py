@@ -27,7 +27,6 @@ class Latency(FaultKind, frozen=True):
     distribution: Literal["uniform", "normal", "exponential"] = "uniform"
 
     def delay(self, chance: Chance) -> int:
-        """Return the delay, spread by the jitter."""
         if not self.jitter_ms:
             return self.delay_ms
         drawn = chance()
@@ -42,5 +41,4 @@ class Latency(FaultKind, frozen=True):
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        """Arm a second."""
         return {"delay_ms": 1000}

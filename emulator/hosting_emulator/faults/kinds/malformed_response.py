@@ -16,7 +16,6 @@ class MalformedResponse(FaultKind, frozen=True):
     explore_order = 8
 
     async def send(self, wire: Wire) -> None:
-        """Send garbage of the body's length and close."""
         length = len(wire.body)
         garbage = _GARBAGE * (length // len(_GARBAGE) + 1)
         await wire.send(wire.head + garbage[:length])

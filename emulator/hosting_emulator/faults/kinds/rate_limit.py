@@ -29,14 +29,12 @@ class RateLimit(FaultKind, frozen=True):
             raise ValueError(f"the window {self.window!r} is not between 1s and 24h")
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
-        """Count a request in its window; it is refused when it is one too many."""
         began_ms, count = self._window(fault, now_ms)
         if count >= self.limit:
             return fault, True
         return replace(fault, window_began_ms=began_ms, window_count=count + 1), False
 
     def problem(self, fault: Fault, now_ms: int) -> Refused:
-        """Refuse until the window ends."""
         began_ms, _ = self._window(fault, now_ms)
         left_ms = began_ms + parse_duration_ms(self.window) - now_ms
         return Refused(
@@ -46,7 +44,6 @@ class RateLimit(FaultKind, frozen=True):
         )
 
     def _window(self, fault: Fault, now_ms: int) -> tuple[int, int]:
-        """Return when the present window began, and how many requests passed in it."""
         over = now_ms >= fault.window_began_ms + parse_duration_ms(self.window)
         if over or not fault.window_count:
             return now_ms, 0
@@ -54,5 +51,4 @@ class RateLimit(FaultKind, frozen=True):
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        """Arm it for the next request, and a second."""
         return {"limit": 0, "window": "1s"}

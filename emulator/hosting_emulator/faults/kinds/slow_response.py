@@ -22,11 +22,9 @@ class SlowResponse(FaultKind, frozen=True):
     bytes_per_second: Annotated[int, Meta(ge=1, le=1_000_000)]
 
     def late_ms(self, body_bytes: int) -> int:
-        """Return how long the body takes."""
         return body_bytes * 1000 // self.bytes_per_second
 
     async def send(self, wire: Wire) -> None:
-        """Send the body piece by piece."""
         await wire.send(wire.head)
         piece = max(1, self.bytes_per_second // _PIECES)
         for start in range(0, len(wire.body), piece):
@@ -37,5 +35,4 @@ class SlowResponse(FaultKind, frozen=True):
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        """Arm it so that the answer takes a second."""
         return {"bytes_per_second": max(1, min(1_000_000, body_bytes))}

@@ -1,7 +1,3 @@
-"""No answer, ever."""
-
-from __future__ import annotations
-
 from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
@@ -14,6 +10,5 @@ class Timeout(FaultKind, frozen=True):
     explore_order = 1
 
     async def send(self, wire: Wire) -> None:
-        """Wait for the client to leave."""
         await wire.wait()
         wire.close()

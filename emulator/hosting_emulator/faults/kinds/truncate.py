@@ -20,11 +20,9 @@ class Truncate(FaultKind, frozen=True):
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 0
 
     async def send(self, wire: Wire) -> None:
-        """Send a part and close."""
         await wire.send(wire.head + wire.body[: self.bytes])
         wire.close()
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        """Arm it for half of the body."""
         return {"bytes": body_bytes // 2}
