@@ -127,6 +127,21 @@ class Chromium:
                 raise
             runner.run(tabs.__aexit__(None, None, None))
 
+    def let_go(self) -> None:
+        """Close the emptied tab, and with it the connections that it keeps for the next page."""
+        asyncio.run(self._let_go())
+
+    async def _let_go(self) -> None:
+        emptied, self._emptied = self._emptied, None
+        if emptied is not None:
+            async with (
+                aiohttp.ClientSession() as session,
+                session.ws_connect(self._address) as socket,
+            ):
+                await Tab(socket).ask(
+                    "Target.disposeBrowserContext", browserContextId=emptied.context
+                )
+
     @asynccontextmanager
     async def _tab(self, width: int, scheme: str) -> AsyncIterator[Tab]:
         async with (

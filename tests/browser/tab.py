@@ -92,6 +92,12 @@ class Tab:
             filter=[{"type": "shared_worker"}],
         )
         self._context, self.target = emptied or await self._make()
+        # What is granted lasts as long as the connection to the browser.
+        await self.ask(
+            "Browser.grantPermissions",
+            permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
+            browserContextId=self._context,
+        )
         found = await self.ask("Target.attachToTarget", targetId=self.target, flatten=True)
         self._session = {"sessionId": found["sessionId"]}
         for domain in _DOMAINS:
@@ -101,11 +107,6 @@ class Tab:
 
     async def _make(self) -> Emptied:
         context = (await self.ask("Target.createBrowserContext"))["browserContextId"]
-        await self.ask(
-            "Browser.grantPermissions",
-            permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
-            browserContextId=context,
-        )
         made = await self.ask("Target.createTarget", url="about:blank", browserContextId=context)
         return Emptied(context, made["targetId"])
 
