@@ -486,7 +486,8 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
             yield spec.success
         yield from _OF_CALL.get(spec.call_id, ())
         yield from _left_out(assumptions, entry, spec)
-        if spec.query and entry.answer.endswith((b'"next_cursor":null}', b"]}")):
+        last = entry.answer.endswith((b'"next_cursor":null}', b"]}"))
+        if last and spec.response == "DeploymentPage":
             yield "last_page_cursor"
         if entry.body and spec.body is None:
             yield "unexpected_body"
