@@ -13,7 +13,7 @@ from tests.browser.chromium import Chromium, Scheme
 from tests.browser.page import Page
 from tests.conftest import Api
 
-_TABLE = files("hosting_emulator.server.dashboard").joinpath("static", "panels.js")
+_TABLE = files("hosting_emulator.server").joinpath("dashboard", "static", "panels.js")
 PANELS = re.findall(r'\{ id: "([a-z]+)"', _TABLE.read_text(encoding="utf-8"))
 LOOKS: list[tuple[int, Scheme]] = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 SWAGGER = "#swagger"

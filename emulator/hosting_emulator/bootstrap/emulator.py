@@ -32,11 +32,10 @@ from hosting_emulator.scenario.library import Library, read_file
 from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
-from hosting_emulator.server.crowding import Crowding, raise_limit
+from hosting_emulator.server.fd_limits import TooManyFiles, raise_limit
 from hosting_emulator.server.guard import Guard
-from hosting_emulator.server.hosts import Hosts, host_name
+from hosting_emulator.server.hosts import Hosts, Site, host_name
 from hosting_emulator.server.protocol import Server
-from hosting_emulator.server.sites import Site
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
@@ -358,7 +357,7 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     raise_limit()
-    loop.set_exception_handler(Crowding())
+    loop.set_exception_handler(TooManyFiles())
     emulator = Emulator(settings)
     log_requests(settings, emulator.worlds)
     await emulator.start()

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.server.hosts import Hosts, is_loopback
-from hosting_emulator.server.origins import Origins, is_origin
+from hosting_emulator.server.hosts import Hosts, Origins, is_loopback, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory, NoDirectory
 from hosting_emulator.storage.format import StateRefused

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from aiohttp import web
@@ -18,6 +18,21 @@ _KEPT_FROM_OTHER_SITES = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+class Created(NamedTuple):
+    """The document of something new: status 201."""
+
+    document: Any
+
+
+def render(value: Any) -> web.StreamResponse:
+    """Answer what a handler of the control API returned."""
+    if isinstance(value, web.StreamResponse):
+        return value
+    if value is None:
+        return web.Response(status=204)
+    return json(value.document, 201) if isinstance(value, Created) else json(value)
 
 
 def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Response:

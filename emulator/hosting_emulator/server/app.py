@@ -6,11 +6,11 @@ from aiohttp import web
 
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.library import Library
-from hosting_emulator.server import origin, origins, public
+from hosting_emulator.server import dev_origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
 from hosting_emulator.server.guard import Guard
-from hosting_emulator.server.sites import Site
+from hosting_emulator.server.hosts import Site, granted, is_preflight, preflight
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
@@ -37,9 +37,9 @@ class App:
             name, slash, rest = path[len("/worlds/") :].partition("/")
             if slash and self.worlds.get(name) is not None:
                 return await self._public(request, name, "/" + rest, query)
-        found = origin.find_origin(self.worlds, request)
+        found = dev_origins.find_origin(self.worlds, request)
         if found is not None:
-            return await origin.answer(request, *found, path, query, self.site)
+            return await dev_origins.answer(request, *found, path, query, self.site)
         return await self._public(request, DEFAULT_WORLD, path, query)
 
     async def _public(
@@ -51,22 +51,22 @@ class App:
         app = None if refused else self._guard.origins.of_app(request)
         if app is None:
             return await public.answer(request, engine, path, query, self.site, refused)
-        if origins.is_preflight(request):  # the browser's question, not a call: it is not logged
-            return origins.preflight(request, app)
-        granted = origins.granted(app)
-        return await public.answer(request, engine, path, query, self.site, granted=granted)
+        if is_preflight(request):  # the browser's question, not a call: it is not logged
+            return preflight(request, app)
+        headers = granted(app)
+        return await public.answer(request, engine, path, query, self.site, granted=headers)
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self._guard.refusal(request, path)
         if refusal is not None:
             return refusal
         app = self._guard.app_of(request, path)
-        if app is not None and origins.is_preflight(request):
-            return origins.preflight(request, app)
+        if app is not None and is_preflight(request):
+            return preflight(request, app)
         context = Context(
             request, self.worlds, self.site, self._facts, query, self._library, self._guard.origins
         )
         response = await routes.answer(context, path)
         if app is not None:
-            response.headers.update(origins.granted(app))
+            response.headers.update(granted(app))
         return response

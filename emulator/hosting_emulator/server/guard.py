@@ -15,8 +15,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
-from hosting_emulator.server.hosts import Hosts, is_loopback
-from hosting_emulator.server.origins import Origins
+from hosting_emulator.server.hosts import Hosts, Origins, is_loopback
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
 
 TOKEN_HEADER = "X-Control-Token"

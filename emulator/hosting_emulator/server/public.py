@@ -15,8 +15,8 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Durable, Exchange, ExchangeContext
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
+from hosting_emulator.server.hosts import Site
 from hosting_emulator.server.ready_response import ReadyResponse
-from hosting_emulator.server.sites import Site
 
 _log = logging.getLogger("hosting_emulator.public")
 

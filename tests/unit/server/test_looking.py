@@ -8,11 +8,11 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from hosting_emulator.server.dashboard.shell import dashboard_page
+from hosting_emulator.server.pages.start_page import dashboard_page
 from tests.browser.looking import items, looked
 from tests.conftest import Api
 
-STATIC = files("hosting_emulator.server.dashboard").joinpath("static")
+STATIC = files("hosting_emulator.server").joinpath("dashboard", "static")
 
 
 def shop(api: Api) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from importlib.resources import files
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS, Problem
-from hosting_emulator.server.pages.api_docs import docs_page
 from hosting_emulator.server.pages.layout import (
     CONTENT_SECURITY_POLICY,
     STYLE_PATH,
@@ -21,6 +20,7 @@ from hosting_emulator.server.pages.layout import (
     stylesheet,
 )
 from hosting_emulator.server.pages.problem_pages import (
+    docs_page,
     example_document,
     problem_index,
     problem_page,
@@ -267,7 +267,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(theme: int) -> None:
-    base = files("hosting_emulator.server.dashboard").joinpath("static", "style", "base.css")
+    base = files("hosting_emulator.server").joinpath("dashboard", "static", "style", "base.css")
     pair = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
     found = re.findall(pair, base.read_text(encoding="utf-8") + stylesheet())
     colours = {name: both[theme] for name, *both in found}

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.server.static import STATIC_PATH, table
+from hosting_emulator.server.pages.static_files import STATIC_PATH, table
 from tests.conftest import Api
 
 

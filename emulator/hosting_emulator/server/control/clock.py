@@ -1,25 +1,31 @@
-"""Control of a world's clock."""
+"""Control of a world's clock, and of the operations that move with it."""
 
 from __future__ import annotations
 
-import msgspec
-from aiohttp import web
+from typing import Any
 
 from hosting_emulator.contract.durations import parse_duration_ms
-from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.operations import find_operation
-from hosting_emulator.server.control.views import clock_view
-from hosting_emulator.world import clock as clocks
-from hosting_emulator.world import operations
+from hosting_emulator.server.control.context import (
+    Body,
+    Context,
+    ControlRefused,
+    moment,
+    refused_as,
+)
+from hosting_emulator.server.control.views import clock_view, operation_view
+from hosting_emulator.world import views
+from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.operations import finished
+from hosting_emulator.world.records import Operation
+from hosting_emulator.world.tables import OPERATIONS
+from hosting_emulator.world.value import Change
 
 #: More steps than any queue of operations that a test could want.
 _MOST_STEPS = 1_000_000
 
 
-class ClockChange(msgspec.Struct, forbid_unknown_fields=True):
+class ClockChange(Body):
     """Body of `PUT …/clock`: what is left out stays."""
 
     mode: str | None = None
@@ -27,7 +33,7 @@ class ClockChange(msgspec.Struct, forbid_unknown_fields=True):
     at: str | None = None
 
 
-class Advance(msgspec.Struct, forbid_unknown_fields=True):
+class Advance(Body):
     """Body of `POST …/clock/advance`: exactly one of the three."""
 
     by: str | None = None
@@ -35,64 +41,41 @@ class Advance(msgspec.Struct, forbid_unknown_fields=True):
     until_operation: str | None = None
 
 
-async def get_clock(context: Context, world: str) -> web.Response:
+def get_clock(engine: Engine) -> dict[str, Any]:
     """GET …/clock."""
-    return answers.json(clock_view(context.engine(world)))
+    return clock_view(engine)
 
 
-async def put_clock(context: Context, world: str) -> web.Response:
+def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
     """PUT …/clock. Moving back is refused."""
-    engine = context.engine(world)
-    asked = await context.read(ClockChange)
-    at_ms = None if asked.at is None else _moment(asked.at)
-    try:
-        engine.move_to(at_ms, asked.mode, asked.rate)
-    except clocks.ClockRefused as error:
-        raise ControlRefused(
-            409 if at_ms is not None else 400, "Clock refused", str(error)
-        ) from None
-    return answers.json(clock_view(engine))
+    at_ms = None if body.at is None else moment(body.at)
+    with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
+        engine.move_to(at_ms, body.mode, body.rate)
+    return clock_view(engine)
 
 
-async def advance_clock(context: Context, world: str) -> web.Response:
+def advance_clock(engine: Engine, body: Advance) -> dict[str, Any]:
     """POST …/clock/advance: by a duration, to a moment, or until an operation has ended."""
-    engine = context.engine(world)
-    asked = await context.read(Advance)
-    given = [value for value in (asked.by, asked.to, asked.until_operation) if value is not None]
-    if len(given) != 1:
+    if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
         raise ControlRefused(400, "Bad request", "give exactly one of by, to and until_operation")
     before_ms = engine.run_due()
-    try:
-        if asked.until_operation is not None:
-            events = _until(engine, asked.until_operation)
-        elif asked.by is not None:
-            events = engine.move_by(_duration(asked.by))
+    with refused_as(409, "Clock refused", ClockRefused):
+        if body.until_operation is not None:
+            events = _advance_until(engine, body.until_operation)
+        elif body.by is not None:
+            with refused_as(400, "Bad duration", ValueError):
+                by_ms = parse_duration_ms(body.by)
+            events = engine.move_by(by_ms)
         else:
-            events = engine.move_to(_moment(str(asked.to)))
-    except clocks.ClockRefused as error:
-        raise ControlRefused(409, "Clock refused", str(error)) from None
+            events = engine.move_to(moment(str(body.to)))
     moved_ms = engine.now_ms() - before_ms
-    return answers.json({**clock_view(engine), "moved_ms": moved_ms, "events_run": events})
+    return {**clock_view(engine), "moved_ms": moved_ms, "events_run": events}
 
 
-def _moment(text: str) -> int:
-    try:
-        return parse_timestamp(text)
-    except ValueError as error:
-        raise ControlRefused(400, "Bad timestamp", str(error)) from None
-
-
-def _duration(text: str) -> int:
-    try:
-        return parse_duration_ms(text)
-    except ValueError as error:
-        raise ControlRefused(400, "Bad duration", str(error)) from None
-
-
-def _until(engine: Engine, operation_id: str) -> int:
+def _advance_until(engine: Engine, operation_id: str) -> int:
     events = 0
     for _ in range(_MOST_STEPS):
-        if operations.finished(find_operation(engine, operation_id)):
+        if finished(_find_operation(engine, operation_id)):
             return events
         due_ms = engine.due_of(operation_id)
         if due_ms is None:
@@ -104,3 +87,61 @@ def _until(engine: Engine, operation_id: str) -> int:
             )
         events += engine.move_up_to(due_ms)
     raise ControlRefused(409, "Too long", "the operation did not end within a million steps")
+
+
+# --- operations ----------------------------------------------------------------------------------
+
+
+def list_operations(context: Context, engine: Engine) -> dict[str, Any]:
+    """GET …/operations?unfinished=true, oldest first."""
+    only_unfinished = context.given.get("unfinished", "false")
+    if only_unfinished not in ("true", "false"):
+        raise ControlRefused(400, "Bad request", "unfinished is true or false")
+    engine.run_due()
+    found = operations_in_order(engine, unfinished=only_unfinished == "true")
+    return {"items": [_view(engine, operation) for operation in found]}
+
+
+def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
+    """Return operations, oldest first; with `unfinished` those that have not ended."""
+    rows = (row for _, row in engine.world.rows(OPERATIONS) if not (unfinished and finished(row)))
+    return sorted(rows, key=lambda operation: (operation.created_ms, operation.id))
+
+
+def _view(engine: Engine, operation: Operation) -> dict[str, Any]:
+    fields = ("phase", "stuck", "created_at", "updated_at")
+    more = {name: getattr(operation, name) for name in fields}
+    return {**operation_view(engine.world, operation), **more}
+
+
+def _find_operation(engine: Engine, operation_id: str) -> Operation:
+    operation = engine.world.get(OPERATIONS, operation_id)
+    if operation is None:
+        raise ControlRefused(
+            404, "No such operation", f"this world has no operation {operation_id[:40]!r}"
+        )
+    return operation
+
+
+def why_operation(engine: Engine, operation: str) -> dict[str, Any] | None:
+    """GET …/operations/{operation}/why."""
+    # Imported here: the clock is not to wait for what few ever ask.
+    from hosting_emulator.engine.why import why
+
+    engine.run_due()
+    _find_operation(engine, operation)
+    return why(engine, operation)
+
+
+def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
+    """POST …/operations/{operation}/step: take the next step of its plan now, and show it."""
+    from hosting_emulator.interventions import InterventionRefused, read_intervention
+
+    now_ms = engine.run_due()
+    _find_operation(engine, operation)
+    change = Change(engine.world, now_ms)
+    with refused_as(409, "Operation not stepped", InterventionRefused):
+        read_intervention({"step_operation": {"operation": operation}}).apply(change)
+    shown = views.operation(change, change.row(OPERATIONS, operation))
+    engine.commit(change, "operation stepped")
+    return shown

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 from aiohttp import web
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.library import Library
 from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.origins import Origins
-from hosting_emulator.server.sites import Site
+from hosting_emulator.server.hosts import Origins, Site
+from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation
+from hosting_emulator.world.tables import Table
+from hosting_emulator.world.value import World
 
 T = TypeVar("T")
 #: A control request is small, but for an imported state.
@@ -31,12 +38,17 @@ class ControlRefused(Exception):
         self.status, self.title, self.detail = status, title, detail
 
 
-class Chosen(msgspec.Struct, forbid_unknown_fields=True):
-    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
+@contextmanager
+def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse a request with the words of an error that a room raises."""
+    try:
+        yield
+    except errors as error:
+        raise ControlRefused(status, title, str(error)) from None
 
-    name: str | None = None
-    text: str | None = None
-    file: str = "scenario.yaml"
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """A JSON object that a request brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,7 @@ class Facts:
     variation: Variation | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """One request of the control API."""
 
@@ -84,6 +96,8 @@ class Context:
         origin, host = self.request.headers.get("Origin"), self.request.headers.get("Host", "")
         return origin is not None and origin.lower().partition("://")[2] != host.lower()
 
+    # --- the body -------------------------------------------------------------------------------
+
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body. Raises ControlRefused."""
         body, refused = await read_body(self.request, limit)
@@ -93,20 +107,37 @@ class Context:
             )
         return body
 
-    async def read(self, kind: type[T]) -> T:
-        """Return the request body as a `kind`; an empty body is an empty object.
+    async def read(self, kind: type[T], limit: int = BODY_LIMIT) -> T:
+        """Return the JSON body as a `kind`; an empty body is an empty object.
 
         Raises ControlRefused 400, naming the field.
         """
-        return parse_as(await self.bytes(), kind)
+        document = parse(await self.bytes(limit) or b"{}")
+        try:
+            return msgspec.convert(document, kind)
+        except msgspec.ValidationError as error:
+            raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
 
+    # --- the query ------------------------------------------------------------------------------
 
-def parse_as(body: bytes, kind: type[T]) -> T:
-    """Parse a JSON body as a `kind`; an empty one is an empty object. Raises ControlRefused 400."""
-    try:
-        return msgspec.convert(parse(body or b"{}"), kind)
-    except msgspec.ValidationError as error:
-        raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
+    @cached_property
+    def given(self) -> dict[str, str]:
+        """The parameters of the query; of several of one name the last counts."""
+        return dict(parse_qsl(self.query, keep_blank_values=True))
+
+    def limit(self, name: str, default: int) -> int:
+        """Return a number from 1 to 1000 of the query. Raises ControlRefused 400."""
+        given = self.given.get(name, str(default))
+        if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
+            raise ControlRefused(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
+        return int(given)
+
+    def choice(self, name: str, default: bool = False) -> bool:
+        """Return a yes or no of the query. Raises ControlRefused 400."""
+        given = self.given.get(name)
+        if given not in ("true", "false", None):
+            raise ControlRefused(400, f"Bad {name}", f"{name} is true or false")
+        return default if given is None else given == "true"
 
 
 def parse(body: bytes) -> Any:
@@ -115,3 +146,17 @@ def parse(body: bytes) -> Any:
         return read_json(body)
     except JsonRefused as error:
         raise ControlRefused(400, "Bad request", f"the body {error}") from None
+
+
+def moment(text: str) -> int:
+    """Read a timestamp. Raises ControlRefused 400."""
+    with refused_as(400, "Bad timestamp", ValueError):
+        return parse_timestamp(text)
+
+
+def find(world: World, table: Table[N], name: str) -> N:
+    """Return the person, organization or project of this alias or id. Raises ControlRefused 404."""
+    found = world.get(table, id_of(world, table, name))
+    if found is None:
+        raise ControlRefused(404, f"No such {kind_of(table)}", not_found(world, table, name))
+    return found

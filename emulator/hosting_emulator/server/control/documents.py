@@ -1,83 +1,74 @@
-"""Health, facts, and the documents of the contract; the pages people read."""
+"""Health, facts, and the documents of the contract; the pages people read, and what these load."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from typing import Any
 
 from aiohttp import web
 
-from hosting_emulator.contract.assumptions import describe
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.views import world_summary
-from hosting_emulator.server.dashboard import shell
-from hosting_emulator.server.pages import api_docs, layout, problem_pages, start_page
-from hosting_emulator.server.sites import world_prefix
+from hosting_emulator.server.hosts import world_prefix
+from hosting_emulator.server.pages import layout, problem_pages, start_page
+from hosting_emulator.server.pages.static_files import table
 from hosting_emulator.variation.worlds import shown_absent, shown_assumptions
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
 
 
-async def health(context: Context) -> web.Response:
+def health(context: Context) -> dict[str, str]:
     """GET /health."""
-    return answers.json({"status": "ok", "version": context.facts.version})
+    return {"status": "ok", "version": context.facts.version}
 
 
-async def info(context: Context) -> web.Response:
+def info(context: Context) -> dict[str, Any]:
     """GET /info."""
     base_url, facts = context.base_url, context.facts
-    return answers.json(
-        {
-            "version": facts.version,
-            "pid": os.getpid(),
-            "base_url": base_url,
-            "dev_base_url": base_url,
-            "control_url": f"{base_url}/_emulator",
-            "docs_url": f"{base_url}/_emulator/docs",
-            "openapi_url": f"{base_url}/_emulator/contract/openapi.json",
-            "data_dir": facts.data_dir,
-            "durability": facts.durability,
-            "tls_port": context.site.tls_port,
-            "started_at": facts.started_at,
-        }
-    )
+    return {
+        "version": facts.version,
+        "pid": os.getpid(),
+        "base_url": base_url,
+        "dev_base_url": base_url,
+        "control_url": f"{base_url}/_emulator",
+        "docs_url": f"{base_url}/_emulator/docs",
+        "openapi_url": f"{base_url}/_emulator/contract/openapi.json",
+        "data_dir": facts.data_dir,
+        "durability": facts.durability,
+        "tls_port": context.site.tls_port,
+        "started_at": facts.started_at,
+    }
 
 
-async def openapi(context: Context, world: str = DEFAULT_WORLD) -> web.Response:
+def openapi(context: Context, engine: Engine) -> Any:
     """GET /contract/openapi.json, and the same below a world, under its assumptions."""
-    # Imported here: it loads pydantic, which nobody needs who does not ask for the document.
+    # Imported here: nobody needs it who does not ask for the document.
     from hosting_emulator.contract.openapi import openapi_document
 
-    engine = context.engine(world)
-    url = context.base_url + world_prefix(world)
-    assumptions = shown_assumptions(engine.world.assumptions, engine.world.variation)
-    absent = shown_absent(engine.world.variation)
-    return answers.json(openapi_document(assumptions, url, absent))
+    world = engine.world
+    assumptions = shown_assumptions(world.assumptions, world.variation)
+    url = context.base_url + world_prefix(world.name)
+    return openapi_document(assumptions, url, shown_absent(world.variation))
 
 
-async def calls(context: Context) -> web.Response:
+def calls(engine: Engine) -> dict[str, Any]:
     """GET /contract/calls: those of the default world."""
-    return answers.json({"items": describe_calls(context.engine(DEFAULT_WORLD).world.assumptions)})
+    return {"items": describe_calls(engine.world.assumptions)}
 
 
-async def problems(context: Context) -> web.Response:
+def problems() -> dict[str, Any]:
     """GET /contract/problems."""
-    items = [
-        {**asdict(problem), "specified": sorted(problem.specified)} for problem in PROBLEMS.values()
-    ]
-    return answers.json({"items": items})
+    items = [{**asdict(row), "specified": sorted(row.specified)} for row in PROBLEMS.values()]
+    return {"items": items}
 
 
-async def assumptions(context: Context) -> web.Response:
-    """GET /contract/assumptions: those of the default world."""
-    return answers.json({"items": describe(context.engine(DEFAULT_WORLD).world.assumptions)})
-
-
-async def start(context: Context) -> web.Response:
+def start(context: Context) -> web.Response:
     """GET /_emulator: the page at the control URL."""
     facts = context.facts
     state = "in memory: it ends with this process"
@@ -86,20 +77,20 @@ async def start(context: Context) -> web.Response:
     summaries = [world_summary(context, engine) for engine in context.worlds]
     summaries.sort(key=lambda summary: summary["name"] != DEFAULT_WORLD)
     fallback = start_page.start_body(context.base_url, state, summaries)
-    return answers.html(shell.dashboard_page(fallback), shell.CONTENT_SECURITY_POLICY)
+    return answers.html(start_page.dashboard_page(fallback), start_page.CONTENT_SECURITY_POLICY)
 
 
-async def docs(context: Context) -> web.Response:
+def docs() -> web.Response:
     """GET /docs: the calls to read and to try, and links to all other documents."""
-    return answers.html(api_docs.docs_page(), api_docs.POLICY)
+    return answers.html(problem_pages.docs_page(), problem_pages.DOCS_POLICY)
 
 
-async def errors(context: Context) -> web.Response:
+def errors() -> web.Response:
     """GET /docs/errors."""
     return answers.html(problem_pages.problem_index(), layout.CONTENT_SECURITY_POLICY)
 
 
-async def error(context: Context, slug: str) -> web.Response:
+def error(context: Context, slug: str) -> web.Response:
     """GET /docs/errors/{slug}: the page a problem's `type` links to."""
     problem = _BY_SLUG.get(slug)
     if problem is None:
@@ -110,6 +101,23 @@ async def error(context: Context, slug: str) -> web.Response:
     return answers.html(text, layout.CONTENT_SECURITY_POLICY)
 
 
-async def style(context: Context) -> web.Response:
+def style() -> web.Response:
     """GET /docs/style.css."""
     return answers.raw(200, layout.stylesheet().encode(), "text/css; charset=utf-8")
+
+
+def static_file(context: Context, file: str) -> web.Response:
+    """GET /static/{file}: a file, or 304 when the browser has it already."""
+    found = table().get(file)
+    if found is None:
+        raise ControlRefused(404, "No such file", "no page loads a file of this name")
+    kept = context.request.headers.get("If-None-Match", "")
+    asked = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
+    fresh = found.etag in asked or kept.strip() == "*"
+    return answers.raw(
+        304 if fresh else 200,
+        b"" if fresh else found.body,
+        found.content_type,
+        Cache_Control="no-cache",
+        ETag=found.etag,
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from urllib.parse import parse_qs
 
 import msgspec
 from aiohttp import web
@@ -23,7 +22,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.requests import read_filter
 from hosting_emulator.server.control.views import clock_view
-from hosting_emulator.server.faulty_response import client_lost
+from hosting_emulator.server.protocol import Protocol
 
 #: How often a comment shows that the connection lives, in seconds of real time.
 HEARTBEAT_S = 15.0
@@ -35,14 +34,13 @@ _RETRY_MS = 1000
 _BATCH = 50
 
 
-async def listen(context: Context, world: str) -> web.StreamResponse:
+async def listen(context: Context, engine: Engine) -> web.StreamResponse:
     """GET …/events: `request`, `commit`, `clock`, `fault` and `world`, as they happen.
 
     `only=request,fault` leaves out the other kinds; the filters of `requests` choose requests. The
     header `Last-Event-ID` goes on after an event, if it is still kept; `gap` says that some were
     missed and that all is to be read anew. To miss nothing, listen first and read then.
     """
-    engine = context.engine(world)
     kinds, chosen = _read_kinds(context), read_filter(context, engine)
     response = answers.stream("text/event-stream")
     response.headers["X-Accel-Buffering"] = "no"  # a proxy is to hand on each event as it comes
@@ -75,7 +73,9 @@ class _Stream:
     async def run(self) -> None:
         """Write events until the listener or the world is gone."""
         feed, wake = self._engine.feed, self._wake.set
-        gone = asyncio.ensure_future(client_lost(self._request))
+        connection = self._request.protocol
+        assert isinstance(connection, Protocol)
+        gone = asyncio.ensure_future(connection.lost())
         gone.add_done_callback(lambda _: wake())
         feed.listen(wake)
         try:
@@ -158,7 +158,7 @@ def _last_event_id(request: web.BaseRequest, newest: int) -> int:
 
 
 def _read_kinds(context: Context) -> frozenset[str]:
-    given = parse_qs(context.query).get("only", [""])[-1]
+    given = context.given.get("only", "")
     kinds = frozenset(filter(None, given.split(","))) or frozenset(KINDS)
     if not kinds <= set(KINDS):
         raise ControlRefused(400, "Bad only", f"only names some of {', '.join(KINDS)}")

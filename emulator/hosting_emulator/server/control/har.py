@@ -18,15 +18,12 @@ from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
-from hosting_emulator.server.control.recording import state_before
-from hosting_emulator.server.control.requests import (
-    find_entries,
-    read_choice,
-    read_filter,
-    read_limit,
-)
-from hosting_emulator.server.sites import world_prefix
+from hosting_emulator.server.control.requests import find_entries, read_filter
+from hosting_emulator.server.hosts import world_prefix
+from hosting_emulator.storage.documents import export_state
+from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.value import apply
 
 _ABOUT = (
     "Times are the world's, not the machine's; how long each took is real time in the emulator. "
@@ -34,14 +31,13 @@ _ABOUT = (
 )
 
 
-async def export(context: Context, world: str) -> web.Response:
+def export(context: Context, engine: Engine) -> web.Response:
     """GET …/requests.har?limit=1000, oldest first, with the filters of `requests`.
 
     With `state=true` it holds the world as the first of them found it, so that they can be sent
     again to one that is the same.
     """
-    engine = context.engine(world)
-    limit = read_limit(context, "limit", 1000)
+    limit = context.limit("limit", 1000)
     entries = find_entries(engine, read_filter(context, engine), limit)[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
@@ -55,12 +51,23 @@ async def export(context: Context, world: str) -> web.Response:
             "_world": _world(engine, entries),
         }
     }
-    if read_choice(context, "state") and entries:
-        document["log"]["_state"] = state_before(entries[0])
+    if context.choice("state") and entries:
+        document["log"]["_state"] = _state_before(entries[0])
     response = answers.json(document)
     name = f"{engine.world.name}.har"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _state_before(entry: Entry) -> dict[str, Any]:
+    """Return the state document of the world as an exchange found it, its clock standing still.
+
+    What fell due before the exchange is still pending in it: time is to be moved on to that.
+    """
+    found = entry.world
+    clock = clocks.start("frozen", None, found.at_ms, 0)
+    still = apply(found, {t.CLOCK.name: {t.ONLY: clock}}, commit=found.commit, at_ms=found.at_ms)
+    return export_state(still)
 
 
 def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> dict[str, Any]:
@@ -164,7 +171,6 @@ def _base(prefix: str, found: dict[str, Any]) -> str:
 
 def _response(found: dict[str, Any]) -> dict[str, Any]:
     answer, status = found["answer"], found["status"]
-    known = status in HTTPStatus._value2member_map_
     content = {
         "size": answer["body_bytes"],
         "mimeType": _value(answer["headers"], "content-type"),
@@ -173,7 +179,7 @@ def _response(found: dict[str, Any]) -> dict[str, Any]:
     }
     return {
         "status": status,
-        "statusText": HTTPStatus(status).phrase if known else "",
+        "statusText": _phrase(status),
         "httpVersion": "HTTP/1.1",
         "cookies": [],
         "headers": _headers(answer["headers"]),
@@ -186,6 +192,13 @@ def _response(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
 def _kept(message: dict[str, Any]) -> str:
     if message["body"] is None:
         return "It is no text, and is left out."
@@ -196,5 +209,5 @@ def _headers(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in headers]
 
 
-def _value(headers: list[tuple[str, str]], wanted: str) -> str:
-    return next((value for name, value in headers if name.lower() == wanted), "")
+def _value(headers: list[tuple[str, str]], header: str) -> str:
+    return next((value for name, value in headers if name.lower() == header), "")

@@ -1,33 +1,39 @@
-"""Control of a world's history: its last commits, and the way back to any of them."""
+"""Control of a world's past: its last commits, snapshots set aside, and the way back to any of them."""
 
 from __future__ import annotations
 
-import msgspec
-from aiohttp import web
+from collections.abc import Iterator
+from typing import Any
 
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.durations import format_duration
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Moment, Snapshot
-from hosting_emulator.server import answers
-from hosting_emulator.server.control.commits import came_to
-from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.requests import read_limit
-from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.engine.history import CAPACITY, Moment, Snapshot, TooManySnapshots
+from hosting_emulator.server.answers import Created
+from hosting_emulator.server.control.context import Body, Context, ControlRefused, refused_as
+from hosting_emulator.server.control.views import operation_title, operation_view, world_summary
+from hosting_emulator.world.operations import finished
+from hosting_emulator.world.records import Operation
+from hosting_emulator.world.tables import API_KEYS, OPERATIONS
+from hosting_emulator.world.value import World
+
+Span = dict[str, Any]
+#: More changes of a commit than these are counted, not told.
+_TOLD = 3
 
 
-class Rewind(msgspec.Struct, forbid_unknown_fields=True):
+class Rewind(Body):
     """Body of `POST …/rewind`."""
 
     commit: int
 
 
-async def list_history(context: Context, world: str) -> web.Response:
+def list_history(context: Context, engine: Engine) -> dict[str, Any]:
     """GET …/history?limit=100, newest first; `first` is the oldest that is kept.
 
     `says` tells in short what a commit changed, where its title leaves that open; else it is empty.
     """
-    engine = context.engine(world)
-    limit = read_limit(context, "limit", 100)
+    limit = context.limit("limit", 100)
     engine.run_due()
     kept = engine.history.newest(limit + 1)
     before = [*(moment.world for moment in kept[1:]), None]
@@ -36,30 +42,177 @@ async def list_history(context: Context, world: str) -> web.Response:
             "commit": moment.world.commit,
             "at": format_timestamp(moment.world.at_ms),
             "title": moment.title,
-            "says": came_to(moment, found),
+            "says": _summary(moment, world_before),
         }
-        for moment, found in zip(kept[:limit], before, strict=False)
+        for moment, world_before in zip(kept[:limit], before, strict=False)
     ]
-    return answers.json({"first": engine.history.first, "items": items})
+    return {"first": engine.history.first, "items": items}
 
 
-async def rewind(context: Context, world: str) -> web.Response:
+def rewind(context: Context, engine: Engine, body: Rewind) -> dict[str, Any]:
     """POST …/rewind: the state after a commit is put back, as one more commit."""
-    engine = context.engine(world)
-    asked = await context.read(Rewind)
-    state = find_moment(engine, asked.commit).world
-    engine.restore(Snapshot(state, state.at_ms), f"rewound to {asked.commit}")
-    return answers.json(world_summary(context, engine))
+    state = find_moment(engine, body.commit).world
+    engine.restore(Snapshot(state, state.at_ms), f"rewound to {body.commit}")
+    return world_summary(context, engine)
 
 
 def find_moment(engine: Engine, commit: int) -> Moment:
     """Return a commit that is kept. Raises ControlRefused 404."""
-    found = engine.history.find(commit)
-    if found is None:
+    moment = engine.history.find(commit)
+    if moment is None:
         raise ControlRefused(
             404,
             "No such commit",
             f"commit {commit} is not kept; the history goes from {engine.history.first} to "
             f"{engine.world.commit}",
         )
-    return found
+    return moment
+
+
+# --- what a commit changed, in words -------------------------------------------------------------
+
+
+def _summary(moment: Moment, before: World | None) -> str:
+    """Say what a commit changed, in short; "" when its title says it all, or nothing is known.
+
+    `before` is the world that the commit found; None when it is forgotten.
+    """
+    changes = [
+        *_clock_changes(moment.world, before),
+        *_operation_changes(moment),
+        *_key_uses(moment.world, before),
+    ]
+    more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
+    return "; ".join([*changes[:_TOLD], *more])
+
+
+def _clock_changes(world: World, before: World | None) -> Iterator[str]:
+    new = world.clock
+    if before is None or new is before.clock:
+        return
+    old = before.clock
+    if (new.mode, new.rate) != (old.mode, old.rate):
+        rate = f", {new.rate:g} times as fast" if new.mode == "scaled" else ""
+        yield f"the clock is {new.mode}{rate}"
+    if world.at_ms > before.at_ms:
+        yield f"time went on by {format_duration(world.at_ms - before.at_ms)}"
+
+
+def _operation_changes(moment: Moment) -> Iterator[str]:
+    latest = {entered.id: entered for _, entered in moment.entered}
+    for operation in latest.values():
+        running = operation.state == "running"
+        state = f"{operation.state} ({operation.phase})" if running else operation.state
+        stuck = ", stuck" if operation.stuck else ""
+        yield f"{operation_title(moment.world, operation)} is {state}{stuck}"
+
+
+def _key_uses(world: World, before: World | None) -> Iterator[str]:
+    if before is None or world.tables[API_KEYS.name] is before.tables[API_KEYS.name]:
+        return
+    for id_, key in world.rows(API_KEYS):
+        old = before.get(API_KEYS, id_)
+        if old is not None and old.last_used_at != key.last_used_at:
+            yield f"the API key {key.name} was used"
+
+
+# --- snapshots -----------------------------------------------------------------------------------
+
+
+def list_snapshots(engine: Engine) -> dict[str, Any]:
+    """GET …/snapshots, oldest first."""
+    return {"items": [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots]}
+
+
+def take_snapshot(engine: Engine) -> Created:
+    """POST …/snapshots: set the state aside as it is now."""
+    now_ms = engine.run_due()
+    with refused_as(409, "Too many snapshots", TooManySnapshots):
+        name = engine.snapshots.take(engine.world, now_ms)
+    return Created(_snapshot_view(name, Snapshot(engine.world, now_ms)))
+
+
+def restore_snapshot(context: Context, engine: Engine, snapshot: str) -> dict[str, Any]:
+    """POST …/snapshots/{snapshot}/restore: state, clock, faults and assumptions are as they were."""
+    engine.restore(_find_snapshot(engine, snapshot), f"{snapshot} restored")
+    return world_summary(context, engine)
+
+
+def delete_snapshot(engine: Engine, snapshot: str) -> None:
+    """DELETE …/snapshots/{snapshot}."""
+    _find_snapshot(engine, snapshot)
+    engine.snapshots.drop(snapshot)
+
+
+def _find_snapshot(engine: Engine, name: str) -> Snapshot:
+    snapshot = engine.snapshots.find(name)
+    if snapshot is None:
+        kept = ", ".join(known for known, _ in engine.snapshots) or "none"
+        raise ControlRefused(
+            404, "No such snapshot", f"no snapshot is {name[:40]!r}; there are {kept}"
+        )
+    return snapshot
+
+
+def _snapshot_view(name: str, snapshot: Snapshot) -> dict[str, Any]:
+    world, at_ms = snapshot
+    return {"id": name, "commit": world.commit, "at": format_timestamp(at_ms)}
+
+
+# --- the states that operations went through -----------------------------------------------------
+
+
+def show_timeline(context: Context, engine: Engine) -> dict[str, Any]:
+    """GET …/timeline?limit=20: the newest operations, newest first, each with its states; `total` counts all.
+
+    A span is a state, a phase, whether it was stuck, and from when to when, however late anybody
+    looked; the last one of an operation that has not ended goes on (`to` is null). What was before
+    the oldest commit that is kept is one span in the state of that commit.
+    """
+    limit = context.limit("limit", 20)
+    now_ms = engine.run_due()
+    world = engine.world
+    rows = (operation for _, operation in world.rows(OPERATIONS))
+    newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
+    spans = _spans(engine, newest[:limit])
+    items = [
+        {**operation_view(world, operation), "spans": spans[operation.id]}
+        for operation in newest[:limit]
+    ]
+    return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
+
+
+def _spans(engine: Engine, operations: list[Operation]) -> dict[str, list[Span]]:
+    """Walk the history once; a record that is still the same object has not changed."""
+    seen: dict[str, Operation | None] = {}
+    spans: dict[str, list[Span]] = {operation.id: [] for operation in operations}
+    for place, moment in enumerate(reversed(engine.history.newest(CAPACITY))):
+        state = moment.world
+        for at_ms, entered in moment.entered if place else ():
+            if entered.id in spans:
+                _enter(spans[entered.id], entered, format_timestamp(at_ms))
+        for operation_id, found in spans.items():
+            record = state.get(OPERATIONS, operation_id)
+            if record is seen.get(operation_id):
+                continue
+            if record is None:  # the world went back to before it
+                found.clear()
+            else:
+                _enter(found, record, format_timestamp(state.at_ms))
+            seen[operation_id] = record
+    return spans
+
+
+def _enter(spans: list[Span], record: Operation, at: str) -> None:
+    """Begin a span when the record is in another state; being stuck begins with its commit, at `at`."""
+    last = spans[-1] if spans else None
+    entered: Span = {"state": record.state, "phase": record.phase, "stuck": record.stuck}
+    start = record.created_at
+    if last is not None:
+        moved = (last["state"], last["phase"]) != (record.state, record.phase)
+        if not moved and last["stuck"] == record.stuck:
+            return
+        start = record.updated_at if moved else at
+        last["to"] = start
+    end = record.updated_at if finished(record) else None
+    spans.append({**entered, "from": start, "to": end})

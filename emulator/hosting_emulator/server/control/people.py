@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from aiohttp import web
+from msgspec import UNSET, UnsetType
 
 from hosting_emulator.calls.create_user_api_key import make_key
 from hosting_emulator.contract.durations import parse_duration_ms
@@ -13,27 +12,26 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import home_of, issuer_path
 from hosting_emulator.engine.sign_in import SignIn
-from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.answers import Created
+from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
 from hosting_emulator.world import views
-from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Person
-from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, Table
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE
+from hosting_emulator.world.value import Change
 
 LONGEST_LIFETIME_S = 10 * 365 * 86_400
 
 
-class NewToken(msgspec.Struct, forbid_unknown_fields=True, rename={"who": "as"}):
+class NewToken(Body, rename={"who": "as"}):
     """Body of `POST …/tokens`."""
 
     who: str = "owner"
-    organization: str | msgspec.UnsetType | None = msgspec.UNSET
+    organization: str | UnsetType | None = UNSET
     interactive: bool = True
     expires_in_seconds: int | None = None
 
 
-class NewKey(msgspec.Struct, forbid_unknown_fields=True, rename={"who": "as"}):
+class NewKey(Body, rename={"who": "as"}):
     """Body of `POST …/api-keys`: a key that was not made through the contract."""
 
     who: str = "owner"
@@ -42,24 +40,22 @@ class NewKey(msgspec.Struct, forbid_unknown_fields=True, rename={"who": "as"}):
     permissions: list[str] | None = None
 
 
-async def create_token(context: Context, world: str) -> web.Response:
+def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
     """POST …/tokens: an access JWT for a person, as if they had signed in."""
-    asked = await context.read(NewToken)
-    engine = context.engine(world)
-    person = find(engine.world, PEOPLE, asked.who)
-    if asked.organization is msgspec.UNSET:
+    person = find(engine.world, PEOPLE, body.who)
+    if body.organization is UNSET:
         organization_id = home_of(engine.world, person)
-    elif asked.organization is None:
+    elif body.organization is None:
         organization_id = None
     else:
-        organization_id = find(engine.world, ORGANIZATIONS, str(asked.organization)).id
-    lifetime = asked.expires_in_seconds
+        organization_id = find(engine.world, ORGANIZATIONS, str(body.organization)).id
+    lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= LONGEST_LIFETIME_S:
         raise ControlRefused(
             400, "Bad lifetime", f"expires_in_seconds is 1 to {LONGEST_LIFETIME_S}"
         )
-    return answers.json(
-        token_document(context, engine, person, organization_id, asked.interactive, lifetime), 201
+    return Created(
+        token_document(context, engine, person, organization_id, body.interactive, lifetime)
     )
 
 
@@ -98,34 +94,22 @@ def token_document(
     }
 
 
-async def create_api_key(context: Context, world: str) -> web.Response:
+def create_api_key(engine: Engine, body: NewKey) -> Created:
     """POST …/api-keys: a key with chosen permissions, its value shown once."""
-    asked = await context.read(NewKey)
-    engine = context.engine(world)
-    person = find(engine.world, PEOPLE, asked.who)
-    organization_id = asked.organization or home_of(engine.world, person)
+    person = find(engine.world, PEOPLE, body.who)
+    organization_id = body.organization or home_of(engine.world, person)
     if organization_id is None:
-        raise ControlRefused(409, "No organization", f"{asked.who} belongs to no organization")
+        raise ControlRefused(409, "No organization", f"{body.who} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)
-    permissions = tuple(
-        organization.permissions if asked.permissions is None else asked.permissions
-    )
+    permissions = tuple(organization.permissions if body.permissions is None else body.permissions)
     unknown = sorted(set(permissions) - set(organization.permissions))
     if unknown:
         known = ", ".join(organization.permissions)
         raise ControlRefused(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
-    if not 1 <= len(asked.name) <= 64:
+    if not 1 <= len(body.name) <= 64:
         raise ControlRefused(400, "Bad name", "a key's name has 1 to 64 characters")
     now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
-    key, value = make_key(change, organization, person.id, asked.name, permissions)
+    key, value = make_key(change, organization, person.id, body.name, permissions)
     engine.commit(change, "API key made by the control API")
-    return answers.json({"value": value, "key": views.api_key(key, engine.world.assumptions)}, 201)
-
-
-def find(world: World, table: Table[N], name: str) -> N:
-    """Return the person, organization or project of this alias or id. Raises ControlRefused 404."""
-    found = world.get(table, id_of(world, table, name))
-    if found is None:
-        raise ControlRefused(404, f"No such {kind_of(table)}", not_found(world, table, name))
-    return found
+    return Created({"value": value, "key": views.api_key(key, engine.world.assumptions)})

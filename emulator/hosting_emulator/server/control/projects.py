@@ -9,12 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from aiohttp import web
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.server import answers
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import Context
-from hosting_emulator.server.control.requests import read_limit
+from hosting_emulator.server.control.views import alias
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
@@ -26,60 +25,53 @@ from hosting_emulator.world.value import World
 _SHOWN = 10
 
 
-async def list_projects(context: Context, world: str) -> web.Response:
+def list_projects(context: Context, engine: Engine) -> dict[str, Any]:
     """GET …/projects?deployments=10, by alias, each with all that belongs to it.
 
     Of its deployments and tickets only the newest are there; `counts` says how many deployments
     there are, `claim_held` whether the claim is held by the intervention hold_claim.
     """
-    engine = context.engine(world)
-    most = read_limit(context, "deployments", _SHOWN)
+    most = context.limit("deployments", _SHOWN)
     now_ms = engine.run_due()
-    held = engine.world
-    projects = sorted((p for _, p in held.rows(t.PROJECTS)), key=lambda project: project.alias)
+    world = engine.world
+    projects = sorted((p for _, p in world.rows(t.PROJECTS)), key=lambda project: project.alias)
     tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
-    for _, ticket in held.rows(t.TICKETS):
+    for _, ticket in world.rows(t.TICKETS):
         tickets[ticket.project_id].append(ticket)
-    members = [membership for _, membership in held.rows(t.MEMBERSHIPS)]
-    return answers.json(
+    members = [membership for _, membership in world.rows(t.MEMBERSHIPS)]
+    items = [
         {
-            "items": [
-                {
-                    **_project(held, project, now_ms, most),
-                    "people": _people(held, project, members),
-                    "tickets": _tickets(held, tickets[project.id], now_ms),
-                }
-                for project in projects
-            ]
+            **_project(world, project, now_ms, most),
+            "people": _people(world, project, members),
+            "tickets": _tickets(world, tickets[project.id], now_ms),
         }
-    )
+        for project in projects
+    ]
+    return {"items": items}
 
 
-async def list_keys(context: Context, world: str) -> web.Response:
+def list_keys(engine: Engine) -> dict[str, Any]:
     """GET …/keys: the user API keys, newest first, without their values."""
-    engine = context.engine(world)
     now_ms = engine.run_due()
-    held = engine.world
-    keys = sorted((key for _, key in held.rows(t.API_KEYS)), key=lambda key: key.id, reverse=True)
-    items = []
-    for key in keys:
-        organization = held.get(t.ORGANIZATIONS, key.organization_id)
-        items.append(
-            {
-                "id": key.id,
-                "name": key.name,
-                "who": _alias(held, key.person_id),
-                "organization": organization.alias if organization else key.organization_id,
-                "obfuscated_value": key.obfuscated_value,
-                "permissions": key.permissions,
-                "created_at": key.created_at,
-                "expires_at": format_timestamp(key.expires_ms),
-                "last_used_at": key.last_used_at,
-                "revoked": key.revoked,
-                "expired": key.expires_ms <= now_ms,
-            }
-        )
-    return answers.json({"items": items})
+    world = engine.world
+    keys = sorted((key for _, key in world.rows(t.API_KEYS)), key=lambda key: key.id, reverse=True)
+    items = [
+        {
+            "id": key.id,
+            "name": key.name,
+            "who": alias(world, t.PEOPLE, key.person_id),
+            "organization": alias(world, t.ORGANIZATIONS, key.organization_id),
+            "obfuscated_value": key.obfuscated_value,
+            "permissions": key.permissions,
+            "created_at": key.created_at,
+            "expires_at": format_timestamp(key.expires_ms),
+            "last_used_at": key.last_used_at,
+            "revoked": key.revoked,
+            "expired": key.expires_ms <= now_ms,
+        }
+        for key in keys
+    ]
+    return {"items": items}
 
 
 def _project(world: World, project: Project, now_ms: int, most: int) -> dict[str, Any]:
@@ -116,7 +108,9 @@ def _people(world: World, project: Project, members: Iterable[Membership]) -> li
         role = "owner" if member.role == "owner" else grant.role if grant else None
         if role is not None:
             through = "organization" if member.role == "owner" else "project"
-            found.append({"who": _alias(world, member.person_id), "role": role, "through": through})
+            found.append(
+                {"who": alias(world, t.PEOPLE, member.person_id), "role": role, "through": through}
+            )
     return sorted(found, key=lambda row: row["who"])
 
 
@@ -135,7 +129,7 @@ def _tickets(world: World, found: Iterable[Ticket], now_ms: int) -> list[dict[st
     return [
         {
             "id": ticket.id,
-            "who": _alias(world, ticket.principal),
+            "who": alias(world, t.PEOPLE, ticket.principal),
             "state": _state(ticket, now_ms),
             "expires_at": format_timestamp(ticket.expires_ms),
         }
@@ -145,8 +139,3 @@ def _tickets(world: World, found: Iterable[Ticket], now_ms: int) -> list[dict[st
 
 def _state(ticket: Ticket, now_ms: int) -> str:
     return "expired" if ticket.state == "unused" and ticket.expires_ms <= now_ms else ticket.state
-
-
-def _alias(world: World, person_id: str) -> str:
-    person = world.get(t.PEOPLE, person_id)
-    return person.alias if person else person_id

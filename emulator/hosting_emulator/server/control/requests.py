@@ -1,53 +1,53 @@
-"""Control of the request log: the last exchanges, those that are meant of them, and one whole."""
+"""Control of the request log: the last exchanges, those that are meant of them, one whole, or again."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from contextlib import suppress
-from urllib.parse import parse_qs
+from functools import partial
+from typing import Any
 
-from aiohttp import web
-
+from hosting_emulator.calls.request import PlainHeaders
+from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
-from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.people import find
+from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
+from hosting_emulator.server.public import carry_out
 from hosting_emulator.world.tables import PEOPLE, PROJECTS
 
-FILTERS = ("call", "status", "who", "project", "since", "until", "text", "after")
 _STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
 _CALLS = (*ALL_CALLS, REDEEM_TICKET)
+Headers = list[tuple[bytes, bytes]]
 
 
-async def list_requests(context: Context, world: str) -> web.Response:
+def list_requests(context: Context, engine: Engine) -> dict[str, Any]:
     """GET …/requests?limit=50, newest first, and how many there have been.
 
     Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
     `since` and `until` (world time, or so long before now; until not included), `text` and `after`
     (a number). `trail=false` leaves the trails out.
     """
-    engine = context.engine(world)
-    limit = read_limit(context, "limit", 50)
-    view = Explanations(engine.log).item if read_choice(context, "trail", "true") else entry_view
-    found = find_entries(engine, read_filter(context, engine), limit)
-    items = [view(engine.world, entry) for entry in found]
-    return answers.json({"total": engine.log.count, "items": items})
+    limit = context.limit("limit", 50)
+    view = Explanations(engine.log).item if context.choice("trail", True) else entry_view
+    entries = find_entries(engine, read_filter(context, engine), limit)
+    items = [view(engine.world, entry) for entry in entries]
+    return {"total": engine.log.count, "items": items}
 
 
-async def show_request(context: Context, world: str, n: str) -> web.Response:
+def show_request(engine: Engine, n: str) -> dict[str, Any]:
     """GET …/requests/{n}: one exchange with headers, bodies and trail, secrets cut out."""
-    engine = context.engine(world)
-    return answers.json(Explanations(engine.log).whole(engine.world, find_entry(engine, n)))
+    return Explanations(engine.log).whole(engine.world, _find_entry(engine, n))
 
 
-def find_entry(engine: Engine, n: str) -> Entry:
+def _find_entry(engine: Engine, n: str) -> Entry:
     """Return the exchange of a number, as a path gives it. Raises ControlRefused 404."""
     entry = engine.log.find(int(n)) if n.isascii() and n.isdigit() and len(n) < 16 else None
     if entry is None:
@@ -69,13 +69,13 @@ def find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entr
 
 def read_filter(context: Context, engine: Engine) -> RequestFilter:
     """Return which exchanges the query means. Raises ControlRefused 400 or 404, naming the filter."""
-    given = {name: value for name, value in _given(context).items() if name in FILTERS and value}
+    given = {name: value for name, value in context.given.items() if value}
     world = engine.world
     who, about = given.get("who"), given.get("project")
     status = given.get("status", "")
     if status and not _STATUS.fullmatch(status):
-        said = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
-        raise ControlRefused(400, "Bad status", said)
+        message = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
+        raise ControlRefused(400, "Bad status", message)
     whole_class = status.lower().endswith("xx")
     return RequestFilter(
         call=_known_call(given.get("call")),
@@ -88,27 +88,6 @@ def read_filter(context: Context, engine: Engine) -> RequestFilter:
         text=given.get("text"),
         after=_number("after", given.get("after")),
     )
-
-
-def read_limit(context: Context, name: str, default: int) -> int:
-    """Return a number from 1 to 1000 of the query. Raises ControlRefused 400."""
-    given = _given(context).get(name, str(default))
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
-        raise ControlRefused(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
-    return int(given)
-
-
-def read_choice(context: Context, name: str, default: str = "false") -> bool:
-    """Return a yes or no of the query. Raises ControlRefused 400."""
-    given = _given(context).get(name, default)
-    if given not in ("true", "false"):
-        raise ControlRefused(400, f"Bad {name}", f"{name} is true or false")
-    return given == "true"
-
-
-def _given(context: Context) -> dict[str, str]:
-    query = parse_qs(context.query, keep_blank_values=True)
-    return {name: values[-1] for name, values in query.items()}
 
 
 def _known_call(call: str | None) -> str | None:
@@ -127,8 +106,8 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
     try:
         return parse_timestamp(text)
     except ValueError as error:
-        said = f"{error}; or so long ago, like 90s or 5m"
-        raise ControlRefused(400, f"Bad {name}", said) from None
+        message = f"{error}; or so long ago, like 90s or 5m"
+        raise ControlRefused(400, f"Bad {name}", message) from None
 
 
 def _number(name: str, text: str | None) -> int | None:
@@ -137,3 +116,86 @@ def _number(name: str, text: str | None) -> int | None:
     if not text.isascii() or not text.isdigit() or len(text) > 15:
         raise ControlRefused(400, f"Bad {name}", f"{name} is the number of a request")
     return int(text)
+
+
+# --- sent again ----------------------------------------------------------------------------------
+
+
+class Replay(Body):
+    """Body of `POST …/requests/{n}/replay`."""
+
+    same_key: bool = False
+
+
+async def replay_request(context: Context, engine: Engine, n: str, body: Replay) -> dict[str, Any]:
+    """POST …/requests/{n}/replay: the exchange that it came to, whole.
+
+    The request is put to the world as it now is, with a new access token of the same person and
+    organization (an API key is sent as it was), and with a new Idempotency-Key unless `same_key`.
+    A fault that delays does so; one that breaks a connection is noted, for there is none.
+    """
+    entry = _find_entry(engine, n)
+    if entry.body_bytes != len(entry.body):
+        raise ControlRefused(
+            409,
+            "Not kept whole",
+            f"of the body of request {entry.n} only the first {len(entry.body)} of "
+            f"{entry.body_bytes} bytes were kept",
+        )
+    if entry.call == REDEEM_TICKET:
+        raise ControlRefused(
+            409, "Not replayed", f"request {entry.n} redeemed a ticket, which is good only once"
+        )
+    exchange = engine.exchange(_sent_again(context, engine, entry, body.same_key))
+    await carry_out(exchange, context.request)
+    made = engine.log.newest(1)[0]
+    return Explanations(engine.log).whole(engine.world, made)
+
+
+def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) -> ExchangeContext:
+    headers = [*entry.headers, (OWN, b"replay")]
+    token = _token(context, engine, entry)
+    if token is not None:
+        headers = _put(headers, b"Authorization", f"Bearer {token}")
+    if not same_key:
+        # A key is only remembered with a commit, so the number of the last one makes it a new one.
+        headers = _put(headers, b"Idempotency-Key", f"replay-of-{entry.n}-at-{engine.world.commit}")
+    sent = [(name.decode(), value.decode("utf-8", "surrogateescape")) for name, value in headers]
+    return ExchangeContext(
+        method=entry.method,
+        path=entry.path,
+        query=entry.query,
+        docs_url=partial(context.site.docs_url, context.request),
+        headers=PlainHeaders(sent),
+        body=entry.body,
+        dev_port=context.site.tls_port,
+        raw_headers=headers,
+    )
+
+
+def _token(context: Context, engine: Engine, entry: Entry) -> str | None:
+    """Mint the access token that the request's own has become; None: it had none, or has a key."""
+    principal = entry.principal
+    if principal is None or principal.api_key_id is not None:
+        return None
+    person = engine.world.get(PEOPLE, principal.person_id)
+    if person is None:
+        return None
+    assumptions = engine.world.assumptions
+    return engine.identity.mint(
+        person,
+        principal.organization_id,
+        issuer=context.base_url + issuer_path(engine.world.name),
+        audience=assumptions.token_audience,
+        now_ms=engine.run_due(),
+        lifetime_s=max(1, parse_duration_ms(assumptions.token_lifetime) // 1000),
+        interactive=principal.interactive,
+    )
+
+
+def _put(headers: Headers, name: bytes, value: str) -> Headers:
+    """Put a value in place of a header's; a header that was not sent is not added."""
+    return [
+        (known, value.encode() if known.lower() == name.lower() else found)
+        for known, found in headers
+    ]

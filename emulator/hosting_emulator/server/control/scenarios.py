@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aiohttp import web
+from typing import Any
+
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
@@ -14,16 +15,16 @@ from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import Story
-from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Chosen, Context, ControlRefused
-from hosting_emulator.server.control.variation import asked_or_usual
+from hosting_emulator.server.control.context import Context, ControlRefused, refused_as
+from hosting_emulator.server.control.faults import variation_or_usual
 from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.server.control.worlds import Chosen
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 
 
-class ToRun(Chosen, forbid_unknown_fields=True):
+class ScenarioRun(Chosen):
     """A scenario to run, in a throw-away world or in the one that is named."""
 
     world: str | None = None
@@ -31,51 +32,48 @@ class ToRun(Chosen, forbid_unknown_fields=True):
     only: list[str] | None = None
 
 
-async def list_scenarios(context: Context) -> web.Response:
+def list_scenarios(context: Context) -> dict[str, Any]:
     """GET /scenarios."""
     library = context.library
     items = [
         {"name": name, "description": _read(context, Chosen(name=name)).part.description}
         for name in library.names()
     ]
-    return answers.json({"items": items})
+    return {"items": items}
 
 
-async def show_scenario(context: Context, name: str) -> web.Response:
+def show_scenario(context: Context, name: str) -> dict[str, Any]:
     """GET /scenarios/{name}."""
     scenario = _read(context, Chosen(name=name))
-    shown = {"name": name, "description": scenario.part.description, "text": scenario.text}
-    return answers.json(shown)
+    return {"name": name, "description": scenario.part.description, "text": scenario.text}
 
 
-async def schema(context: Context) -> web.Response:
+def schema() -> Any:
     """GET /contract/scenario-schema.json."""
-    return answers.json(scenario_schema())
+    return scenario_schema()
 
 
-async def load_scenario(context: Context, world: str) -> web.Response:
+def load_scenario(context: Context, engine: Engine, body: Chosen) -> dict[str, Any]:
     """POST …/scenario: the world becomes the scenario's. The old state stays until that is ready."""
-    engine = context.engine(world)
-    load(engine, _read(context, await context.read(Chosen)), context.facts.variation)
-    return answers.json(world_summary(context, engine))
+    _load(engine, _read(context, body), context.facts.variation)
+    return world_summary(context, engine)
 
 
-async def run_scenario(context: Context) -> web.Response:
+def run_scenario(context: Context, body: ScenarioRun) -> Any:
     """POST /scenarios/run: run the story in a throw-away world, or in a named one that it replaces."""
-    chosen = await context.read(ToRun)
-    scenario = _read(context, chosen)
-    variation = asked_or_usual(context, chosen.vary, chosen.only)
-    if chosen.world is not None:
-        engine = context.engine(chosen.world)
-        load(engine, scenario, variation)
+    scenario = _read(context, body)
+    variation = variation_or_usual(context, body.vary, body.only)
+    if body.world is not None:
+        engine = context.engine(body.world)
+        _load(engine, scenario, variation)
     else:
         name = context.worlds.new_name()
         built = varied_world(_build(scenario, name, context.facts.seed), variation)
         engine = Engine(built, Memory())
-    return answers.json(Story(scenario, engine).run())
+    return Story(scenario, engine).run()
 
 
-def load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
+def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
     """Put a scenario's world in the place of an engine's, varied instead of its own variation.
 
     With no `variation` its own stays. Raises ControlRefused, changing nothing.
@@ -94,10 +92,8 @@ def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World
 
 
 def _build(scenario: Scenario, name: str, seed: str) -> World:
-    try:
+    with refused_as(400, "Scenario refused", ScenarioError):
         return build_world(scenario, name, machine_ms(), seed)
-    except ScenarioError as error:
-        raise ControlRefused(400, "Scenario refused", str(error)) from None
 
 
 def _read(context: Context, chosen: Chosen) -> Scenario:
@@ -110,14 +106,10 @@ def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
         raise ControlRefused(400, "Bad request", "give either name or text")
     if chosen.name is None:
         return str(chosen.text), chosen.file
-    try:
+    with refused_as(404, "Scenario refused", ScenarioError):
         return context.library.text(chosen.name), f"{chosen.name}.yaml"
-    except ScenarioError as error:
-        raise ControlRefused(404, "Scenario refused", str(error)) from None
 
 
 def _parsed(text: str, file: str) -> Scenario:
-    try:
+    with refused_as(400, "Scenario refused", ScenarioError):
         return read_scenario(text, file)
-    except ScenarioError as error:
-        raise ControlRefused(400, "Scenario refused", str(error)) from None

@@ -1,4 +1,4 @@
-"""How the control API shows worlds and clocks."""
+"""How the control API shows worlds, clocks and operations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.worlds import variation_view
-from hosting_emulator.server.control.commits import next_event
 from hosting_emulator.server.control.context import Context
-from hosting_emulator.server.sites import world_prefix
+from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.operations import plan_of
+from hosting_emulator.world.records import Operation
+from hosting_emulator.world.value import World
+
+Summary = dict[str, Any]
 
 
-def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
+def world_summary(context: Context, engine: Engine) -> Summary:
     """Return what is worth knowing of a world at a glance."""
     engine.run_due()
     world, base_url = engine.world, context.base_url
@@ -36,28 +40,18 @@ def world_summary(context: Context, engine: Engine) -> dict[str, Any]:
             "tickets": world.count(t.TICKETS),
             "api_keys": world.count(t.API_KEYS),
         },
-        "organizations": [
-            {"alias": o.alias, "id": o.id, "name": o.name, "plan": o.plan}
-            for o in sorted((o for _, o in world.rows(t.ORGANIZATIONS)), key=lambda o: o.alias)
-        ],
-        "people": [
-            {"alias": p.alias, "id": p.id, "email": p.email, "name": p.name}
-            for p in sorted((p for _, p in world.rows(t.PEOPLE)), key=lambda p: p.alias)
-        ],
-        "projects": [
-            {
-                "alias": p.alias,
-                "id": p.id,
-                "handle": p.handle,
-                "organization_id": p.organization_id,
-                "source_generation": p.source_generation,
-            }
-            for p in sorted((p for _, p in world.rows(t.PROJECTS)), key=lambda p: p.alias)
-        ],
+        "organizations": _rows(world, t.ORGANIZATIONS, "alias id name plan"),
+        "people": _rows(world, t.PEOPLE, "alias id email name"),
+        "projects": _rows(world, t.PROJECTS, "alias id handle organization_id source_generation"),
     }
 
 
-def clock_view(engine: Engine) -> dict[str, Any]:
+def _rows(world: World, table: t.Table[Any], fields: str) -> list[Summary]:
+    rows = sorted((row for _, row in world.rows(table)), key=lambda row: row.alias)
+    return [{name: getattr(row, name) for name in fields.split()} for row in rows]
+
+
+def clock_view(engine: Engine) -> Summary:
     """Return a world's clock: mode, now, rate, when and what the next event is, how many are pending."""
     now_ms = engine.run_due()
     world = engine.world
@@ -67,6 +61,44 @@ def clock_view(engine: Engine) -> dict[str, Any]:
         "now": format_timestamp(now_ms),
         "rate": world.clock.rate,
         "next_due_at": None if due_ms is None else format_timestamp(due_ms),
-        "next_event": next_event(world),
+        "next_event": _next_event(world),
         "pending": world.count(t.SCHEDULE),
     }
+
+
+def _next_event(world: World) -> str | None:
+    """Say what is the next to come due, and of what; None when nothing is scheduled."""
+    event = world.get(t.SCHEDULE, world.schedule[0][2]) if world.schedule else None
+    if event is None:
+        return None
+    if event.kind == "timeline":
+        return "the scenario's timeline goes on"
+    if event.kind == "dns_expiry":
+        return f"the DNS authorization of {alias(world, t.PROJECTS, event.subject)} expires"
+    operation = world.get(t.OPERATIONS, event.subject)
+    if operation is None:
+        return None
+    following = plan_of(operation)[operation.step + 1]
+    into = following.phase if following.state == operation.state else following.state
+    return f"{operation_title(world, operation)} goes on to {into}"
+
+
+def operation_title(world: World, operation: Operation) -> str:
+    """Return an operation's kind and project in words."""
+    return f"{operation.kind.replace('_', ' ')} of {alias(world, t.PROJECTS, operation.project_id)}"
+
+
+def operation_view(world: World, operation: Operation) -> Summary:
+    """Return what every list of operations says of one."""
+    return {
+        "id": operation.id,
+        "kind": operation.kind,
+        "project": alias(world, t.PROJECTS, operation.project_id),
+        "state": operation.state,
+    }
+
+
+def alias(world: World, table: t.Table[Any], id_: str) -> str:
+    """Return what people call a record; its id where it is gone."""
+    row = world.get(table, id_)
+    return row.alias if row else id_

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from msgspec import UNSET, UnsetType
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -13,17 +14,18 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.server import answers
+from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import (
     STATE_LIMIT,
-    Chosen,
+    Body,
     Context,
     ControlRefused,
     parse,
-    parse_as,
+    refused_as,
 )
+from hosting_emulator.server.control.faults import variation_or_usual
 from hosting_emulator.server.control.history import find_moment
-from hosting_emulator.server.control.variation import asked_or_usual
-from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.server.control.views import Summary, world_summary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
@@ -36,7 +38,15 @@ from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
 from hosting_emulator.world.value import Change, World
 
 
-class NewClock(msgspec.Struct, forbid_unknown_fields=True):
+class Chosen(Body):
+    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
+
+    name: str | None = None
+    text: str | None = None
+    file: str = "scenario.yaml"
+
+
+class NewClock(Body):
     """The clock of a new world."""
 
     mode: str = "real"
@@ -44,21 +54,21 @@ class NewClock(msgspec.Struct, forbid_unknown_fields=True):
     at: str | None = None
 
 
-class NewWorld(msgspec.Struct, forbid_unknown_fields=True):
+class NewWorld(Body):
     """Body of `POST /worlds`."""
 
     name: str | None = None
     seed: str | None = None
     clock: NewClock | None = None
-    assumptions: dict[str, Any] = {}
+    assumptions: dict[str, Any] = msgspec.field(default_factory=dict)
     ephemeral: bool | None = None
     scenario: Chosen | None = None
     state: dict[str, Any] | None = None
-    vary: str | msgspec.UnsetType | None = msgspec.UNSET
+    vary: str | UnsetType | None = UNSET
     only: list[str] | None = None
 
 
-class NewFork(msgspec.Struct, forbid_unknown_fields=True):
+class NewFork(Body):
     """Body of `POST /worlds/{world}/fork`. `commit` is the one to fork at, the last unless given."""
 
     name: str | None = None
@@ -66,89 +76,82 @@ class NewFork(msgspec.Struct, forbid_unknown_fields=True):
     commit: int | None = None
 
 
-async def list_worlds(context: Context) -> web.Response:
+# --- making and ending them ----------------------------------------------------------------------
+
+
+def list_worlds(context: Context) -> dict[str, list[Summary]]:
     """GET /worlds."""
-    return answers.json({"items": [world_summary(context, engine) for engine in context.worlds]})
+    return {"items": [world_summary(context, engine) for engine in context.worlds]}
 
 
-async def create_world(context: Context) -> web.Response:
+def show_world(context: Context, engine: Engine) -> Summary:
+    """GET /worlds/{world}."""
+    return world_summary(context, engine)
+
+
+async def create_world(context: Context) -> Created:
     """POST /worlds: a default world, or one of a scenario, or of an exported state.
 
     One without a name is a throw-away one: it lives in memory. With `vary` its answers vary.
     """
-    asked = parse_as(await context.bytes(STATE_LIMIT), NewWorld)
-    variation = asked_or_usual(context, asked.vary, asked.only)
-    name = _free_name(context, asked.name)
-    ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
-    seed = context.facts.seed if asked.seed is None else asked.seed
-    try:
-        if asked.state is not None:
-            world = _of_state(asked, name)
-        elif asked.scenario is not None:
+    body = await context.read(NewWorld, STATE_LIMIT)
+    variation = variation_or_usual(context, body.vary, body.only)
+    name = _free_name(context, body.name)
+    seed = context.facts.seed if body.seed is None else body.seed
+    with refused_as(400, "Bad clock", ClockRefused):
+        if body.state is not None:
+            world = _world_of_state(body, name)
+        elif body.scenario is not None:
             # Imported here: a start is not to wait for scenarios.
             from hosting_emulator.server.control.scenarios import fresh_world
 
-            world = fresh_world(context, asked.scenario, name, seed)
+            world = _with_overrides(fresh_world(context, body.scenario, name, seed), body)
         else:
-            origin = read_origin(asked.clock or NewClock(), asked.assumptions)
+            clock = body.clock or NewClock()
+            with refused_as(400, "Bad request", ValueError):
+                origin = _origin(clock, body.assumptions)
             world = context.worlds.default(name, seed, origin)
-        if asked.scenario is not None:
-            world = _with_overrides(world, asked)
-    except ClockRefused as error:
-        raise ControlRefused(400, "Bad clock", str(error)) from None
-    world = varied_world(world, variation, asked.assumptions)
-    engine = context.worlds.add(world, ephemeral=ephemeral)
-    return answers.json(world_summary(context, engine), 201)
+    world = varied_world(world, variation, body.assumptions)
+    return Created(_added(context, world, body.name, body.ephemeral))
 
 
-def _of_state(asked: NewWorld, name: str) -> World:
-    if asked.scenario or asked.clock or asked.assumptions or asked.seed is not None:
+def _added(context: Context, world: World, name: str | None, ephemeral: bool | None) -> Summary:
+    engine = context.worlds.add(world, ephemeral=name is None if ephemeral is None else ephemeral)
+    return world_summary(context, engine)
+
+
+def _world_of_state(body: NewWorld, name: str) -> World:
+    if body.scenario or body.clock or body.assumptions or body.seed is not None:
         raise ControlRefused(
             400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
         )
-    try:
-        world = import_state(asked.state, name, 0)
-    except StateRefused as error:
-        raise ControlRefused(400, "State refused", str(error)) from None
+    with refused_as(400, "State refused", StateRefused):
+        world = import_state(body.state, name, 0)
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
-def _with_overrides(world: World, asked: NewWorld) -> World:
-    """Lay what was asked for beside a scenario over its world."""
-    clock = asked.clock
+def _with_overrides(world: World, body: NewWorld) -> World:
+    """Put what was asked for beside a scenario in the place of what its world has."""
+    clock = body.clock
     if clock is not None and clock.at is not None:
         raise ControlRefused(
             400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
         )
     mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
-    try:
+    with refused_as(400, "Assumption refused", AssumptionRefused):
         return with_overrides(
-            world, machine_ms(), mode=mode, rate=rate, assumptions=asked.assumptions
+            world, machine_ms(), mode=mode, rate=rate, assumptions=body.assumptions
         )
-    except AssumptionRefused as error:
-        raise ControlRefused(400, "Assumption refused", str(error)) from None
 
 
-def _changed(assumptions: Assumptions, values: dict[str, Any]) -> Assumptions:
-    try:
-        return assumptions.changed(values)
-    except AssumptionRefused as error:
-        raise ControlRefused(400, "Assumption refused", str(error)) from None
-
-
-def read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
-    """Return how a world is to begin. Raises ControlRefused."""
-    try:
-        at_ms = None if clock.at is None else parse_timestamp(clock.at)
-        return Origin(
-            clock.mode,  # type: ignore[arg-type] # checked when the clock is made
-            clock.rate,
-            at_ms,
-            Assumptions().changed(assumptions),
-            chosen=tuple(assumptions),
-        )
-    except ValueError as error:
-        raise ControlRefused(400, "Bad request", str(error)) from None
+def _origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
+    return Origin(
+        clock.mode,  # type: ignore[arg-type] # checked when the clock is made
+        clock.rate,
+        None if clock.at is None else parse_timestamp(clock.at),
+        Assumptions().changed(assumptions),
+        chosen=tuple(assumptions),
+    )
 
 
 def _free_name(context: Context, name: str | None) -> str:
@@ -165,80 +168,64 @@ def _free_name(context: Context, name: str | None) -> str:
     return name
 
 
-async def show_world(context: Context, world: str) -> web.Response:
-    """GET /worlds/{world}."""
-    return answers.json(world_summary(context, context.engine(world)))
+def fork_world(context: Context, engine: Engine, body: NewFork) -> Created:
+    """POST /worlds/{world}/fork."""
+    name = _free_name(context, body.name)
+    ephemeral = body.name is None if body.ephemeral is None else body.ephemeral
+    of = None if body.commit is None else find_moment(engine, body.commit).world
+    forked = context.worlds.fork(engine, name, ephemeral=ephemeral, of=of)
+    return Created(world_summary(context, forked))
 
 
-async def delete_world(context: Context, world: str) -> web.Response:
+def delete_world(context: Context, engine: Engine, world: str) -> None:
     """DELETE /worlds/{world}. The default world can only be reset."""
-    context.engine(world)
     if world == DEFAULT_WORLD:
         raise ControlRefused(
             409, "Not deleted", "the default world is always there; reset it instead"
         )
     context.worlds.delete(world)
-    return web.Response(status=204)
 
 
-async def reset_world(context: Context, world: str) -> web.Response:
+def reset_world(context: Context, engine: Engine) -> Summary:
     """POST /worlds/{world}/reset."""
-    engine = context.engine(world)
     context.worlds.reset(engine)
-    return answers.json(world_summary(context, engine))
+    return world_summary(context, engine)
 
 
-async def fork_world(context: Context, world: str) -> web.Response:
-    """POST /worlds/{world}/fork."""
-    asked = await context.read(NewFork)
-    name = _free_name(context, asked.name)
-    ephemeral = asked.name is None if asked.ephemeral is None else asked.ephemeral
-    source = context.engine(world)
-    of = None if asked.commit is None else find_moment(source, asked.commit).world
-    engine = context.worlds.fork(source, name, ephemeral=ephemeral, of=of)
-    return answers.json(world_summary(context, engine), 201)
+# --- state and assumptions -----------------------------------------------------------------------
 
 
-async def get_state(context: Context, world: str) -> web.Response:
+def get_state(engine: Engine) -> web.Response:
     """GET /worlds/{world}/state."""
-    engine = context.engine(world)
     engine.run_due()
     text = msgspec.json.format(msgspec.json.encode(export_state(engine.world)), indent=1)
     return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
 
 
-async def put_state(context: Context, world: str) -> web.Response:
+async def put_state(context: Context, world: str) -> Summary:
     """PUT /worlds/{world}/state. The old state stays until the new one is read and kept."""
     document = parse(await context.bytes(STATE_LIMIT))
     engine = context.worlds.get(world)
-    try:
+    with refused_as(400, "State refused", StateRefused):
         imported = import_state(document, world, engine.world.commit if engine else 0)
-    except StateRefused as error:
-        raise ControlRefused(400, "State refused", str(error)) from None
     if engine is None:
         _free_name(context, world)
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
     else:
         engine.replace_world(imported, "state imported")
-    return answers.json(world_summary(context, engine))
+    return world_summary(context, engine)
 
 
-async def get_assumptions(context: Context, world: str) -> web.Response:
-    """GET /worlds/{world}/assumptions."""
-    return answers.json({"items": describe(context.engine(world).world.assumptions)})
+def list_assumptions(engine: Engine) -> Summary:
+    """GET /contract/assumptions, those of the default world, and GET /worlds/{world}/assumptions."""
+    return {"items": describe(engine.world.assumptions)}
 
 
-async def patch_assumptions(context: Context, world: str) -> web.Response:
+def patch_assumptions(engine: Engine, body: dict[str, Any]) -> Summary:
     """PATCH /worlds/{world}/assumptions."""
-    engine = context.engine(world)
-    values = await context.read(dict[str, Any])
-    changed = _changed(engine.world.assumptions, values)
-    _set_assumptions(engine, changed)
-    return answers.json({"items": describe(changed)})
-
-
-def _set_assumptions(engine: Engine, changed: Assumptions) -> None:
-    now_ms = engine.run_due()
-    change = Change(engine.world, now_ms)
+    with refused_as(400, "Assumption refused", AssumptionRefused):
+        changed = engine.world.assumptions.changed(body)
+    change = Change(engine.world, engine.run_due())
     change.put(ASSUMPTIONS, ONLY, changed)
     engine.commit(change, "assumptions")
+    return {"items": describe(changed)}

@@ -11,7 +11,7 @@ from html import escape
 from typing import Final
 
 from hosting_emulator.server.pages.layout import BASE_STYLE_PATH, STYLE_PATH
-from hosting_emulator.server.static import STATIC_PATH
+from hosting_emulator.server.pages.static_files import STATIC_PATH
 from hosting_emulator.world.records import Organization, Person
 
 POLICY: Final = (

@@ -1,13 +1,16 @@
-"""The page at the control URL without a script: where things are, a first request, what worlds there are.
+"""The page at the control URL: the dashboard's document, and what stands in it when no script runs.
 
-With scripts the dashboard stands in its place. It shows what the control API's summaries say and must
-not read a world itself.
+The dashboard's modules ask the control API, as every client does. What people see whose browser runs
+no script says where things are, a first request and what worlds there are, from the control API's
+summaries: nothing here reads a world itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import Any, Final
 
 from hosting_emulator.server.pages.layout import (
@@ -15,9 +18,17 @@ from hosting_emulator.server.pages.layout import (
     DOCS_PATH,
     ERRORS_PATH,
     OPENAPI_PATH,
+    STYLE_PATH,
 )
+from hosting_emulator.server.pages.static_files import STATIC_PATH
 
 Summary = Mapping[str, Any]
+_FILES_PATH: Final = f"{STATIC_PATH}/dashboard"
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'"
+)
+"""No script or style but our files', no other host, nobody's frame."""
 _LINKS: Final = (
     (DOCS_PATH, "Documentation", "All that the emulator says about itself."),
     (ERRORS_PATH, "Problem catalogue", "Each code: what it means, when it comes, what to do."),
@@ -26,6 +37,48 @@ _LINKS: Final = (
 )
 #: Below each world's control URL: what to look at, and what the link says.
 _LOOK: Final = (("requests", "requests"), ("assumptions", "assumptions"), ("state", "state"))
+#: These come first, in this order: what follows, such as a panel's own, is written on top of them.
+_FIRST: Final = ("base.css", "parts.css", "frame.css")
+
+
+def dashboard_page(fallback_html: str) -> str:
+    """Return the whole document.
+
+    Args:
+        fallback_html: What stands in `<main>` when no script runs, already HTML.
+    """
+    styles = "\n".join(
+        f'<link rel="stylesheet" href="{_FILES_PATH}/style/{name}">' for name in _styles()
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>hosting-emulator</title>
+<link rel="icon" href="{_FILES_PATH}/icon.svg" type="image/svg+xml">
+<script src="{_FILES_PATH}/theme.js"></script>
+{styles}
+<noscript><link rel="stylesheet" href="{STYLE_PATH}"></noscript>
+<script type="module" src="{_FILES_PATH}/main.js"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript><main>
+{fallback_html}
+</main></noscript>
+</body>
+</html>
+"""
+
+
+@cache
+def _styles() -> tuple[str, ...]:
+    """Return the style sheets in the order in which they build on each other."""
+    folder = files("hosting_emulator.server").joinpath("dashboard", "static", "style")
+    names = {entry.name for entry in folder.iterdir() if entry.name.endswith(".css")}
+    return (*_FIRST, *sorted(names.difference(_FIRST)))
 
 
 def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> str:

@@ -1,4 +1,4 @@
-"""The token endpoint: what a code, a refresh token or a person's name is changed for."""
+"""What clients fetch from a world's identity provider: tokens, who they speak for, discovery and keys."""
 
 from __future__ import annotations
 
@@ -12,30 +12,39 @@ from urllib.parse import unquote_plus
 from aiohttp import web
 
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import home_of, issuer_path
-from hosting_emulator.engine.sign_in import GrantRefused, Redeemed, SignIn
+from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
+from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.idp.asking import PageRefused, read_fields
-from hosting_emulator.server.control.idp.people import claims_of, organization_of
-from hosting_emulator.server.control.people import find, token_document
-from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.server.control.context import Context, ControlRefused, find
+from hosting_emulator.server.control.idp.authorization import (
+    RESPONSE_MODES,
+    SCOPES,
+    PageRefused,
+    read_fields,
+)
+from hosting_emulator.server.control.people import token_document
 from hosting_emulator.world.records import Person
-from hosting_emulator.world.tables import MEMBERSHIPS, PEOPLE
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
+from hosting_emulator.world.value import Change, World
 
 #: Grants that prove that a person has chosen to sign in; a web app of another origin has no others.
 _PROVEN: Final = ("authorization_code", "refresh_token")
-GRANTS: Final = (*_PROVEN, "password", "client_credentials")
+_GRANTS: Final = (*_PROVEN, "password", "client_credentials")
+#: What a token that was not made by a browser's sign-in may read: it was asked for no scope.
+_WITHOUT_SCOPE: Final = "openid profile email"
 
 
-class _Refused(Exception):
+class TokenRefused(Exception):
+    """A token request that is refused; `error` is one of OAuth's codes."""
+
     def __init__(self, error: str, description: str) -> None:
         super().__init__(description)
         self.error, self.description = error, description
 
 
-async def token(context: Context, world: str = DEFAULT_WORLD) -> web.Response:
+async def token(context: Context, engine: Engine) -> web.Response:
     """POST …/idp/token (RFC 6749). Nobody has a password here, and every client secret is right.
 
     `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time) follow a
@@ -43,12 +52,13 @@ async def token(context: Context, world: str = DEFAULT_WORLD) -> web.Response:
     `client_credentials` with `client_id` speaks for a person without a session; for both,
     `organization` chooses the organization.
     """
-    engine = context.engine(world)
     try:
         fields = read_fields((await context.bytes()).decode("utf-8", "replace"))
         grant = fields.get("grant_type", "")
-        if grant not in GRANTS:
-            raise _Refused("unsupported_grant_type", f"grant_type is one of {', '.join(GRANTS)}")
+        if grant not in _GRANTS:
+            raise TokenRefused(
+                "unsupported_grant_type", f"grant_type is one of {', '.join(_GRANTS)}"
+            )
         if grant in _PROVEN:
             found = _redeem(context, engine, fields)
             return answers.json(await _signed_in(context, engine, found))
@@ -57,13 +67,15 @@ async def token(context: Context, world: str = DEFAULT_WORLD) -> web.Response:
         return _refused("invalid_request", str(refused))
     except GrantRefused as refused:
         return _refused("invalid_grant", str(refused))
-    except _Refused as refused:
+    except TokenRefused as refused:
         return _refused(refused.error, refused.description)
 
 
 def _by_name(context: Context, engine: Engine, fields: Mapping[str, str]) -> dict[str, Any]:
     if context.from_another_origin:
-        raise _Refused("unauthorized_client", f"a web page may only use {' and '.join(_PROVEN)}")
+        raise TokenRefused(
+            "unauthorized_client", f"a web page may only use {' and '.join(_PROVEN)}"
+        )
     interactive = fields["grant_type"] == "password"
     who = fields.get("username", "") if interactive else _client(context, fields)
     try:
@@ -84,7 +96,7 @@ def _redeem(context: Context, engine: Engine, fields: Mapping[str, str]) -> Rede
         needed |= {name: fields.get(name) for name in ("redirect_uri", "code_verifier")}
     missing = [name for name, value in needed.items() if not value]
     if missing:
-        raise _Refused("invalid_request", f"{missing[0]} is missing")
+        raise TokenRefused("invalid_request", f"{missing[0]} is missing")
     sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
     if named == "refresh_token":
         return sign_ins.redeem_refresh_token(fields[named], client_id, now_ms)
@@ -123,12 +135,12 @@ def _id_claims(
     issued = now_ms // 1000
     lifetime_s = max(1, parse_duration_ms(engine.world.assumptions.token_lifetime) // 1000)
     claims: dict[str, Any] = {
-        "iss": context.base_url + issuer_path(engine.world.name),
+        "iss": issuer(context, engine),
         "aud": sign_in.client_id,
         "iat": issued,
         "exp": issued + lifetime_s,
         "auth_time": sign_in.auth_time,
-        **claims_of(person, sign_in.scope),
+        **_claims_of(person, sign_in.scope),
     }
     if sign_in.organization_id is not None:
         claims["org_id"] = sign_in.organization_id
@@ -154,3 +166,105 @@ def _basic_user(header: str) -> str | None:
 
 def _refused(error: str, description: str) -> web.Response:
     return answers.json({"error": error, "error_description": description}, 400)
+
+
+# --- who a token speaks for ----------------------------------------------------------------------
+
+
+def userinfo(context: Context, engine: Engine) -> web.Response:
+    """GET and POST …/idp/userinfo, with an access token in the Authorization header."""
+    sent = context.request.headers.getall("Authorization", [])
+    try:
+        token = bearer_token(sent)
+        principal, key = engine.identity.authenticate(Change(engine.world, engine.run_due()), token)
+    except Refused as refused:
+        return _unknown(refused.detail, told="invalid_token" if sent else "")
+    person = engine.world.get(PEOPLE, principal.person_id)
+    if key is not None or person is None:
+        return _unknown("An access token of a person is needed.", told="invalid_token")
+    scope = engine.identity.scope_of(token)
+    claims = _claims_of(person, _WITHOUT_SCOPE if scope is None else scope)
+    if principal.organization_id is not None:
+        claims["org_id"] = principal.organization_id
+    return answers.json(claims)
+
+
+def _unknown(detail: str, told: str) -> web.Response:
+    challenge = "Bearer"
+    if told:
+        challenge += f' error="{told}", error_description="{detail}"'
+    response = answers.json({"error": told or "invalid_request", "error_description": detail}, 401)
+    response.headers["WWW-Authenticate"] = challenge
+    return response
+
+
+def _claims_of(person: Person, scope: str) -> dict[str, Any]:
+    """Return what a client with this scope may know (OpenID Connect Core 1.0, 5.4)."""
+    scopes = scope.split()
+    claims: dict[str, Any] = {"sub": person.id}
+    if "profile" in scopes:
+        claims |= {"name": person.name, "preferred_username": person.alias}
+    if "email" in scopes:
+        claims |= {"email": person.email, "email_verified": True}
+    return claims
+
+
+def organization_of(world: World, person: Person, name: str) -> str | None:
+    """Return the id of the organization that is named, if one is.
+
+    Raises ControlRefused when it is none of this world's, or none of the person's.
+    """
+    if not name:
+        return None
+    organization = find(world, ORGANIZATIONS, name)
+    if world.get(MEMBERSHIPS, f"{organization.id}/{person.id}") is None:
+        raise ControlRefused(400, "", f"the person does not belong to {organization.alias}")
+    return organization.id
+
+
+# --- what the provider says of itself ------------------------------------------------------------
+
+
+def issuer(context: Context, engine: Engine) -> str:
+    """Return a world's issuer, as whoever asks has to write it."""
+    return context.base_url + issuer_path(engine.world.name)
+
+
+def discovery(context: Context, engine: Engine) -> dict[str, Any]:
+    """GET …/idp/.well-known/openid-configuration (OpenID Connect Discovery 1.0)."""
+    here = issuer(context, engine)
+    return {
+        "issuer": here,
+        "jwks_uri": f"{here}/jwks.json",
+        "token_endpoint": f"{here}/token",
+        "authorization_endpoint": f"{here}/authorize",
+        "userinfo_endpoint": f"{here}/userinfo",
+        "end_session_endpoint": f"{here}/end-session",
+        "scopes_supported": list(SCOPES),
+        "response_types_supported": ["code"],
+        "response_modes_supported": list(RESPONSE_MODES),
+        "grant_types_supported": list(_GRANTS),
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "token_endpoint_auth_methods_supported": [
+            "none",
+            "client_secret_post",
+            "client_secret_basic",
+        ],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [ID_TOKEN_ALGORITHM],
+        "claims_supported": (
+            "iss aud sub iat exp auth_time nonce at_hash org_id sid client_id scope"
+            " name preferred_username email email_verified"
+        ).split(),
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }
+
+
+async def jwks(engine: Engine) -> Any:
+    """GET …/idp/jwks.json (RFC 7517)."""
+    # In a thread: the first time, finding the key of ID tokens takes a while.
+    return await asyncio.to_thread(engine.identity.jwks)

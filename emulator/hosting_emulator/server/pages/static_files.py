@@ -15,11 +15,8 @@ from typing import Final
 
 STATIC_PATH: Final = "/_emulator/static"
 """Where the files are served, each under its name in the table."""
-#: What stands before a file's name in the table, and the folder it lies in: package and path.
-_FOLDERS: Final = (
-    ("", "hosting_emulator.server.static", "files"),
-    ("dashboard/", "hosting_emulator.server.dashboard", "static"),
-)
+#: What stands before a file's name in the table, and the folder of this package it lies in.
+_FOLDERS: Final = (("", "static/files"), ("dashboard/", "dashboard/static"))
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -57,8 +54,8 @@ class StaticFile:
 def table() -> dict[str, StaticFile]:
     """Return every file that is served, by its name below `STATIC_PATH`."""
     found: dict[str, StaticFile] = {}
-    for prefix, package, folder in _FOLDERS:
-        _collect(files(package).joinpath(folder), prefix, found)
+    for prefix, folder in _FOLDERS:
+        _collect(files("hosting_emulator.server").joinpath(folder), prefix, found)
     return found
 
 

@@ -13,8 +13,7 @@ from ipaddress import ip_address
 from typing import Final, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from hosting_emulator.server.hosts import RESERVED, host_name
-from hosting_emulator.server.origins import Origins
+from hosting_emulator.server.hosts import RESERVED, Origins, host_name
 
 #: Scopes that mean something here; others are left out of what is granted.
 SCOPES: Final = ("openid", "profile", "email", "offline_access")
@@ -56,7 +55,7 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AuthorizationRequest:
     """An authorization request that can be answered. `max_age` in seconds of world time."""
 
     client_id: str
@@ -138,7 +137,7 @@ def _is_local(name: str) -> bool:
     return address.is_private or address.is_loopback or address.is_link_local
 
 
-def read_asked(fields: Mapping[str, str], to: Destination) -> Asked:
+def read_authorization(fields: Mapping[str, str], to: Destination) -> AuthorizationRequest:
     """Return the whole request. Raises ClientRefused."""
     for name in ("request", "request_uri"):
         if name in fields:
@@ -151,11 +150,11 @@ def read_asked(fields: Mapping[str, str], to: Destination) -> Asked:
     prompt = frozenset(fields.get("prompt", "").split())
     if not prompt <= _PROMPTS or ("none" in prompt and len(prompt) > 1):
         raise ClientRefused("invalid_request", "prompt is none, or of login consent select_account")
-    asked = fields.get("scope", "").split()
-    return Asked(
+    scopes = fields.get("scope", "").split()
+    return AuthorizationRequest(
         client_id=fields["client_id"],
         destination=to,
-        scope=" ".join(scope for scope in SCOPES if scope in asked),
+        scope=" ".join(scope for scope in SCOPES if scope in scopes),
         challenge=_challenge(fields),
         nonce=fields.get("nonce"),
         prompt=prompt,

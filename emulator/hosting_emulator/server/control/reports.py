@@ -1,9 +1,11 @@
-"""Metrics for Prometheus: what this process has done, and what it holds, all worlds together."""
+"""What a world's story came to, in one document: a report, what its client did wrong, and metrics."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
@@ -17,17 +19,89 @@ from prometheus_client.core import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.process_collector import ProcessCollector
 
+from hosting_emulator.conduct.rules import RULES
+from hosting_emulator.conduct.watch import watch_of
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.request_log import entry_view, problem_of
 from hosting_emulator.engine.tally import BUCKETS_NS, Tally
+from hosting_emulator.engine.why import why
+from hosting_emulator.engine.worlds import variation_view
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context
+from hosting_emulator.server.control.clock import operations_in_order
+from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.views import clock_view
+from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.world import tables as t
+
+#: More operations under way than these would bury the rest.
+_OPERATIONS = 10
+
+
+def report(context: Context, engine: Engine) -> dict[str, Any]:
+    """GET …/report?requests=20: clock, last requests (oldest first), pending operations, faults."""
+    limit = context.limit("requests", 20)
+    now_ms = engine.run_due()
+    world = engine.world
+    origin = world.get(t.ORIGIN, t.ONLY)
+    entries = engine.log.newest(limit)[::-1]
+    pending = operations_in_order(engine, unfinished=True)[:_OPERATIONS]
+    return {
+        "world": world.name,
+        "base_url": context.base_url + world_prefix(world.name),
+        "scenario": origin.scenario_file if origin and origin.scenario else None,
+        "clock": clock_view(engine),
+        "commit": world.commit,
+        "assumptions": world.assumptions.changes(),
+        "variation": variation_view(engine),
+        "requests": {
+            "total": engine.log.count,
+            "items": [
+                {**entry_view(world, entry), "problem": problem_of(entry)} for entry in entries
+            ],
+        },
+        "operations": [why(engine, operation.id) for operation in pending],
+        "faults": [fault_view(world, fault, now_ms) for fault in faults_in_order(world)],
+    }
+
+
+# --- conduct -------------------------------------------------------------------------------------
+
+
+def show_conduct(context: Context, engine: Engine) -> Any:
+    """GET …/conduct?off=RULE,RULE&final=false: what was found in all requests so far.
+
+    `off` leaves rules out. `final=true` also says what can only be said once the client is done.
+    """
+    off = _read_rules(parse_qs(context.query).get("off", []))
+    return watch_of(engine).look(off, final=context.choice("final")).view(off)
+
+
+def list_rules() -> dict[str, Any]:
+    """GET /contract/conduct-rules: every rule, why it is one, and what to do instead."""
+    return {"items": [rule.view() for rule in RULES.values()]}
+
+
+def _read_rules(given: list[str]) -> list[str]:
+    """Read ids of rules, split at commas, each once. Raises ControlRefused 400, naming the nearest."""
+    ids = dict.fromkeys(id_.strip() for text in given for id_ in text.split(",") if id_.strip())
+    for id_ in ids:
+        if id_ not in RULES:
+            hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
+            raise ControlRefused(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
+    return list(ids)
+
+
+# --- metrics -------------------------------------------------------------------------------------
 
 _PREFIX = "hosting_emulator"
 _HELD = (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS, t.TICKETS, t.API_KEYS, t.FAULTS)
 
 
-async def metrics(context: Context) -> web.Response:
+def metrics(context: Context) -> web.Response:
     """GET /metrics, in the text format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(_Collector(context))

@@ -29,8 +29,8 @@ def raise_limit() -> None:
         return
 
 
-class Crowding:
-    """Handles what an event loop cannot: `loop.set_exception_handler(Crowding())`.
+class TooManyFiles:
+    """Handles what an event loop cannot: `loop.set_exception_handler(TooManyFiles())`.
 
     A connection that cannot be accepted waits with the system and is taken in later, by asyncio.
     """

@@ -22,10 +22,9 @@ from hosting_emulator.engine.pipeline import COOKIE, REDEEM_STEPS
 from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
-from hosting_emulator.server.hosts import host_name
+from hosting_emulator.server.hosts import Site, host_name
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
 from hosting_emulator.server.public import carry_out
-from hosting_emulator.server.sites import Site
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
