@@ -90,12 +90,6 @@ class Context:
         """Scheme, host and port under which the asker reaches this server."""
         return self.site.base_url(self.request)
 
-    @property
-    def from_another_origin(self) -> bool:
-        """Whether a page of another origin asks: a web app that the guard lets in."""
-        origin, host = self.request.headers.get("Origin"), self.request.headers.get("Host", "")
-        return origin is not None and origin.lower().partition("://")[2] != host.lower()
-
     # --- the body -------------------------------------------------------------------------------
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:

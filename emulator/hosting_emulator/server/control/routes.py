@@ -90,19 +90,19 @@ GET     /worlds/{world}/variation                       faults.get_variation
 PUT     /worlds/{world}/variation                       faults.put_variation
 DELETE  /worlds/{world}/variation                       faults.delete_variation
 POST    /worlds/{world}/scenario                        scenarios.load_scenario
-POST    /worlds/{world}/tokens                          people.create_token
-POST    /worlds/{world}/api-keys                        people.create_api_key
+POST    /worlds/{world}/tokens                          tokens.create_token
+POST    /worlds/{world}/api-keys                        tokens.create_api_key
 """
 #: The identity provider: of the default world, and the same below each world.
 _IDP = """
-GET     {}/idp/.well-known/openid-configuration         idp.tokens.discovery
-GET     {}/idp/jwks.json                                idp.tokens.jwks
-GET     {}/idp/authorize                                idp.sign_in.authorize
-POST    {}/idp/authorize                                idp.sign_in.authorize
-POST    {}/idp/token                                    idp.tokens.token
-GET     {}/idp/userinfo                                 idp.tokens.userinfo
-POST    {}/idp/userinfo                                 idp.tokens.userinfo
-GET     {}/idp/end-session                              idp.sign_in.end_session
+GET     {}/idp/.well-known/openid-configuration         tokens.discovery
+GET     {}/idp/jwks.json                                tokens.jwks
+GET     {}/idp/authorize                                sign_in.authorize
+POST    {}/idp/authorize                                sign_in.authorize
+POST    {}/idp/token                                    tokens.token
+GET     {}/idp/userinfo                                 tokens.userinfo
+POST    {}/idp/userinfo                                 tokens.userinfo
+GET     {}/idp/end-session                              sign_in.end_session
 """
 
 

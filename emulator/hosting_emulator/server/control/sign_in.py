@@ -1,0 +1,354 @@
+"""Signing in and out by a browser: a person is chosen, and the client gets a code (RFC 6749, 4.1).
+
+A request whose `redirect_uri` cannot be trusted with an answer is answered by a page; all else that
+is wrong is told to the client, at that address (4.1.2.1). Without a word only a client whose address
+is local is answered: for any other the page is shown, so that this is no way to send people to other
+sites. A browser's session is a cookie that no other path gets.
+"""
+
+from __future__ import annotations
+
+import re
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
+from typing import Final, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from aiohttp import web
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import home_of, issuer_path
+from hosting_emulator.engine.sign_in import SignIn
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.context import Context
+from hosting_emulator.server.control.tokens import (
+    RESPONSE_MODES,
+    SCOPES,
+    OAuthRefused,
+    choose,
+    issuer,
+    read_fields,
+)
+from hosting_emulator.server.hosts import RESERVED, Origins, host_name
+from hosting_emulator.server.pages import sign_in_page as pages
+from hosting_emulator.world.naming import id_of
+from hosting_emulator.world.records import Organization, Person
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
+from hosting_emulator.world.value import World
+
+_PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
+#: What RFC 3986 lets a URI consist of. Browsers and parsers differ on what is outside of it.
+_URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
+_LONGEST: Final = 2_000
+_COOKIE: Final = "hosting_emulator_session"
+_NOBODY: Final = "nobody"
+
+
+class PageRefused(Exception):
+    """A request that a page answers, since its client cannot be trusted with an answer."""
+
+
+class Destination(NamedTuple):
+    """Where an answer goes. Only to a `local` one it goes without a person having seen its name."""
+
+    uri: str
+    name: str
+    local: bool
+
+
+class Session(NamedTuple):
+    """Who signed in with this browser, for which organization, and when (s of world time)."""
+
+    person: Person
+    organization_id: str | None
+    since: int
+
+
+async def authorize(context: Context, engine: Engine) -> web.Response:
+    """GET and POST …/idp/authorize: the page to choose a person, or the way back with a code.
+
+    `prompt=none` answers without a page from this browser's session. `login_hint` (an alias, id or
+    e-mail address) chooses the person without a page; `organization` (alias or id) the organization.
+    """
+    posted = context.request.method == "POST"
+    text = (await context.bytes()).decode("utf-8", "replace") if posted else context.query
+    try:
+        fields = _read_fields(text)
+        choice = fields.pop("choice", "") if posted else ""
+        attempt = _Attempt(context, engine, fields)
+    except PageRefused as refused:
+        return _page(pages.refused_page(str(refused)), status=400)
+    try:
+        _check(fields)
+        return attempt.answer(choice)
+    except OAuthRefused as refused:
+        if not attempt.to.local and choice != _NOBODY:
+            return _page(pages.refused_page(f"{refused.description}."), status=400)
+        return attempt.back(error=refused.error, error_description=refused.description)
+
+
+def end_session(context: Context, engine: Engine) -> web.Response:
+    """GET …/idp/end-session: end this browser's session, and go back where that is local.
+
+    Tokens go on until they expire. To an address that is not local a link leads (OpenID Connect
+    RP-Initiated Logout 1.0).
+    """
+    to, address = None, ""
+    try:
+        fields = _read_fields(context.query)
+        _check_hint(context, engine, fields)
+        if "post_logout_redirect_uri" in fields:
+            to = _destination(fields["post_logout_redirect_uri"], context.origins)
+            address = to.uri
+            if "state" in fields:
+                address = _with_answer(to.uri, {"state": fields["state"]})
+    except PageRefused as refused:
+        return answers.html(pages.refused_page(str(refused)), pages.POLICY, 400)
+    if to is not None and to.local:
+        response = answers.redirect(address)
+    else:
+        response = answers.html(pages.signed_out_page(address), pages.POLICY)
+    path = issuer_path(engine.world.name)
+    response.del_cookie(_COOKIE, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def _check_hint(context: Context, engine: Engine, fields: dict[str, str]) -> None:
+    if "id_token_hint" not in fields:
+        return
+    sign_ins, here = engine.identity.sign_ins, issuer(context, engine)
+    claims = sign_ins.read_id_token(fields["id_token_hint"], here)
+    if claims is None:
+        raise PageRefused("The id_token_hint is no ID token of this world.")
+    if fields.get("client_id", claims["aud"]) != claims["aud"]:
+        raise PageRefused("The id_token_hint was issued to another client_id.")
+
+
+# --- reading a request ---------------------------------------------------------------------------
+
+
+def _read_fields(text: str) -> dict[str, str]:
+    try:
+        return read_fields(text)
+    except OAuthRefused as refused:
+        raise PageRefused(refused.description) from None
+
+
+def _destination(uri: str, origins: Origins) -> Destination:
+    """Judge an address that a browser is to be sent to.
+
+    Local are names and addresses that nobody on the internet can have, and the origins that were
+    allowed. Raises PageRefused for what is no absolute http(s) address without a fragment and no
+    private-use address of a native app (RFC 8252, 7.1: its scheme has a dot).
+    """
+    parts = None
+    if _URI.fullmatch(uri):
+        try:
+            parts = urlsplit(uri)
+        except ValueError:
+            parts = None
+    if parts is None or "@" in parts.netloc:
+        raise PageRefused("The redirect_uri is no absolute address without a fragment.")
+    if parts.scheme not in ("http", "https"):
+        if "." not in parts.scheme:
+            raise PageRefused("The redirect_uri is neither http(s) nor a native app's address.")
+        return Destination(uri, f"the native app {parts.scheme}", False)
+    name = host_name(parts.netloc)
+    if not name:
+        raise PageRefused("The redirect_uri names no host.")
+    origin = f"{parts.scheme}://{parts.netloc}".lower()
+    return Destination(uri, origin, _is_local(name) or origins.allows(origin))
+
+
+def _is_local(name: str) -> bool:
+    try:
+        address = ip_address(name)
+    except ValueError:
+        if name.endswith(RESERVED):
+            return True
+        # A browser reads one number, such as 134744072 or 0x8080808, as an address.
+        return "." not in name and not name.isdigit() and not name.startswith("0x")
+    return address.is_private or address.is_loopback or address.is_link_local
+
+
+def _check(fields: dict[str, str]) -> None:
+    """Refuse the first thing at the client that is wrong with its request."""
+    prompt = frozenset(fields.get("prompt", "").split())
+    response_type = "unsupported_response_type" if "response_type" in fields else "invalid_request"
+    challenge = fields.get("code_challenge")
+    bad_prompt = not prompt <= _PROMPTS or ("none" in prompt and len(prompt) > 1)
+    bad_mode = fields.get("response_mode", "query") not in RESPONSE_MODES
+    invalid = "invalid_request"
+    for wrong, error, description in (
+        ("request" in fields, "request_not_supported", "request is not supported"),
+        ("request_uri" in fields, "request_uri_not_supported", "request_uri is not supported"),
+        (bad_mode, invalid, "response_mode is query or fragment"),
+        (fields.get("response_type") != "code", response_type, "response_type must be code"),
+        (bad_prompt, invalid, "prompt is none, or of login consent select_account"),
+        (challenge is None, invalid, "code_challenge is missing: PKCE is needed"),
+        (
+            fields.get("code_challenge_method", "plain") != "S256",
+            invalid,
+            "code_challenge_method must be S256",
+        ),
+        (
+            not re.fullmatch(r"[A-Za-z0-9_-]{43}", challenge or ""),
+            invalid,
+            "code_challenge is no SHA-256 in base64url",
+        ),
+        (
+            not re.fullmatch(r"[0-9]{1,10}", fields.get("max_age", "0")),
+            invalid,
+            "max_age is a number of seconds",
+        ),
+    ):
+        if wrong:
+            raise OAuthRefused(error, description)
+
+
+# --- answering it --------------------------------------------------------------------------------
+
+
+class _Attempt:
+    """One request to sign somebody in. Raises PageRefused when its answer has no good address."""
+
+    def __init__(self, context: Context, engine: Engine, fields: dict[str, str]) -> None:
+        if "client_id" not in fields or "redirect_uri" not in fields:
+            raise PageRefused("The request needs client_id and redirect_uri.")
+        if len(fields["client_id"]) > _LONGEST:
+            raise PageRefused("The client_id is longer than 2000 characters.")
+        self.context, self.engine, self.fields = context, engine, fields
+        self.to = _destination(fields["redirect_uri"], context.origins)
+        asked = fields.get("scope", "").split()
+        self.scope = " ".join(scope for scope in SCOPES if scope in asked)
+
+    def answer(self, choice: str) -> web.Response:
+        """Answer with a code for whoever is chosen, or show the page. Raises OAuthRefused."""
+        world, fields, now_ms = self.engine.world, self.fields, self.engine.run_due()
+        prompt, hint = fields.get("prompt", "").split(), fields.get("login_hint", "")
+        if choice == _NOBODY:
+            raise OAuthRefused("access_denied", "nobody was chosen")
+        if choice:
+            person_id, _, organization = choice.partition("/")
+            return self._sign_in(*choose(world, person_id, organization, "access_denied"), now_ms)
+        known = _read_session(self.context, self.engine, now_ms)
+        hinted = _hinted(world, hint)
+        if "none" in prompt:
+            return self._renew(known, hinted, now_ms)
+        if hinted is not None and self.to.local and not prompt:
+            named = fields.get("organization", "")
+            person, organization_id = choose(world, hinted.id, named, "access_denied")
+            return self._sign_in(person, organization_id or home_of(world, person), now_ms)
+        shown = pages.sign_in_page(
+            client_id=fields["client_id"],
+            destination=self.to.name,
+            local=self.to.local,
+            world=world.name,
+            scope=self.scope,
+            people=[
+                pages.Choice(person, _organizations_of(world, person))
+                for person in _people_in_order(world)
+            ],
+            chosen=known.person.id if known else "",
+            nobody_is=hint if hinted is None else "",
+            fields=fields,
+        )
+        return _page(shown)
+
+    def _renew(self, known: Session | None, hinted: Person | None, now_ms: int) -> web.Response:
+        """Sign in anew, without a page, who has a session in this browser."""
+        if not self.to.local:
+            raise OAuthRefused("interaction_required", "the client's address is not local")
+        if known is None or (self.fields.get("login_hint") and hinted != known.person):
+            raise OAuthRefused("login_required", "this browser has no session of that person")
+        max_age = self.fields.get("max_age")
+        if max_age is not None and now_ms // 1000 - known.since > int(max_age):
+            raise OAuthRefused("login_required", "the session is older than max_age")
+        return self._sign_in(known.person, known.organization_id, known.since * 1000)
+
+    def _sign_in(self, person: Person, organization_id: str | None, since_ms: int) -> web.Response:
+        engine, fields = self.engine, self.fields
+        sign_in = SignIn(
+            person_id=person.id,
+            organization_id=organization_id,
+            client_id=fields["client_id"],
+            scope=self.scope,
+            auth_time=since_ms // 1000,
+            nonce=fields.get("nonce"),
+        )
+        sign_ins = engine.identity.sign_ins
+        challenge = fields["code_challenge"]
+        code = sign_ins.issue_code(sign_in, self.to.uri, challenge, engine.now_ms())
+        response = self.back(code=code)
+        session = sign_ins.session(person.id, organization_id, since_ms)
+        path = issuer_path(engine.world.name)
+        response.set_cookie(_COOKIE, session, path=path, httponly=True, samesite="Lax")
+        return response
+
+    def back(self, **answer: str) -> web.Response:
+        """Send the browser back to the client with an answer."""
+        if "state" in self.fields:
+            answer["state"] = self.fields["state"]
+        answer["iss"] = issuer(self.context, self.engine)  # RFC 9207
+        fragment = self.fields.get("response_mode") == "fragment"
+        return answers.redirect(_with_answer(self.to.uri, answer, fragment))
+
+
+def _with_answer(uri: str, answer: dict[str, str], fragment: bool = False) -> str:
+    joint = "#" if fragment else "&" if "?" in uri else "?"
+    return f"{uri}{joint}{urlencode(answer)}"
+
+
+def _page(text: str, status: int = 200) -> web.Response:
+    response = answers.html(text, pages.POLICY, status, referrer="same-origin")
+    response.headers["Cache-Control"] = "no-store"
+    return answers.keep_opener(response)
+
+
+def _read_session(context: Context, engine: Engine, now_ms: int) -> Session | None:
+    """Return the session that a request carries, if it is good in this world as it is now."""
+    try:
+        sent = SimpleCookie(context.request.headers.get("Cookie", "")).get(_COOKIE)
+    except CookieError:
+        return None
+    opened = engine.identity.sign_ins.open_session(sent.value, now_ms) if sent else None
+    if opened is None:
+        return None
+    person_id, organization_id, since = opened
+    person = engine.world.get(PEOPLE, person_id)
+    if person is None:
+        return None
+    if organization_id and not engine.world.get(MEMBERSHIPS, f"{organization_id}/{person_id}"):
+        return None
+    return Session(person, organization_id, since)
+
+
+def _organizations_of(world: World, person: Person) -> list[Organization]:
+    """Return the organizations that a person belongs to, by alias."""
+    rows = (
+        row
+        for key, row in world.rows(ORGANIZATIONS)
+        if world.get(MEMBERSHIPS, f"{key}/{person.id}") is not None
+    )
+    return sorted(rows, key=lambda organization: organization.alias)
+
+
+def _people_in_order(world: World) -> list[Person]:
+    """Return everybody: those of an organization by its alias, its owner first; the others last."""
+    best: dict[str, tuple[int, str, str]] = {}
+    for _, membership in world.rows(MEMBERSHIPS):
+        organization = world.get(ORGANIZATIONS, membership.organization_id)
+        alias = "" if organization is None else organization.alias
+        place = (0, alias, "" if membership.role == "owner" else membership.role)
+        best[membership.person_id] = min(place, best.get(membership.person_id, place))
+    nowhere = (1, "", "")
+    people = (person for _, person in world.rows(PEOPLE))
+    return sorted(people, key=lambda person: (best.get(person.id, nowhere), person.alias))
+
+
+def _hinted(world: World, hint: str) -> Person | None:
+    """Return the person whose alias, id or e-mail address a `login_hint` is."""
+    if not hint:
+        return None
+    person = world.get(PEOPLE, id_of(world, PEOPLE, hint))
+    return person or next((row for _, row in world.rows(PEOPLE) if row.email == hint), None)

@@ -1,0 +1,347 @@
+"""Tokens and keys for anyone in a world: by name, and as an identity provider gives them to clients.
+
+Each world is its own OpenID provider, over HTTP, with nobody having a password.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64decode
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote_plus
+
+from msgspec import UNSET, UnsetType
+
+from hosting_emulator.calls.create_user_api_key import make_key
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
+from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
+from hosting_emulator.server import answers
+from hosting_emulator.server.answers import Created
+from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
+from hosting_emulator.world import views
+from hosting_emulator.world.records import Person
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
+from hosting_emulator.world.value import Change, World
+
+_LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
+#: Scopes that mean something here; others are left out of what is granted.
+SCOPES: Final = ("openid", "profile", "email", "offline_access")
+RESPONSE_MODES: Final = ("query", "fragment")
+#: Grants that prove that a person has chosen to sign in; a web app of another origin has no others.
+_PROVEN: Final = ("authorization_code", "refresh_token")
+_GRANTS: Final = (*_PROVEN, "password", "client_credentials")
+#: What a token that was not made by a browser's sign-in may read: it was asked for no scope.
+_WITHOUT_SCOPE: Final = "openid profile email"
+
+
+class NewToken(Body, rename={"who": "as"}):
+    """Body of `POST …/tokens`."""
+
+    who: str = "owner"
+    organization: str | UnsetType | None = UNSET
+    interactive: bool = True
+    expires_in_seconds: int | None = None
+
+
+class NewKey(Body, rename={"who": "as"}):
+    """Body of `POST …/api-keys`: a key that was not made through the contract."""
+
+    who: str = "owner"
+    organization: str | None = None
+    name: str = "made by the control API"
+    permissions: list[str] | None = None
+
+
+class OAuthRefused(Exception):
+    """A request that is refused in OAuth's or OpenID's way; `error` is one of their codes."""
+
+    def __init__(self, error: str, description: str) -> None:
+        super().__init__(description)
+        self.error, self.description = error, description
+
+
+# --- by name -------------------------------------------------------------------------------------
+
+
+def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
+    """POST …/tokens: an access JWT for a person, as if they had signed in."""
+    person = find(engine.world, PEOPLE, body.who)
+    if isinstance(body.organization, str):
+        organization_id: str | None = find(engine.world, ORGANIZATIONS, body.organization).id
+    else:
+        organization_id = home_of(engine.world, person) if body.organization is UNSET else None
+    lifetime = body.expires_in_seconds
+    if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
+        raise ControlRefused(
+            400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
+        )
+    return Created(_mint(context, engine, person, organization_id, body.interactive, lifetime))
+
+
+def _mint(
+    context: Context,
+    engine: Engine,
+    person: Person,
+    organization_id: str | None,
+    interactive: bool,
+    lifetime_s: int | None = None,
+    sign_in: SignIn | None = None,
+) -> dict[str, Any]:
+    """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
+
+    `sign_in` is the one that it follows, if somebody signed in by a browser.
+    """
+    now_ms = engine.run_due()
+    lifetime_s = lifetime_s or _usual_lifetime_s(engine)
+    token = engine.identity.mint(
+        person,
+        organization_id,
+        issuer=issuer(context, engine),
+        audience=engine.world.assumptions.token_audience,
+        now_ms=now_ms,
+        lifetime_s=lifetime_s,
+        interactive=interactive,
+        sign_in=sign_in,
+    )
+    return {
+        "access_token": token,
+        "token_type": "Bearer",
+        "expires_in": lifetime_s,
+        "expires_at": format_timestamp((now_ms // 1000 + lifetime_s) * 1000),
+    }
+
+
+def _usual_lifetime_s(engine: Engine) -> int:
+    return max(1, parse_duration_ms(engine.world.assumptions.token_lifetime) // 1000)
+
+
+def create_api_key(engine: Engine, body: NewKey) -> Created:
+    """POST …/api-keys: a key with chosen permissions, its value shown once."""
+    person = find(engine.world, PEOPLE, body.who)
+    organization_id = body.organization or home_of(engine.world, person)
+    if organization_id is None:
+        raise ControlRefused(409, "No organization", f"{body.who} belongs to no organization")
+    organization = find(engine.world, ORGANIZATIONS, organization_id)
+    permissions = tuple(organization.permissions if body.permissions is None else body.permissions)
+    unknown = sorted(set(permissions) - set(organization.permissions))
+    if unknown:
+        known = ", ".join(organization.permissions)
+        raise ControlRefused(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
+    if not 1 <= len(body.name) <= 64:
+        raise ControlRefused(400, "Bad name", "a key's name has 1 to 64 characters")
+    change = Change(engine.world, engine.run_due())
+    key, value = make_key(change, organization, person.id, body.name, permissions)
+    engine.commit(change, "API key made by the control API")
+    return Created({"value": value, "key": views.api_key(key, engine.world.assumptions)})
+
+
+# --- the token endpoint --------------------------------------------------------------------------
+
+
+async def token(context: Context, engine: Engine) -> Any:
+    """POST …/idp/token (RFC 6749). Nobody has a password here, and every client secret is right.
+
+    `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time) follow a
+    sign-in at `…/authorize`. `password` with `username` signs a person in by name;
+    `client_credentials` with `client_id` speaks for a person without a session; for both,
+    `organization` chooses the organization.
+    """
+    try:
+        fields = read_fields((await context.bytes()).decode("utf-8", "replace"))
+        if fields.get("grant_type") not in _GRANTS:
+            raise OAuthRefused(
+                "unsupported_grant_type", f"grant_type is one of {', '.join(_GRANTS)}"
+            )
+        if client := _basic_user(context.request.headers.get("Authorization", "")):
+            fields["client_id"] = client
+        if fields["grant_type"] in _PROVEN:
+            return await _signed_in(context, engine, _redeem(engine, fields))
+        return _by_name(context, engine, fields)
+    except GrantRefused as refused:
+        error, description = "invalid_grant", str(refused)
+    except OAuthRefused as refused:
+        error, description = refused.error, refused.description
+    return answers.json({"error": error, "error_description": description}, 400)
+
+
+def read_fields(text: str) -> dict[str, str]:
+    """Return the parameters of a query or form; empty ones count as left out (RFC 6749, 3.1).
+
+    Raises OAuthRefused when one comes twice.
+    """
+    fields: dict[str, str] = {}
+    try:
+        pairs = parse_qsl(text, max_num_fields=100)
+    except ValueError:
+        message = "The request has more than 100 parameters."
+        raise OAuthRefused("invalid_request", message) from None
+    for name, value in pairs:
+        if name in fields:
+            raise OAuthRefused("invalid_request", f"The parameter {name[:80]} comes twice.")
+        fields[name] = value
+    return fields
+
+
+def _basic_user(header: str) -> str:
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return unquote_plus(b64decode(encoded, validate=True).decode().partition(":")[0])
+    except ValueError:
+        return ""
+
+
+def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> dict[str, Any]:
+    origin, host = context.request.headers.get("Origin"), context.request.headers.get("Host", "")
+    if origin is not None and origin.lower().partition("://")[2] != host.lower():
+        only = f"a web page may only use {' and '.join(_PROVEN)}"
+        raise OAuthRefused("unauthorized_client", only)
+    interactive = fields["grant_type"] == "password"
+    who = fields.get("username" if interactive else "client_id", "")
+    named = fields.get("organization", "")
+    person, organization_id = choose(engine.world, who, named, "invalid_grant")
+    organization_id = organization_id or home_of(engine.world, person)
+    return _mint(context, engine, person, organization_id, interactive)
+
+
+def choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
+    """Return the person of an alias or id, and the id of their organization, if one is named.
+
+    Raises OAuthRefused with that error when it is none of this world's, or none of the person's.
+    """
+    try:
+        person = find(world, PEOPLE, who)
+        if not organization:
+            return person, None
+        place = find(world, ORGANIZATIONS, organization)
+    except ControlRefused as refused:
+        raise OAuthRefused(error, refused.detail) from None
+    if world.get(MEMBERSHIPS, f"{place.id}/{person.id}") is None:
+        raise OAuthRefused(error, f"the person does not belong to {place.alias}")
+    return person, place.id
+
+
+def _redeem(engine: Engine, fields: dict[str, str]) -> Redeemed:
+    by_code = fields["grant_type"] == "authorization_code"
+    needed = ("code", "redirect_uri", "code_verifier") if by_code else ("refresh_token",)
+    for name in ("client_id", *needed):
+        if not fields.get(name):
+            raise OAuthRefused("invalid_request", f"{name} is missing")
+    sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
+    token_or_code, *proof = (fields[name] for name in needed)
+    redeem = sign_ins.redeem_code if by_code else sign_ins.redeem_refresh_token
+    return redeem(token_or_code, fields["client_id"], *proof, now_ms)  # type: ignore[arg-type]
+
+
+async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> dict[str, Any]:
+    sign_in, world = redeemed.sign_in, engine.world
+    person = world.get(PEOPLE, sign_in.person_id)
+    if person is None:
+        raise GrantRefused("the person is no longer in this world")
+    organization_id = sign_in.organization_id
+    if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
+        raise GrantRefused("the person no longer belongs to that organization")
+    document = _mint(context, engine, person, organization_id, True, sign_in=sign_in)
+    document["scope"] = sign_in.scope
+    now_ms, sign_ins = engine.now_ms(), engine.identity.sign_ins
+    if sign_in.has("offline_access"):
+        document["refresh_token"] = sign_ins.refresh_token(redeemed, now_ms)
+    if sign_in.has("openid"):
+        claims = {
+            "iss": issuer(context, engine),
+            "aud": sign_in.client_id,
+            "iat": now_ms // 1000,
+            "exp": now_ms // 1000 + _usual_lifetime_s(engine),
+            "auth_time": sign_in.auth_time,
+            **_claims(person, sign_in.scope, organization_id),
+        }
+        if sign_in.nonce is not None:
+            claims["nonce"] = sign_in.nonce
+        # In a thread: the first time, finding the key takes a while.
+        document["id_token"] = await asyncio.to_thread(
+            sign_ins.id_token, claims, document["access_token"]
+        )
+    return document
+
+
+def _claims(person: Person, scope: str, organization_id: str | None) -> dict[str, Any]:
+    """Return what a client with this scope may know (OpenID Connect Core 1.0, 5.4)."""
+    scopes = scope.split()
+    claims: dict[str, Any] = {"sub": person.id}
+    if "profile" in scopes:
+        claims |= {"name": person.name, "preferred_username": person.alias}
+    if "email" in scopes:
+        claims |= {"email": person.email, "email_verified": True}
+    return claims if organization_id is None else claims | {"org_id": organization_id}
+
+
+# --- what else clients fetch ---------------------------------------------------------------------
+
+
+def userinfo(context: Context, engine: Engine) -> Any:
+    """GET and POST …/idp/userinfo: who an access token in the Authorization header speaks for."""
+    sent = context.request.headers.getall("Authorization", [])
+    error = "invalid_token" if sent else ""
+    try:
+        token = bearer_token(sent)
+        principal, key = engine.identity.authenticate(Change(engine.world, engine.run_due()), token)
+        person = engine.world.get(PEOPLE, principal.person_id)
+        if key is not None or person is None:
+            raise Refused("unauthenticated", "An access token of a person is needed.")
+    except Refused as refused:
+        detail = refused.detail
+        challenge = f'Bearer error="{error}", error_description="{detail}"' if error else "Bearer"
+        document = {"error": error or "invalid_request", "error_description": detail}
+        response = answers.json(document, 401)
+        response.headers["WWW-Authenticate"] = challenge
+        return response
+    scope = engine.identity.scope_of(token)
+    return _claims(person, _WITHOUT_SCOPE if scope is None else scope, principal.organization_id)
+
+
+def issuer(context: Context, engine: Engine) -> str:
+    """Return a world's issuer, as whoever asks has to write it."""
+    return context.base_url + issuer_path(engine.world.name)
+
+
+def discovery(context: Context, engine: Engine) -> dict[str, Any]:
+    """GET …/idp/.well-known/openid-configuration (OpenID Connect Discovery 1.0)."""
+    here = issuer(context, engine)
+    return {
+        "issuer": here,
+        "jwks_uri": f"{here}/jwks.json",
+        "token_endpoint": f"{here}/token",
+        "authorization_endpoint": f"{here}/authorize",
+        "userinfo_endpoint": f"{here}/userinfo",
+        "end_session_endpoint": f"{here}/end-session",
+        "scopes_supported": SCOPES,
+        "response_types_supported": ["code"],
+        "response_modes_supported": RESPONSE_MODES,
+        "grant_types_supported": _GRANTS,
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "token_endpoint_auth_methods_supported": (
+            "none client_secret_post client_secret_basic".split()
+        ),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [ID_TOKEN_ALGORITHM],
+        "claims_supported": (
+            "iss aud sub iat exp auth_time nonce at_hash org_id sid client_id scope"
+            " name preferred_username email email_verified"
+        ).split(),
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }
+
+
+async def jwks(engine: Engine) -> Any:
+    """GET …/idp/jwks.json (RFC 7517)."""
+    # In a thread: the first time, finding the key of ID tokens takes a while.
+    return await asyncio.to_thread(engine.identity.jwks)

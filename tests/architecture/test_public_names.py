@@ -1,0 +1,122 @@
+"""Only public names of other packages are used: what they do not promise changes with their versions."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+PACKAGES = (
+    "hosting_emulator",
+    "hosting_emulator_cli",
+    "hosting_emulator_scenarios",
+    "pytest_hosting_emulator",
+)
+#: Names with an underscore that are promised: of named tuples.
+PROMISED = {"_asdict", "_fields", "_make", "_replace"}
+
+
+def modules() -> list[str]:
+    return [
+        found.name
+        for package in PACKAGES
+        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+        if not found.name.endswith("__main__")
+    ]
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__") and name not in PROMISED
+
+
+def is_ours(module: str) -> bool:
+    return module.partition(".")[0] in PACKAGES
+
+
+def private_imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not is_ours(node.module):
+            parts = [*node.module.split("."), *(alias.name for alias in node.names)]
+            yield from (f"from {node.module}: {part}" for part in parts if is_private(part))
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if not is_ours(alias.name) and any(map(is_private, alias.name.split("."))):
+                    yield f"import {alias.name}"
+
+
+def attributes(tree: ast.AST) -> Iterator[ast.Attribute]:
+    return (
+        node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_private(node.attr)
+    )
+
+
+def names_made_in(tree: ast.AST) -> Iterator[str]:
+    """Every name with an underscore that this tree itself defines, anywhere."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.AST]:
+    return {name: ast.parse(inspect.getsource(importlib.import_module(name))) for name in modules()}
+
+
+def test_nothing_private_of_another_package_is_imported_or_looked_at(trees: dict[str, ast.AST]):
+    ours = {name for tree in trees.values() for name in names_made_in(tree) if is_private(name)}
+
+    found = [
+        f"{module}: {name}" for module, tree in trees.items() for name in private_imports(tree)
+    ]
+    for module, tree in trees.items():
+        found += [f"{module}: .{node.attr}" for node in attributes(tree) if node.attr not in ours]
+
+    assert found == []
+
+
+def test_no_class_takes_a_private_name_that_another_packages_class_has():
+    """Neither to use it nor by chance: it would be another's state that is read, or overwritten."""
+    found = []
+    for name in modules():
+        module = importlib.import_module(name)
+        for kind in classes_of(module):
+            theirs = {
+                slot
+                for base in kind.__mro__[1:]
+                if not is_ours(base.__module__)
+                and base.__module__ not in ("builtins", "typing", "abc")
+                for slot in (*vars(base), *getattr(base, "__slots__", ()))
+                if is_private(slot)
+            }
+            used = {node.attr for node in attributes(source_of(kind)) if reads_self(node)}
+            found += [f"{name}.{kind.__name__}: {slot}" for slot in sorted(used & theirs)]
+
+    assert found == []
+
+
+def classes_of(module: ModuleType) -> list[type]:
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+
+
+def source_of(kind: type) -> ast.AST:
+    try:
+        return ast.parse(inspect.cleandoc("\n" + inspect.getsource(kind)))
+    except (OSError, TypeError, SyntaxError):  # made by a call, not written as a class
+        return ast.Module([], [])
+
+
+def reads_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
