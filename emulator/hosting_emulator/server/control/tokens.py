@@ -233,9 +233,11 @@ def _redeem(engine: Engine, fields: dict[str, str]) -> Redeemed:
         if not fields.get(name):
             raise OAuthRefused("invalid_request", f"{name} is missing")
     sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
-    token_or_code, *proof = (fields[name] for name in needed)
-    redeem = sign_ins.redeem_code if by_code else sign_ins.redeem_refresh_token
-    return redeem(token_or_code, fields["client_id"], *proof, now_ms)  # type: ignore[arg-type]
+    client_id, *given = (fields[name] for name in ("client_id", *needed))
+    if by_code:
+        code, redirect_uri, verifier = given
+        return sign_ins.redeem_code(code, client_id, redirect_uri, verifier, now_ms)
+    return sign_ins.redeem_refresh_token(given[0], client_id, now_ms)
 
 
 async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> dict[str, Any]:
