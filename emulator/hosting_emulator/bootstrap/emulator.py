@@ -10,6 +10,7 @@ import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from ssl import SSLContext
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from hosting_emulator import __version__
 from hosting_emulator.bootstrap import options
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
-from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
+from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -150,16 +151,33 @@ class Emulator:
 
     async def start(self) -> None:
         """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
-        settings = self._settings
-        app = App(self.worlds, self._site, self._guard(), self._facts(), self._library)
-        self._http = Server(app.handle)
+        settings, site, directory = self._settings, self._site, self._directory.path
+        allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
+        if site.public_url:
+            allowed.add(host_name(urlsplit(site.public_url).netloc))
+        guard = Guard(
+            Hosts(frozenset(allowed)),
+            self._token,
+            self._origins,
+            everybody=options.is_reached_from_outside(site.public_url),  # it is behind a proxy
+        )
+        facts = Facts(
+            version=__version__,
+            data_dir=None if directory is None else str(directory),
+            durability=settings.durability if directory else "none",
+            started_at=format_timestamp(machine_ms()),
+            seed=settings.seed,
+            variation=self._variation,
+        )
+        self._http = Server(App(self.worlds, site, guard, facts, self._library).handle)
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]
-            self._site.url = f"http://{_bracketed(settings.host)}:{port}"
+            host = f"[{settings.host}]" if ":" in settings.host else settings.host or "0.0.0.0"
+            site.url = f"http://{host}:{port}"
             if settings.tls_port is not None:
-                server = await self._listen(settings.tls_port, self._tls_folder())
-                self._site.tls_port = server.sockets[0].getsockname()[1]
+                server = await self._listen(settings.tls_port, self._server_context())
+                site.tls_port = server.sockets[0].getsockname()[1]
             if settings.watch and settings.scenario is not None:
                 path = Path(settings.scenario).resolve()
                 self._watch = asyncio.create_task(self._load_when_changed(path))
@@ -179,62 +197,46 @@ class Emulator:
             except (ScenarioError, StoreFailed, StartError) as error:
                 _log.warning("%s; the world stays as it was", error)
 
-    async def _listen(self, port: int, tls_folder: Path | None) -> asyncio.Server:
-        context = None
-        if tls_folder is not None:
-            from hosting_emulator.server.tls import LocalAuthority
-
-            try:
-                authority = LocalAuthority(tls_folder)
-            except OSError as error:
-                raise StartError(f"{tls_folder} cannot be used: {error.strerror}") from None
-            self._ca_file = str(authority.ca_file)
-            context = authority.server_context()
+    async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
         try:
             server = await asyncio.get_running_loop().create_server(
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
-            raise StartError(_no_socket(host, port, error)) from None
+            message = f"cannot listen on {host} port {port}: {error.strerror or error}"
+            if error.errno in (98, 48, 10048):
+                message = (
+                    f"port {port} on {host} is in use; stop what listens there, or use --port 0 for "
+                    "a free one"
+                )
+            raise StartError(message) from None
         except OverflowError:
             raise StartError(f"port {port} is no port: use 0 to 65535") from None
         self._servers.append(server)
         return server
 
-    def _tls_folder(self) -> Path:
+    def _server_context(self) -> SSLContext:
+        from hosting_emulator.server.tls import LocalAuthority
+
         if self._directory.path is not None:
-            return self._directory.path / "tls"
-        self._authority_folder = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
-        return Path(self._authority_folder.name)
-
-    def _guard(self) -> Guard:
-        allowed = {*self._settings.allowed_hosts, self._settings.host} - set(_WILDCARDS)
-        if self._site.public_url:
-            allowed.add(host_name(urlsplit(self._site.public_url).netloc))
-        behind_a_proxy = options.is_reached_from_outside(self._site.public_url)
-        return Guard(
-            Hosts(frozenset(allowed)), self._token, self._origins, everybody=behind_a_proxy
-        )
-
-    def _facts(self) -> Facts:
-        directory = self._directory.path
-        return Facts(
-            version=__version__,
-            data_dir=None if directory is None else str(directory),
-            durability=self._settings.durability if directory else "none",
-            started_at=format_timestamp(machine_ms()),
-            seed=self._settings.seed,
-            variation=self._variation,
-        )
+            folder = self._directory.path / "tls"
+        else:
+            self._authority_folder = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
+            folder = Path(self._authority_folder.name)
+        try:
+            authority = LocalAuthority(folder)
+        except OSError as error:
+            raise StartError(f"{folder} cannot be used: {error.strerror}") from None
+        self._ca_file = str(authority.ca_file)
+        return authority.server_context()
 
     def ready(self) -> Ready:
         """Return what a person needs to know; mints an access token for the owner."""
-        base_url = self._site.public_url or _reachable(self._site.url)
-        world = self._default.world
-        organization_id = str(world.indexes.get("organization:acme", "")) or _first(
-            world, ORGANIZATIONS
-        )
+        # Where the server listens on all addresses, a URL that opens on this machine.
+        here = self._site.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        base_url, world = self._site.public_url or here, self._default.world
+        organization_id = _known_or_first(world, ORGANIZATIONS, "organization:acme")
         directory, tls_port = self._directory.path, self._site.tls_port
         variation = world.get(VARIATION, ONLY)
         return Ready(
@@ -247,7 +249,7 @@ class Emulator:
             ca_file=self._ca_file,
             token=self._owners_token(base_url, organization_id),
             organization_id=organization_id,
-            project_id=str(world.indexes.get("project:shop", "")) or _first(world, PROJECTS),
+            project_id=_known_or_first(world, PROJECTS, "project:shop"),
             data_dir=None if directory is None else str(directory),
             world=DEFAULT_WORLD,
             pid=os.getpid(),
@@ -271,7 +273,7 @@ class Emulator:
             issuer=base_url + issuer_path(DEFAULT_WORLD),
             audience=world.assumptions.token_audience,
             now_ms=engine.now_ms(),
-            lifetime_s=_lifetime_s(world.assumptions),
+            lifetime_s=max(1, parse_duration_ms(world.assumptions.token_lifetime) // 1000),
             interactive=True,
         )
 
@@ -297,27 +299,9 @@ class Emulator:
                 self._authority_folder.cleanup()
 
 
-def _first(world: World, table: Table[Any]) -> str:
-    return min((key for key, _ in world.rows(table)), default="")
-
-
-def _lifetime_s(assumptions: Assumptions) -> int:
-    return max(1, parse_duration_ms(assumptions.token_lifetime) // 1000)
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host or "0.0.0.0"
-
-
-def _reachable(url: str) -> str:
-    """Return a URL that opens on this machine where the server listens on all addresses."""
-    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-
-
-def _no_socket(host: str, port: int, error: OSError) -> str:
-    if error.errno in (98, 48, 10048):
-        return f"port {port} on {host} is in use; stop what listens there, or use --port 0 for a free one"
-    return f"cannot listen on {host} port {port}: {error.strerror or error}"
+def _known_or_first(world: World, table: Table[Any], name: str) -> str:
+    first = min((key for key, _ in world.rows(table)), default="")
+    return str(world.indexes.get(name, first))
 
 
 def _read_state(path: Path) -> World:

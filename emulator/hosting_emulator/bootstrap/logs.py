@@ -13,7 +13,8 @@ import sys
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from functools import partial
+from typing import Any
 
 from hosting_emulator.engine.request_log import Entry, entry_view
 from hosting_emulator.engine.worlds import Worlds
@@ -38,7 +39,8 @@ def log_to_stderr(settings: Settings) -> None:
         handler.setFormatter(JsonLines())
         _catch_what_is_not_logged()
     else:
-        handler.setFormatter(TextLines(color=_takes_color(sys.stderr)))
+        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        handler.setFormatter(TextLines(color=sys.stderr.isatty() and not plain))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
     if settings.log_requests:
         logging.getLogger(REQUESTS).setLevel(logging.INFO)
@@ -92,15 +94,22 @@ class TextLines(logging.Formatter):
         fields = getattr(record, "fields", None)
         if fields is None:
             return super().format(record)
-        line = _columns(_moment(record), fields)
-        return _one_line(line) if not self._color else _colored(_one_line(line), fields)
+        line = _one_line(_columns(_moment(record), fields))
+        return _colored(line, fields) if self._color else line
 
 
 def _columns(moment: datetime, exchange: Mapping[str, Any]) -> str:
     """Lay an exchange out: what has a width of its own first, then what is long."""
-    time = moment.astimezone().strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}"
+    key, lost = exchange["idempotency_key"], exchange["lost"]
+    remarks = [
+        f"key={key}" if key else "",
+        exchange["code"] or "",
+        "replayed" if exchange["replayed"] else "",
+        f"lost={lost}" if lost else "",
+        "; ".join(exchange["why"]),
+    ]
     columns = [
-        time,
+        moment.astimezone().strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}",
         f"{exchange['world']:<10}",
         f"#{exchange['n']:<5}",
         f"{exchange['status'] or '---'} {exchange['method']:<4}",
@@ -109,25 +118,11 @@ def _columns(moment: datetime, exchange: Mapping[str, Any]) -> str:
         f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
         exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
     ]
-    return "  ".join([*columns, *_remarks(exchange)])
-
-
-def _remarks(exchange: Mapping[str, Any]) -> list[str]:
-    key, lost = exchange["idempotency_key"], exchange["lost"]
-    said = [
-        f"key={key}" if key else "",
-        exchange["code"] or "",
-        "replayed" if exchange["replayed"] else "",
-        f"lost={lost}" if lost else "",
-        "; ".join(exchange["why"]),
-    ]
-    return [remark for remark in said if remark]
+    return "  ".join([*columns, *(remark for remark in remarks if remark)])
 
 
 def _one_line(text: str) -> str:
     """Write what a client sent such that it can neither begin a line nor steer a terminal."""
-    if text.isprintable():
-        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -145,27 +140,17 @@ def _moment(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, UTC)
 
 
-def _takes_color(stream: TextIO) -> bool:
-    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
 def _catch_what_is_not_logged() -> None:
     """Log warnings and what nobody caught, which Python would write to stderr in its own way."""
     logging.captureWarnings(True)
     log = logging.getLogger("hosting_emulator")
 
-    def crashed(*raised: Any) -> None:
-        log.critical("the emulator crashed", exc_info=raised)
+    def log_raised(level: int, message: str, args: Any) -> None:
+        if args[1] is not None:
+            log.log(level, message, exc_info=tuple(args[:3]))
 
-    def thread_crashed(args: threading.ExceptHookArgs) -> None:
-        if args.exc_value is not None:
-            raised = (args.exc_type, args.exc_value, args.exc_traceback)
-            log.error("a thread crashed", exc_info=raised)
-
-    def unraisable(args: sys.UnraisableHookArgs) -> None:
-        raised = (args.exc_type, args.exc_value, args.exc_traceback)
-        log.error(args.err_msg or "an error nobody could catch", exc_info=raised)  # type: ignore[arg-type]
-
-    sys.excepthook = crashed
-    threading.excepthook = thread_crashed
-    sys.unraisablehook = unraisable
+    sys.excepthook = lambda *args: log_raised(logging.CRITICAL, "the emulator crashed", args)
+    threading.excepthook = partial(log_raised, logging.ERROR, "a thread crashed")
+    sys.unraisablehook = lambda args: log_raised(
+        logging.ERROR, args.err_msg or "an error nobody could catch", args
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
@@ -67,23 +68,15 @@ def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
             yield key, changed
 
 
-def _find(change: Change, table: Table[N], name: str) -> N:
+def _find(table: Table[N], change: Change, name: str) -> N:
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
         raise InterventionRefused(not_found(change.world, table, name))
     return record
 
 
-def _find_project(change: Change, name: str) -> Project:
-    return _find(change, PROJECTS, name)
-
-
-def _find_organization(change: Change, name: str) -> Organization:
-    return _find(change, ORGANIZATIONS, name)
-
-
-def _find_person(change: Change, name: str) -> Person:
-    return _find(change, PEOPLE, name)
+_find_project, _find_person = partial(_find, PROJECTS), partial(_find, PEOPLE)
+_find_organization = partial(_find, ORGANIZATIONS)
 
 
 def _find_operation(change: Change, operation: str | None, project: str | None) -> Operation:

@@ -69,7 +69,9 @@ class DiskKeeper:
         self._journal = Journal(folder / JOURNAL)
         self._deleted = False
         self._appended = 0
-        self._syncer = _Syncer(self._sync, self._say_unsynced)
+        self._synced = 0
+        self._sync: asyncio.Task[None] | None = None
+        self._failed: OSError | None = None
 
     def append(self, commit: Commit, world: World) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
@@ -101,19 +103,37 @@ class DiskKeeper:
             )
 
     def durable(self) -> Awaitable[None] | None:
-        """Return what to await until all appended so far survives as `durability` says."""
-        return None if not self.waits else self._syncer.wait_for(self._appended)
+        """Return what to await until all appended so far survives as `durability` says.
 
-    def _sync(self) -> int:
-        count = self._appended
-        self._journal.sync()
-        return count
+        Once a sync has failed there is nothing to wait for: no change is made any more.
+        """
+        if not self.waits or self._failed is not None or self._appended <= self._synced:
+            return None
+        return self._until_synced(self._appended)
 
-    def _say_unsynced(self, error: OSError) -> None:
-        self._complain(
-            f"{self._folder}: a sync failed ({error.strerror}): what was written last may be lost; "
-            "this world takes no changes until a restart, and can be read until then"
-        )
+    async def _until_synced(self, appended: int) -> None:
+        """Wait for a sync: all who wait while one runs are served together by the next."""
+        while self._synced < appended:
+            if self._failed is not None:
+                raise self._failed
+            if self._sync is None:
+                self._sync = asyncio.create_task(self._sync_all())
+            await asyncio.shield(self._sync)
+
+    async def _sync_all(self) -> None:
+        appended = self._appended
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, self._journal.sync)
+            self._synced = appended
+        except OSError as error:
+            # Noted here, in the loop, and not in the thread that syncs: a change that is just being
+            # made still finds something to wait for, and so learns of the failure.
+            self._failed = error
+            self._complain(
+                f"{self._folder}: a sync failed ({error.strerror}): what was written last may be "
+                "lost; this world takes no changes until a restart, and can be read until then"
+            )
+        self._sync = None
 
     def close(self, *, fold: bool = True) -> None:
         """Close the journal, folded into a last snapshot if that is quick and `fold` allows.
@@ -212,51 +232,3 @@ class DiskKeeper:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-class _Syncer:
-    """Groups fsyncs: all who wait while one runs are served together by the next.
-
-    A sync that failed is told to all who waited for it, and once to `failed`. From then on there is
-    nothing to wait for: whoever uses this must let no change be made any more.
-    """
-
-    def __init__(self, sync: Callable[[], int], failed: Callable[[OSError], None]) -> None:
-        self._sync = sync
-        self._failed = failed
-        self._given_up = False
-        self._synced = 0
-        self._waiting: list[asyncio.Future[None]] = []
-        self._task: asyncio.Task[None] | None = None
-
-    def wait_for(self, appended: int) -> Awaitable[None] | None:
-        """Return what to await until the first `appended` commits are synced; None: nothing."""
-        if appended <= self._synced or self._given_up:
-            return None
-        loop = asyncio.get_running_loop()
-        waiter = loop.create_future()
-        self._waiting.append(waiter)
-        if self._task is None:
-            self._task = loop.create_task(self._run())
-        return waiter
-
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        while self._waiting:
-            waiting, self._waiting = self._waiting, []
-            failure: OSError | None = None
-            try:
-                self._synced = await loop.run_in_executor(None, self._sync)
-            except OSError as error:
-                failure = error
-                # Here, in the loop, and not in the thread that syncs: a change that is just being
-                # made still finds something to wait for, and so learns of the failure.
-                self._given_up = True
-                waiting += self._waiting
-                self._waiting = []
-            for waiter in waiting:
-                if not waiter.done():
-                    waiter.set_exception(failure) if failure else waiter.set_result(None)
-            if failure is not None:
-                self._failed(failure)
-        self._task = None
