@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict, get_args
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
-from hosting_emulator.contract_check.clauses import Ledger, Outcome, Verdict
+from hosting_emulator.contract_check.clauses import Outcome, Verdict
 from hosting_emulator.contract_check.http import Answer, Connection, Unreachable
 from hosting_emulator.contract_check.observed import Observed
 from hosting_emulator.contract_check.options import (
@@ -79,7 +79,7 @@ def check(options: CheckOptions) -> Report:
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
-    run = Run(options, connection, Ledger(), observed, options.api_key)
+    run = Run(options, connection, observed, options.api_key)
     try:
         _first_contact(run)
         _make_all(run)
@@ -150,22 +150,22 @@ def _make_all(run: Run) -> None:
     for number, one in enumerate(CHECKS):
         lacking = one.lacking(run.options)
         if lacking is not None:
-            run.ledger.skips(one.judges, lacking)
+            run.skips(one.judges, lacking)
             continue
         try:
             one.make(run)
         except (Gone, Unreachable) as error:
             run.observed.note(f"the check was given up: {error}")
             for left in CHECKS[number:]:
-                run.ledger.skips(left.judges, str(error))
-            run.ledger.differs("paths", f"while asking: {error}")
+                run.skips(left.judges, str(error))
+            run.differs("paths", f"while asking: {error}")
             return
 
 
 def _report(run: Run) -> Report:
     """Write the report. No token, key or ticket is in it, wherever a server put one."""
     options, settled = run.options, run.observed.settled()
-    verdicts = run.ledger.verdicts()
+    verdicts = run.verdicts()
     found = [verdict.outcome for verdict in verdicts]
     secrets = [getattr(options, name) for name in TOKENS] + [run.api_key]
     known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET]

@@ -55,25 +55,26 @@ def _clauses_of_calls() -> Iterator[tuple[str, tuple[str, str]]]:
 #: The clause of each call's address, and that of what it answers.
 CALL_CLAUSES = dict(_clauses_of_calls())
 
-#: Why nothing was seen of a clause that only some answers can show.
-_UNMET = {
-    "operation.blocking_operation_id": "no operation that was started waited on another",
-    "states.blocking": "no operation that was started waited on another",
+#: Why nothing was seen of clauses that only some answers can show.
+_WHY_UNMET = {
+    "operation.blocking_operation_id states.blocking": (
+        "no operation that was started waited on another"
+    ),
     "operation.deployment_id": "no operation that was started created a deployment",
     "operation.result": "no operation that was started had a result",
-    "operation.error": "no operation that was started failed",
-    "error-object": "no operation that was started failed",
-    "operation.reconciliation": "no operation that was started was being reconciled",
-    "reconciliation-object": "no operation that was started was being reconciled",
-    "problem.detail": "no problem had this field",
-    "problem.instance": "no problem had this field",
-    "problem.retry_after_seconds": "no problem had this field: the server limited nothing",
-    "limit.retry-after": "no problem had this field: the server limited nothing",
-    "deployment.artifact_digest": "no deployment had this field",
-    "deployment.url": "no deployment had this field",
+    "operation.error error-object": "no operation that was started failed",
+    "operation.reconciliation reconciliation-object": (
+        "no operation that was started was being reconciled"
+    ),
+    "problem.detail problem.instance": "no problem had this field",
+    "problem.retry_after_seconds limit.retry-after": (
+        "no problem had this field: the server limited nothing"
+    ),
+    "deployment.artifact_digest deployment.url": "no deployment had this field",
     "limit.zone": "no DNS zone is authorized",
     "compute.placement": "neither environment has a database",
 }
+_UNMET = {key: why for keys, why in _WHY_UNMET.items() for key in keys.split()}
 
 
 @dataclass(slots=True)
@@ -103,17 +104,17 @@ class Ledger:
         self._evidence = {key: _Evidence() for key in CLAUSES}
         self._works: set[str] = set()
 
-    def holds(self, keys: str, seen: str) -> None:
+    def holds(self, keys: str, seen: object) -> None:
         """Note that an answer bears clauses out."""
         for key in keys.split():
             _note(self._evidence[key].holds, seen)
 
-    def differs(self, keys: str, seen: str) -> None:
+    def differs(self, keys: str, seen: object) -> None:
         """Note that an answer says otherwise. `seen` says which answer, and what was wrong in it."""
         for key in keys.split():
             _note(self._evidence[key].differs, seen)
 
-    def skips(self, keys: str, why: str) -> None:
+    def skips(self, keys: str, why: object) -> None:
         """Note why clauses could not be looked at."""
         for key in keys.split():
             _note(self._evidence[key].skipped, why)
@@ -122,22 +123,27 @@ class Ledger:
         """Note that a call, named by its clause, succeeds where it is asked rightly."""
         self._works.add(call)
 
-    def refusal(self, keys: str, call: str, seen: str) -> None:
+    def refusal(self, keys: str, call: str, seen: object) -> None:
         """Note that a call refused what it must refuse.
 
         This bears clauses out only where the call works: a server that knows no such call refuses
         whatever it is asked.
         """
         for key in keys.split():
-            self._evidence[key].refusals.append((call, seen))
+            self._evidence[key].refusals.append((call, str(seen)))
 
-    def judge(self, keys: str, right: bool, seen: str, wrong: str) -> bool:
-        """Note that clauses hold (as `seen` shows), or else differ: `seen`, and what is `wrong`."""
-        if right:
-            self.holds(keys, seen)
-        else:
+    def judge(self, keys: str, right: object, seen: object, wrong: str, *, call: str = "") -> bool:
+        """Note that clauses hold (as `seen` shows), or else differ: `seen`, and what is `wrong`.
+
+        With `call`, what bears them out is that this call refused: see `refusal`.
+        """
+        if not right:
             self.differs(keys, f"{seen}: {wrong}")
-        return right
+        elif call:
+            self.refusal(keys, call, seen)
+        else:
+            self.holds(keys, seen)
+        return bool(right)
 
     def verdicts(self) -> list[Verdict]:
         """Return a verdict on every clause, in the contract's order."""
@@ -151,20 +157,16 @@ class Ledger:
         shown = found.holds + [seen for call, seen in found.refusals if call in self._works]
         if shown:
             return Verdict(clause, "holds", (shown[0],))
-        unmet = _UNMET.get(clause.key, "no answer showed anything of it")
-        why = [*found.skipped, *self._refused_only(found), unmet]
+        why = [*found.skipped]
+        for call, seen in found.refusals:
+            reasons = [*self._evidence[call].skipped, *self._evidence[call].differs]
+            tail = f" ({reasons[0]})" if reasons else ""
+            why.append(f"{seen}: refused, but the right request was not seen to succeed{tail}")
+        why.append(_UNMET.get(clause.key, "no answer showed anything of it"))
         return Verdict(clause, "skipped", (why[0],))
 
-    def _refused_only(self, found: _Evidence) -> list[str]:
-        """Say why refusals alone show nothing, and what would show more."""
-        if not found.refusals:
-            return []
-        call, seen = found.refusals[0]
-        why = [*self._evidence[call].skipped[:1], *self._evidence[call].differs[:1]]
-        tail = f" ({why[0]})" if why else ""
-        return [f"{seen}: refused, but the right request was not seen to succeed{tail}"]
 
-
-def _note(found: list[str], seen: str) -> None:
-    if len(found) < MOST and seen not in found:
-        found.append(seen)
+def _note(found: list[str], seen: object) -> None:
+    text = str(seen)
+    if len(found) < MOST and text not in found:
+        found.append(text)

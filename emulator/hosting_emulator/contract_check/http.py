@@ -83,8 +83,7 @@ class Answer:
         """The code of a problem."""
         return self.text("code") if self.status >= 400 else None
 
-    @property
-    def summary(self) -> str:
+    def __str__(self) -> str:
         """The answer in a few words, without its body."""
         if not self.status:
             return f"{self.title}: {self.broken}"

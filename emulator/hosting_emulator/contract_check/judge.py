@@ -19,6 +19,7 @@ from hosting_emulator.contract_check.values import BOUNDS, complaint, is_integer
 
 #: What limits requests before they reach a call, and so belongs to no call: too large, too many.
 _LIMIT_STATUSES = (413, 429)
+_PROBLEM_JSON = "application/problem+json"
 #: The clauses of the codes whose status the contract fixes.
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
@@ -32,95 +33,78 @@ class Judge:
 
     def answer(self, call_id: str, answer: Answer) -> None:
         """Judge one answer of a call."""
-        spec, call = ALL_CALLS[call_id], CALL_CLAUSES[call_id][0]
-        if not 200 <= answer.status < 600 or 300 <= answer.status < 400:
-            leads = (answer.header("Location") or "").partition("?")[0]
-            self._ledger.differs(call, answer.summary + (f" to {leads}" if leads else ""))
-        elif answer.status >= 400:
+        spec, (call, response) = ALL_CALLS[call_id], CALL_CLAUSES[call_id]
+        if 200 <= answer.status < 300:
+            self._success(spec, call, response, answer)
+        elif 400 <= answer.status < 600:
             self._problem(spec, call, answer)
         else:
-            self._success(spec, call, answer)
-
-    # --- Failures ----------------------------------------------------------------------------
+            leads = (answer.header("Location") or "").partition("?")[0]
+            self._ledger.differs(call, f"{answer} to {leads}" if leads else answer)
 
     def _problem(self, spec: CallSpec, call: str, answer: Answer) -> None:
-        ledger, seen, media = self._ledger, answer.summary, answer.media_type
-        right, wrong = (
-            media == "application/problem+json",
-            f"its media type is {media or 'not said'}",
+        judge, media, request_id = (
+            self._ledger.judge,
+            answer.media_type,
+            answer.header("X-Request-Id"),
         )
-        ledger.judge("problem-media problem", right, seen, wrong)
-        if spec.listed_statuses:
-            self._listed_status(spec, call, answer)
-        request_id = answer.header("X-Request-Id")
+        right, wrong = media == _PROBLEM_JSON, f"its media type is {media or 'not said'}"
+        judge("problem-media problem", right, answer, wrong)
+        if answer.status in _LIMIT_STATUSES:
+            why = f"{answer}: a limit on all requests, not an answer of this call"
+            self._ledger.skips("flag.statuses" if spec.listed_statuses else "", why)
+        elif spec.listed_statuses:
+            listed = answer.status in spec.listed_statuses
+            judge("flag.statuses", listed, answer, "not listed", call=call)
         if request_id is None:
-            ledger.differs("problem request-id", f"{seen}: it has no header X-Request-Id")
+            self._ledger.differs("problem request-id", f"{answer}: it has no header X-Request-Id")
         else:
-            count = len(request_id)
-            wrong = f"X-Request-Id has {count} characters"
-            ledger.judge("request-id", 1 <= count <= 128, seen, wrong)
+            wrong = f"X-Request-Id has {len(request_id)} characters"
+            judge("request-id", 1 <= len(request_id) <= 128, answer, wrong)
         problem = self._json_object(answer, "problem")
         if problem is not None:
-            self._fields(seen, problem, "ProblemDetails")
+            self._fields(answer, problem, "ProblemDetails")
             self._problem_as_a_whole(call, answer, problem)
             self._observed.problem(answer)
 
-    def _listed_status(self, spec: CallSpec, call: str, answer: Answer) -> None:
-        if answer.status in _LIMIT_STATUSES:
-            why = f"{answer.summary}: a limit on all requests, not an answer of this call"
-            self._ledger.skips("flag.statuses", why)
-        else:
-            listed = answer.status in spec.listed_statuses
-            self._refusal("flag.statuses", call, listed, answer.summary, "not listed")
-
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
-        ledger, seen = self._ledger, answer.summary
+        judge = self._ledger.judge
         status, code, link = (problem.get(name) for name in ("status", "code", "type"))
         if is_integer(status) and status != answer.status:
-            ledger.differs("problem.status", f"{seen}: the document says {status}")
+            self._ledger.differs("problem.status", f"{answer}: the document says {status}")
         if isinstance(code, str) and isinstance(link, str):
             ending = f"/errors/{code.replace('_', '-')}"
             wrong = f"type is {shown(link)}, which does not end in {ending}"
-            ledger.judge("problem.type", link.endswith(ending), seen, wrong)
+            judge("problem.type", link.endswith(ending), answer, wrong)
         seconds, header = problem.get("retry_after_seconds"), answer.header("Retry-After")
         if seconds is not None:
-            wrong = (
-                f"retry_after_seconds is {shown(seconds)}, and Retry-After {header or 'missing'}"
-            )
-            right = _is_wait(header, seconds)
-            ledger.judge("problem.retry_after_seconds", right, seen, wrong)
+            wrong = f"retry_after_seconds is {shown(seconds)}, and Retry-After"
+            right, wrong = _is_wait(header, seconds), f"{wrong} {header or 'missing'}"
+            judge("problem.retry_after_seconds", right, answer, wrong)
         if isinstance(code, str) and code in _FIXED:
-            key, status = _FIXED[code], PROBLEMS[code].status
-            right, wrong = answer.status == status, f"not {status}"
-            self._refusal(f"{key} condition.statuses", call, right, seen, wrong)
-            if isinstance(problem.get("retryable"), bool):
-                self._refusal(key, call, not problem["retryable"], seen, "it is retryable")
+            key, fixed = _FIXED[code], PROBLEMS[code].status
+            right = answer.status == fixed
+            judge(f"{key} condition.statuses", right, answer, f"not {fixed}", call=call)
+            retryable = problem.get("retryable")
+            if isinstance(retryable, bool):
+                judge(key, not retryable, answer, "it is retryable", call=call)
 
-    def _refusal(self, keys: str, call: str, right: bool, seen: str, wrong: str) -> None:
-        """Judge what only a call that works can show by refusing."""
-        if right:
-            self._ledger.refusal(keys, call, seen)
-        else:
-            self._ledger.differs(keys, f"{seen}: {wrong}")
-
-    # --- Successes ---------------------------------------------------------------------------
-
-    def _success(self, spec: CallSpec, call: str, answer: Answer) -> None:
-        ledger, seen, response = self._ledger, answer.summary, CALL_CLAUSES[spec.call_id][1]
-        ledger.holds(f"{call} paths v1", seen)
+    def _success(self, spec: CallSpec, call: str, response: str, answer: Answer) -> None:
+        ledger = self._ledger
+        ledger.holds(f"{call} paths v1", answer)
         if response == "flag.200":
-            ledger.judge(response, answer.status == 200, seen, "not 200")
+            ledger.judge(response, answer.status == 200, answer, "not 200")
         self._observed.success(spec, answer)
         document = self._json_object(answer, response)
         if document is None:
             return
         ledger.works(call)
-        ledger.holds(response, seen)
+        ledger.holds(response, answer)
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
-            document = {name: document[name] for name in document if name != "next_cursor"}
-        self._fields(seen, document, spec.response)
+            del document["next_cursor"]
+        self._fields(answer, document, spec.response)
         if spec.response in _AS_A_WHOLE:
-            _AS_A_WHOLE[spec.response](self._ledger, seen, document)
+            _AS_A_WHOLE[spec.response](ledger, answer, document)
         self._observed.words_of(spec.response, document)
 
     # --- Fields ------------------------------------------------------------------------------
@@ -128,15 +112,17 @@ class Judge:
     def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:
         document = answer.document
         if document is None:
-            self._ledger.differs(f"json {keys}", f"{answer.summary}: its body is no JSON")
+            self._ledger.differs(f"json {keys}", f"{answer}: its body is no JSON")
             return None
-        self._ledger.holds("json", answer.summary)
-        if not isinstance(document, dict):
-            self._ledger.differs(keys, f"{answer.summary}: its body is no JSON object")
-            return None
-        return document
+        self._ledger.holds("json", answer)
+        if isinstance(document, dict):
+            return document
+        self._ledger.differs(keys, f"{answer}: its body is no JSON object")
+        return None
 
-    def _fields(self, seen: str, found: Mapping[str, Any], resource: str, inside: str = "") -> None:
+    def _fields(
+        self, seen: Answer, found: Mapping[str, Any], resource: str, inside: str = ""
+    ) -> None:
         """Judge the fields of an object, then those of the objects in it."""
         for field in RESOURCES[resource].fields:
             name, value = inside + field.name, found.get(field.name)
@@ -155,7 +141,7 @@ class Judge:
                 if isinstance(item, dict):
                     self._fields(seen, item, part, f"{name}[].")
 
-    def _field(self, seen: str, name: str, value: Any, field: Field) -> None:
+    def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
         wrong = None if value is None else complaint(field.kind, value)
         keys = f"{field.key} {field.also}"
         if field.kind.name in ("ulid", "timestamp") and value is not None:
@@ -180,7 +166,7 @@ def _is_wait(header: str | None, seconds: Any) -> bool:
         return False
 
 
-def _flag(ledger: Ledger, seen: str, flag: dict[str, Any]) -> None:
+def _flag(ledger: Ledger, seen: Answer, flag: dict[str, Any]) -> None:
     more = sorted(flag.keys() - RESOURCES["PoweredByFlag"].names)
     ledger.judge("flag.closed", not more, seen, f"it also has {', '.join(more)}")
     if flag.get("enabled") is False and "enabled_at" in flag:
@@ -188,7 +174,7 @@ def _flag(ledger: Ledger, seen: str, flag: dict[str, Any]) -> None:
         ledger.judge("flag.enabled_at", hidden, seen, "enabled_at is set while hidden")
 
 
-def _dns(ledger: Ledger, seen: str, dns: dict[str, Any]) -> None:
+def _dns(ledger: Ledger, seen: Answer, dns: dict[str, Any]) -> None:
     if dns.get("status") != "not_authorized":
         return
     for name in ("zone", "expires_at"):
@@ -200,7 +186,7 @@ def _dns(ledger: Ledger, seen: str, dns: dict[str, Any]) -> None:
         ledger.judge("dns.scopes", not dns["scopes"], seen, wrong)
 
 
-def _ticket(ledger: Ledger, seen: str, ticket: dict[str, Any]) -> None:
+def _ticket(ledger: Ledger, seen: Answer, ticket: dict[str, Any]) -> None:
     origin, url = ticket.get("origin"), ticket.get("redeem_url")
     if isinstance(origin, str) and isinstance(url, str):
         wrong = "redeem_url does not begin with the origin"

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
-from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
 from hosting_emulator.contract_check.http import Answer, Connection
@@ -52,12 +52,8 @@ BLAMES = frozenset(
 _NOT_ALLOWED = frozenset(
     {"unauthenticated", "forbidden", "organization_required", "interactive_login_required"}
 )
-_ROLES_NOT_SHOWN = frozenset(
-    {
-        *("initialize_managed_source", "create_user_api_key", "apply_project_domains"),
-        *("get_dns_authorization", "list_deployments", "get_operation"),
-    }
-)
+#: The roles that the contract names; who may make the other calls is not shown.
+_ROLES = ("owner", "reader")
 #: So many answers in a row may stay out before a server counts as gone.
 _TOO_MANY = 3
 #: How often the same request is sent again after it was told to wait.
@@ -83,9 +79,9 @@ class Accepted(NamedTuple):
         return self.answer.text("id") or ""
 
 
-@dataclass(slots=True)
-class Run:
-    """The server, the ledger, and what earlier checks found out. No secret is ever shown.
+@dataclass
+class Run(Ledger):
+    """The server, the ledger of one check, and what it found out so far. No secret is ever shown.
 
     What sends a request raises Gone once the server stopped answering, Unreachable if it cannot be
     reached.
@@ -93,7 +89,6 @@ class Run:
 
     options: CheckOptions
     connection: Connection
-    ledger: Ledger
     observed: Observed
     #: A user API key that may be used: the one given, or the one that was created.
     api_key: str | None = None
@@ -112,6 +107,9 @@ class Run:
     _silent: int = 0
     _waited_s: float = 0.0
     _keys: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__()
 
     # --- Calls -------------------------------------------------------------------------------
 
@@ -182,7 +180,7 @@ class Run:
                 break
         answer = replace(answer, call_id=call_id)
         if judged:
-            Judge(self.ledger, self.observed).answer(call_id, answer)
+            Judge(self, self.observed).answer(call_id, answer)
         return answer
 
     def exchange(
@@ -235,12 +233,11 @@ class Run:
         if answer.ok:
             return True
         if answer.status == 0 or (answer.code in PROBLEMS and answer.code not in BLAMES):
-            self.ledger.skips(keys, answer.summary)
-        elif answer.code == "forbidden" and answer.call_id in _ROLES_NOT_SHOWN:
-            why = f"{answer.summary}: which role or permission it needs is not shown"
-            self.ledger.skips(keys, why)
+            self.skips(keys, answer)
+        elif answer.code == "forbidden" and ALL_CALLS[answer.call_id].role not in _ROLES:
+            self.skips(keys, f"{answer}: which role or permission it needs is not shown")
         else:
-            self.ledger.differs(keys, f"{answer.summary}: it should have succeeded")
+            self.differs(keys, f"{answer}: it should have succeeded")
         return False
 
     def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool:
@@ -249,18 +246,15 @@ class Run:
         It bears its clauses out only where the call succeeds when it is asked rightly.
         """
         if answer.status == 0 or answer.code in EXCUSES:
-            self.ledger.skips(keys, answer.summary)
+            self.skips(keys, answer)
             return False
         wrong = "it should have been refused" + ("" if answer.ok else " with a 4xx problem")
         # Which status a code comes with is not shown, but for two.
         right = answer.refused or (answer.status >= 500 and answer.code in PROBLEMS)
         if right and code is not None:
             right, wrong = answer.code == code, f"its code should be {code}"
-        if right:
-            self.ledger.refusal(keys, CALL_CLAUSES[answer.call_id][0], answer.summary)
-        else:
-            self.ledger.differs(keys, f"{answer.summary}: {wrong}")
-        return right
+        call = CALL_CLAUSES[answer.call_id][0]
+        return self.judge(keys, right, answer, wrong, call=call)
 
     def refused_as(self, keys: str, answer: Answer, code_keys: str, code: str) -> None:
         """Judge that a request was refused, and then by which code."""
@@ -270,7 +264,7 @@ class Run:
     def wrong_input(self, keys: str, answer: Answer) -> None:
         """Judge the refusal of a request that is not in order."""
         if answer.code in _NOT_ALLOWED:
-            self.ledger.skips(keys, f"{answer.summary}: this token may not ask at all")
+            self.skips(keys, f"{answer}: this token may not ask at all")
         else:
             self.refused(keys, answer)
 

@@ -50,16 +50,16 @@ def as_reader(run: Run) -> None:
     ):
         answer = run.usual(call_id, "as a reader", token=token)
         if answer.code in ("resource_not_found", "organization_required", "unauthenticated"):
-            why = f"{answer.summary}: --reader-token is not a reader's of this project"
-            run.ledger.skips(f"{key} auth.roles auth.forbidden compute.readers", why)
+            why = f"{answer}: --reader-token is not a reader's of this project"
+            run.skips(f"{key} auth.roles auth.forbidden compute.readers", why)
             return
         run.refused_as(f"{key} auth.roles", answer, "auth.forbidden", "forbidden")
     if run.name_of("environment_parameter") is None:
-        run.ledger.skips("compute.readers", "the query parameter's name is not known")
+        run.skips("compute.readers", "the query parameter's name is not known")
     else:
         answer = run.usual("read_database_compute", "as a reader", token=token)
         if run.succeeded("compute.readers auth.roles", answer):
-            run.ledger.holds("compute.readers auth.roles", answer.summary)
+            run.holds("compute.readers auth.roles", answer)
 
 
 @check("who may read")
@@ -84,8 +84,8 @@ def as_outsider(run: Run) -> None:
             continue
         answer = run.usual(call_id, "as an outsider", token=run.options.outsider_token)
         if answer.code in ("unauthenticated", "organization_required"):
-            why = f"{answer.summary}: --outsider-token is not of a member of another organization"
-            run.ledger.skips("condition.missing", why)
+            why = f"{answer}: --outsider-token is not of a member of another organization"
+            run.skips("condition.missing", why)
             return
         run.refused("condition.missing", answer, "resource_not_found")
 
@@ -96,8 +96,8 @@ def without_organization(run: Run) -> None:
     token, about = run.options.no_organization_token, "without an organization"
     answer = run.usual("get_dns_authorization", about, token=token)
     if answer.ok or answer.code in ("resource_not_found", "unauthenticated"):
-        why = f"{answer.summary}: whether this call needs an organization is not shown"
-        run.ledger.skips("auth.organization", why)
+        why = f"{answer}: whether this call needs an organization is not shown"
+        run.skips("auth.organization", why)
     else:
         run.refused("auth.organization", answer, "organization_required")
 

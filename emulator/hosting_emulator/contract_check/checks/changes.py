@@ -79,23 +79,22 @@ def _put_back(run: Run, just_now: bool | None) -> None:
 
 def _first_result(run: Run, first: Answer, key: str) -> None:
     shown = first.fields.get("enabled") is True
-    run.ledger.judge("flag.enabled flag.on", shown, first.summary, "it is not shown")
+    run.judge("flag.enabled flag.on", shown, first, "it is not shown")
     same = first.fields.get("project_id") in (None, run.options.project_id)
-    run.ledger.judge("flag.project_id", same, first.summary, "it is another project's")
+    run.judge("flag.project_id", same, first, "it is another project's")
     _same(run, first, _put(run, True, key, "the same key and body"))
 
 
 def _same(run: Run, first: Answer, again: Answer) -> None:
     if run.succeeded(_ONCE, again):
         same = again.document == first.document
-        run.ledger.judge(_ONCE, same, again.summary, "it is not the first result")
+        run.judge(_ONCE, same, again, "it is not the first result")
 
 
 def _changed_request(run: Run, key: str) -> None:
     changed = _put(run, False, key, "the same key, another body")
     if changed.ok:
-        wrong = f"{changed.summary}: the key was used for another request"
-        run.ledger.differs(_REUSED, wrong)
+        run.differs(_REUSED, f"{changed}: the key was used for another request")
     else:
         run.refused(_REUSED, changed, "idempotency_key_reused")
 
@@ -117,7 +116,7 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
         _switch_on_time(run, shown, before, after)
     elif shown.fields.get("enabled_at") == first.fields.get("enabled_at"):
         # After a refusal the flag is on as it was, unless showing it again renews the time.
-        run.ledger.holds("flag.off-refused", shown.summary)
+        run.holds("flag.off-refused", shown)
     _shown_again(run, shown)
     # An earlier check may have used it, so nothing may depend on its answer.
     short_key = secrets.choice(string.ascii_letters + string.digits)
@@ -125,30 +124,29 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
 
 
 def _judge_hidden(run: Run, hidden: Answer) -> None:
-    ledger, seen = run.ledger, hidden.summary
     if hidden.ok:
         off, at = hidden.fields.get("enabled"), hidden.fields.get("enabled_at")
-        ledger.judge("flag.off flag.enabled", off is False, seen, "it is not hidden")
-        ledger.judge("flag.off", at is None, seen, "enabled_at is not null")
-        ledger.skips(_OFF_REFUSED, "no Free workspace's domain depends on this project's flag")
+        run.judge("flag.off flag.enabled", off is False, hidden, "it is not hidden")
+        run.judge("flag.off", at is None, hidden, "enabled_at is not null")
+        run.skips(_OFF_REFUSED, "no Free workspace's domain depends on this project's flag")
     elif hidden.refused and hidden.code not in (*_OTHER_REFUSALS, *EXCUSES):
-        ledger.holds(_OFF_REFUSED, seen)
-        ledger.skips("flag.off", f"{seen}: a Free workspace's domain may depend on it")
+        run.holds(_OFF_REFUSED, hidden)
+        run.skips("flag.off", f"{hidden}: a Free workspace's domain may depend on it")
     elif hidden.code == "forbidden":
-        why = f"{seen}: whether a Free workspace's domain is the reason is not shown"
-        ledger.skips(f"flag.off {_OFF_REFUSED}", why)
+        why = f"{hidden}: whether a Free workspace's domain is the reason is not shown"
+        run.skips(f"flag.off {_OFF_REFUSED}", why)
     elif not run.succeeded("flag.off", hidden):
-        ledger.skips(_OFF_REFUSED, seen)
+        run.skips(_OFF_REFUSED, hidden)
 
 
 def _accepts_key(run: Run, answer: Answer) -> None:
     keys = "idempotency-key limit.idempotency-key"
     if answer.code == "invalid_request":
-        run.ledger.differs(keys, f"{answer.summary}: the key is within bounds")
+        run.differs(keys, f"{answer}: the key is within bounds")
     elif answer.ok or answer.code == "idempotency_key_reused":
-        run.ledger.holds(keys, answer.summary)
+        run.holds(keys, answer)
     else:
-        run.ledger.skips(keys, answer.summary)
+        run.skips(keys, answer)
 
 
 def _switch_on_time(run: Run, shown: Answer, before: Now, after: Now) -> None:
@@ -156,10 +154,9 @@ def _switch_on_time(run: Run, shown: Answer, before: Now, after: Now) -> None:
     at = moment(written)
     right = None if at is None else run.happened_between(at, before, after)
     if at is None and not is_timestamp(written):
-        run.ledger.differs(keys, f"{shown.summary}: enabled_at is no timestamp")
+        run.differs(keys, f"{shown}: enabled_at is no timestamp")
     if right is not None:
-        wrong = "enabled_at is not the time of switching on"
-        run.ledger.judge(keys, right, shown.summary, wrong)
+        run.judge(keys, right, shown, "enabled_at is not the time of switching on")
 
 
 def _shown_again(run: Run, shown: Answer) -> None:
@@ -197,12 +194,11 @@ def create(run: Run) -> None:
         body, key = {"name": name}, run.new_key()
         first = _create(run, "a name of 64", key, body)
     if first.code in ("interactive_login_required", "forbidden"):
-        why = f"{first.summary}: --token must be of an interactive session"
-        run.ledger.skips(_KEYS_JUDGED, why)
+        run.skips(_KEYS_JUDGED, f"{first}: --token must be of an interactive session")
         return
     if not run.succeeded("keys.call keys.body limit.key-name", first):
         return
-    run.ledger.holds("keys.body limit.key-name", first.summary)
+    run.holds("keys.body limit.key-name", first)
     run.created.append(f"a user API key named {name}, valid 90 days")
     run.observed.see("key_created_status", first.status)
     run.used_key = run.used_key or (key, "create_user_api_key")
@@ -213,11 +209,10 @@ def create(run: Run) -> None:
 
 
 def _creation(run: Run, first: Answer, name: str) -> None:
-    ledger, seen, value = run.ledger, first.summary, first.text("value")
+    value = first.text("value")
     replayed, key = first.fields.get("replayed"), first.fields.get("key")
-    ledger.judge("key.replayed", replayed is False, seen, "replayed is not false")
-    wrong = "the first creation shows no value"
-    ledger.judge("key.value keys.value-once", bool(value), seen, wrong)
+    run.judge("key.replayed", replayed is False, first, "replayed is not false")
+    run.judge("key.value keys.value-once", bool(value), first, "the first creation shows no value")
     if value:
         run.api_key = value
         if prefix := re.match("[a-z]{2,8}_", value):
@@ -225,38 +220,37 @@ def _creation(run: Run, first: Answer, name: str) -> None:
     if not isinstance(key, dict):
         return
     if key.get("name") not in (None, name):
-        ledger.differs("key.metadata", f"{seen}: the key's name is another")
+        run.differs("key.metadata", f"{first}: the key's name is another")
     bound = key.get("organization_id")
     if bound is None:
-        ledger.skips("auth.key-bound", f"{seen}: the key names no organization")
+        run.skips("auth.key-bound", f"{first}: the key names no organization")
     else:
         mine = bound == run.options.organization_id
-        ledger.judge("auth.key-bound", mine, seen, "it is bound to another organization")
+        run.judge("auth.key-bound", mine, first, "it is bound to another organization")
     if value is not None and key.get("obfuscated_value") == value:
-        ledger.differs("key.metadata", f"{seen}: obfuscated_value is the whole value")
+        run.differs("key.metadata", f"{first}: obfuscated_value is the whole value")
     made, ends = moment(key.get("created_at")), moment(key.get("expires_at"))
     if made is not None and ends is not None:
         right = abs(ends - made - _DAYS_MS) <= 1_000
         wrong = f"it is valid {(ends - made) / 86_400_000:.4g} days"
-        ledger.judge("keys.days limit.key", right, seen, wrong)
+        run.judge("keys.days limit.key", right, first, wrong)
 
 
 def _replay(run: Run, first: Answer, again: Answer) -> None:
     if not run.succeeded(_REPLAYED, again):
         return
-    ledger, seen = run.ledger, again.summary
     run.observed.see("key_replayed_status", again.status)
     replayed = again.fields.get("replayed") is True
-    ledger.judge("key.replayed", replayed, seen, "replayed is not true")
+    run.judge("key.replayed", replayed, again, "replayed is not true")
     hidden = again.fields.get("value") is None
     wrong = "an exact replay shows the value"
-    ledger.judge("key.value keys.value-once keys.replay", hidden, seen, wrong)
+    run.judge("key.value keys.value-once keys.replay", hidden, again, wrong)
     keys = [answer.fields.get("key") for answer in (first, again)]
     ids = [key.get("id") if isinstance(key, dict) else None for key in keys]
     if None in ids:
-        ledger.skips(_REPLAYED, f"{seen}: the key has no id to compare")
+        run.skips(_REPLAYED, f"{again}: the key has no id to compare")
     else:
-        ledger.judge(_REPLAYED, ids[0] == ids[1], seen, "it is another key")
+        run.judge(_REPLAYED, ids[0] == ids[1], again, "it is another key")
 
 
 @check("a user API key is used")
@@ -265,18 +259,17 @@ def use(run: Run) -> None:
     key, session = run.api_key, "keys.session auth.session"
     if key is None:
         why = "it needs --api-key, or --allow keys to create one"
-        run.ledger.skips(f"{session} auth.kinds auth.key-bound", why)
+        run.skips(f"{session} auth.kinds auth.key-bound", why)
         return
     read = run.call("get_dns_authorization", token=key, about="with a user API key")
     if run.unreadable:
-        run.ledger.skips("auth.kinds", run.unreadable)
+        run.skips("auth.kinds", run.unreadable)
     elif read.ok:
-        run.ledger.holds("auth.kinds", read.summary)
+        run.holds("auth.kinds", read)
     elif read.code == "forbidden":
-        run.ledger.refusal("auth.kinds", "dns.call", read.summary)
+        run.refusal("auth.kinds", "dns.call", read)
     elif read.code == "resource_not_found":
-        why = f"{read.summary}: it may lie outside what the key is for"
-        run.ledger.skips("auth.kinds", why)
+        run.skips("auth.kinds", f"{read}: it may lie outside what the key is for")
     else:
         run.succeeded("auth.kinds", read)
     body = {"name": f"{PREFIX}no-session"}
@@ -310,7 +303,7 @@ def tickets(run: Run) -> None:
     project, origin = first.fields.get("project_id"), first.text("origin")
     if project is not None:
         same = project == run.options.project_id
-        run.ledger.judge("ticket.project_id", same, first.summary, "it is another project's")
+        run.judge("ticket.project_id", same, first, "it is another project's")
     if origin is not None and origin.startswith("https://dev-"):
         run.observed.zone(origin)
     second = run.call("create_dev_access_ticket", about="the second")
@@ -326,26 +319,24 @@ def _ten_minutes(run: Run, ticket: Answer, before: Now, after: Now) -> None:
     right = None if ends is None else run.happened_between(ends - _MINUTES_MS, before, after)
     if right is not None:
         wrong = "expires_at is not ten minutes after it was issued"
-        if not run.ledger.judge("ticket.expires_at", right, ticket.summary, wrong):
-            run.ledger.differs(_SINGLE_USE, f"{ticket.summary}: {wrong}")
+        if not run.judge("ticket.expires_at", right, ticket, wrong):
+            run.differs(_SINGLE_USE, f"{ticket}: {wrong}")
 
 
 def _two(run: Run, first: Answer, second: Answer) -> None:
-    ledger, seen = run.ledger, second.summary
     origins = [answer.fields.get("origin") for answer in (first, second)]
     if None not in origins:
         wrong = "the project's dev origin changed"
-        ledger.judge("ticket.origin", origins[0] == origins[1], seen, wrong)
+        run.judge("ticket.origin", origins[0] == origins[1], second, wrong)
     for name in ("ticket_id", "redeem_url"):
         if name in first.fields:
             other = first.fields[name] != second.fields.get(name)
-            wrong = f"its {name} is that of the ticket before"
-            ledger.judge(f"ticket.{name}", other, seen, wrong)
+            run.judge(f"ticket.{name}", other, second, f"its {name} is that of the ticket before")
 
 
 def _redeem(run: Run, first: Answer, second: Answer) -> None:
     def skip(why: str) -> None:
-        run.ledger.skips(f"{_SINGLE_USE} {_REVOKED}", why)
+        run.skips(f"{_SINGLE_USE} {_REVOKED}", why)
 
     urls = [answer.fields.get("redeem_url") for answer in (first, second)]
     if any(redeem_url_complaint(url) for url in urls):
@@ -359,7 +350,7 @@ def _redeem(run: Run, first: Answer, second: Answer) -> None:
         skip(f"the dev origin cannot be reached ({error}): --origin-url says where it answers")
         return
     if not 200 <= used.status < 400:
-        skip(f"{used.summary}: it was not accepted, and how a ticket is redeemed is not shown")
+        skip(f"{used}: it was not accepted, and how a ticket is redeemed is not shown")
         return
     _dead(run, _SINGLE_USE, again, used)
     _dead(run, _REVOKED, revoked, used)
@@ -373,13 +364,12 @@ def _dead(run: Run, keys: str, answer: Answer, used: Answer) -> None:
     How it is refused is not shown: it may be sent elsewhere, or shown a page.
     """
     if answer.refused:
-        run.ledger.holds(keys, answer.summary)
+        run.holds(keys, answer)
     elif _entrance(answer) == _entrance(used):
         wrong = "a ticket that is not good any more was accepted"
-        run.ledger.differs(keys, f"{answer.summary}: {wrong}")
+        run.differs(keys, f"{answer}: {wrong}")
     else:
-        why = f"{answer.summary}: it is answered otherwise than a good ticket, and not with 4xx"
-        run.ledger.skips(keys, why)
+        run.skips(keys, f"{answer}: it is answered otherwise than a good ticket, and not with 4xx")
 
 
 def _entrance(answer: Answer) -> tuple[object, ...]:

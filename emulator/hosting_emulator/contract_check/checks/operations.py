@@ -82,7 +82,7 @@ def _start_source(run: Run) -> tuple[int, str, Answer] | None:
         key = run.new_key()
     why = f"no expected_source_generation up to {_MOST_GENERATIONS} is accepted"
     keys = "source.call source.accepted operation.deployment_id"
-    run.ledger.skips(keys, f"{answer.summary}: {why}")
+    run.skips(keys, f"{answer}: {why}")
     return None
 
 
@@ -107,15 +107,14 @@ def apply_domains(run: Run) -> None:
     if run.succeeded("domains.idempotent", retried):
         ids = [found.fields.get("id") for found in (answer, retried)]
         if None not in ids:
-            wrong = "it is another operation"
-            run.ledger.judge("domains.idempotent", ids[0] == ids[1], retried.summary, wrong)
+            run.judge("domains.idempotent", ids[0] == ids[1], retried, "it is another operation")
     _another_calls_key(run)
 
 
 def _another_calls_key(run: Run) -> None:
     """A call without a body can only be changed by its path: the key of another call is that."""
     if run.used_key is None:
-        run.ledger.skips("domains.reused", "--allow flag or --allow keys gives a key to reuse")
+        run.skips("domains.reused", "--allow flag or --allow keys gives a key to reuse")
         return
     key, call_id = run.used_key
     answer = run.call("apply_project_domains", key=key, about=f"the key of {call_id}")
@@ -123,9 +122,9 @@ def _another_calls_key(run: Run) -> None:
         _note_started(run, answer)
         run.observed.see("idempotency_scope", "principal_and_call")
         why = "a key is of one call here, and this call has no body that could change"
-        run.ledger.skips("domains.reused", why)
+        run.skips("domains.reused", why)
     elif answer.code in PROBLEMS and answer.code not in BLAMES:
-        run.ledger.skips("domains.reused", answer.summary)
+        run.skips("domains.reused", answer)
     elif run.refused("domains.reused", answer, "idempotency_key_reused"):
         run.observed.see("idempotency_scope", "principal")
 
@@ -170,7 +169,7 @@ def follow(run: Run) -> None:
     run.operation_path = path = _find_path(run, accepted[0])
     if path is None:
         why = "where operations are polled is not known: --assume operation_path=/v1/… says it"
-        run.ledger.skips(_OPERATION, why)
+        run.skips(_OPERATION, why)
         return
     at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
     profiles = ("source_profile", "domains_profile")
@@ -213,11 +212,11 @@ def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
         found = answer.fields.get("id")
         if found is not None:
             same, wrong = found == accepted.id, "it is another operation"
-            run.ledger.judge("durable operation.id", same, answer.summary, wrong)
+            run.judge("durable operation.id", same, answer, wrong)
         made = [each.fields.get("deployment_id") for each in (accepted.answer, answer)]
         if made != [None, None]:
             wrong = "it does not name its deployment in every state"
-            run.ledger.judge("operation.deployment_id", made[0] == made[1], answer.summary, wrong)
+            run.judge("operation.deployment_id", made[0] == made[1], answer, wrong)
         _blocking(run, accepted, answer)
     return answer
 
@@ -226,7 +225,7 @@ def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
     blocking = answer.text("blocking_operation_id")
     if blocking is not None:
         right = blocking != accepted.id
-        run.ledger.judge("states.blocking", right, answer.summary, "it waits on itself")
+        run.judge("states.blocking", right, answer, "it waits on itself")
 
 
 def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
@@ -238,7 +237,7 @@ def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None
             return
         if not run.wait(_next_poll_s(answer.fields)):
             why = "an operation had not ended when patience was at its end: --patience gives more"
-            run.ledger.skips("operation.result operation.error error-object", why)
+            run.skips("operation.result operation.error error-object", why)
             run.observed.note(why)
             return
         answer = _poll(run, path, accepted, number)
@@ -258,7 +257,7 @@ def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
     if after.ok:
         same = after.fields.get("state") == state
         keys = "durable operation.reconciliation" if "reconciliation" in after.fields else "durable"
-        run.ledger.judge(keys, same, after.summary, f"it had ended as {state}")
+        run.judge(keys, same, after, f"it had ended as {state}")
     if accepted.call_id == "initialize_managed_source":
         made = ended.fields.get("deployment_id") or first.get("deployment_id")
         run.observed.see("source_creates_deployment", made is not None)

@@ -24,8 +24,7 @@ def _names(run: Run, assumption: str, usual: Iterable[str]) -> Iterable[str]:
 
 
 def _name_it(run: Run, keys: str, usual: Iterable[str], does: str, assumption: str) -> None:
-    why = f"none of {', '.join(usual)} {does}: --assume {assumption}=NAME names it"
-    run.ledger.skips(keys, why)
+    run.skips(keys, f"none of {', '.join(usual)} {does}: --assume {assumption}=NAME names it")
 
 
 @check("the DNS authorization is read")
@@ -33,9 +32,9 @@ def read_dns(run: Run) -> None:
     """Read it as the owner."""
     answer = run.call("get_dns_authorization")
     if not run.succeeded("dns.call", answer):
-        run.unreadable = f"{answer.summary}: what every story reads cannot be read"
+        run.unreadable = f"{answer}: what every story reads cannot be read"
         return
-    run.ledger.holds("bearer", answer.summary)
+    run.holds("bearer", answer)
     run.observed.token(run.options.token)
     if answer.header("X-Request-Id") is None:
         run.observed.see("request_id_on_success", "absent")
@@ -60,13 +59,13 @@ def read_compute(run: Run) -> None:
         _name_it(run, keys, ENVIRONMENTS, "chooses it", "environment_parameter")
         return
     name, dev, prod = found
-    run.ledger.holds("compute.query", dev.summary)
+    run.holds("compute.query", dev)
     other = run.call("read_database_compute", f"?{name}=staging", about="no environment")
     run.wrong_input("compute.query", other)
     if dev.fields.get("data_mode") == prod.fields.get("data_mode") == "shared":
         same = _settings(dev) == _settings(prod)
         wrong = "data is shared, and the databases of dev and prod are not the same"
-        run.ledger.judge("compute.data_mode", same, prod.summary, wrong)
+        run.judge("compute.data_mode", same, prod, wrong)
 
 
 def _find_environment(run: Run) -> tuple[str, Answer, Answer] | None:
@@ -109,7 +108,7 @@ def read_nothing(run: Run) -> None:
 def request_ids(run: Run) -> None:
     """Send ones within and outside the bounds."""
     if run.unreadable:
-        run.ledger.skips("request-id limit.request-id", run.unreadable)
+        run.skips("request-id limit.request-id", run.unreadable)
         return
 
     def ask(request_id: str, about: str, subject: str | None = None) -> Answer:
@@ -121,7 +120,7 @@ def request_ids(run: Run) -> None:
         request_id = (PREFIX * 6)[-length:]
         answer = ask(request_id, f"of {length}")
         if run.succeeded("request-id limit.request-id", answer):
-            run.ledger.holds("limit.request-id", answer.summary)
+            run.holds("limit.request-id", answer)
             echoed = answer.header("X-Request-Id")
             run.observed.see("request_id_on_success", "absent" if echoed is None else "echoed")
         ask(request_id, f"of {length}", NOWHERE)
@@ -158,7 +157,7 @@ def list_deployments(run: Run) -> None:
         run.observed.see("default_page_size", len(_items(plain)))
     if not _items(plain):
         keys = " ".join(RESOURCES["Deployment"].clauses)
-        run.ledger.skips(keys, "the project has no deployments")
+        run.skips(keys, "the project has no deployments")
     limit = _find_limit(run, plain)
     if limit is None:
         _name_it(run, f"{_QUERY} {_THROUGH}", LIMITS, "is the page size", "limit_parameter")
@@ -184,7 +183,7 @@ def _bounds(run: Run, limit: str) -> None:
         answer = _list(run, f"?{limit}={most}")
         if run.succeeded(_QUERY, answer):
             count = len(_items(answer))
-            run.ledger.judge(_QUERY, count <= most, answer.summary, f"it has {count} items")
+            run.judge(_QUERY, count <= most, answer, f"it has {count} items")
     for size in ("0", "101"):
         _out_of_bounds(run, _list(run, f"?{limit}={size}"))
     for size in ("x", "1.5"):
@@ -193,13 +192,13 @@ def _bounds(run: Run, limit: str) -> None:
 
 def _out_of_bounds(run: Run, answer: Answer) -> None:
     """The contract bounds the size, and does not say whether what is beyond is refused or cut."""
-    seen = f"{answer.summary}: it has {len(_items(answer))} items"
+    seen = f"{answer}: it has {len(_items(answer))} items"
     if not answer.ok:
         run.wrong_input(_QUERY, answer)
     elif len(_items(answer)) > _LARGEST:
-        run.ledger.differs(_QUERY, seen)
+        run.differs(_QUERY, seen)
     else:
-        run.ledger.skips(_QUERY, f"{seen}, so the size may have been brought into bounds")
+        run.skips(_QUERY, f"{seen}, so the size may have been brought into bounds")
 
 
 def _page_through(run: Run, limit: str) -> None:
@@ -212,13 +211,13 @@ def _page_through(run: Run, limit: str) -> None:
         _order(run, _items(whole))
     if total < 2:
         why = f"the project has {total} deployments: one with more shows it"
-        run.ledger.skips(f"{_THROUGH} page.next_cursor", why)
+        run.skips(f"{_THROUGH} page.next_cursor", why)
         return
     query = f"?{limit}={max(1, min(total // 3, 25))}"
     first = _list(run, query)
     if _cursor(first) is None:
         wrong = f"it has no next_cursor, although there are {total} deployments"
-        run.ledger.differs(_THROUGH, f"{first.summary}: {wrong}")
+        run.differs(_THROUGH, f"{first}: {wrong}")
         return
     cursor = _find_cursor(run, query, first)
     if cursor is None:
@@ -256,8 +255,8 @@ def _compare(run: Run, whole: Answer, pages: list[Answer]) -> None:
     """Each deployment once: none twice, and none of a page that holds all left out."""
 
     def judge(right: bool, wrong: str) -> None:
-        seen = f"{pages[0].summary}, in {len(pages)} pages"
-        run.ledger.judge(_THROUGH, right, seen, wrong)
+        seen = f"{pages[0]}, in {len(pages)} pages"
+        run.judge(_THROUGH, right, seen, wrong)
 
     ids = [found for page in pages for found in _ids(page)]
     twice = len(ids) - len(set(ids))
