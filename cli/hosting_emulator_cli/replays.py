@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from hosting_emulator_cli.looks.terminal import printable
 
 if TYPE_CHECKING:
-    from hosting_emulator.replay import Answered, Record, Replayed, Report
+    from hosting_emulator.replay import RecordedAnswer, Recording, Replayed, ReplayReport
 
 
-def report_text(report: Report, record: Record) -> str:
+def report_text(report: ReplayReport, record: Recording) -> str:
     """Lay out a report: a line for each request, what differs below it, and the sum."""
     width = max((len(f"#{one.recorded.n}") for one in report.requests), default=0)
     lines = [line for one in report.requests for line in _lines(one, width)]
-    lines += ["", *(printable(f"Note: {sentence}.") for sentence in report.said)]
+    lines += ["", *(printable(f"Note: {sentence}.") for sentence in report.notes)]
     if record.left_out:
         more = len(record.left_out) - 1
         rest = f" and {more} more" if more else ""
@@ -36,7 +36,7 @@ def _lines(one: Replayed, width: int) -> Iterator[str]:
         yield printable(f"{'':{width}}    {at}: {_value(recorded)} then, {_value(answered)} now")
 
 
-def _status(answer: Answered | None) -> str:
+def _status(answer: RecordedAnswer | None) -> str:
     return "---" if answer is None else str(answer.status)
 
 
@@ -45,7 +45,7 @@ def _value(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-def _sum(report: Report) -> str:
+def _sum(report: ReplayReport) -> str:
     sent = len(report.requests) - len(report.skipped)
     differ = len(report.differing)
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hosting_emulator.delta_debugging import smallest
 from hosting_emulator_cli.executing import Execution, Ran, mention, run_once
-from hosting_emulator_cli.shrinking import shrink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,11 +70,11 @@ class _Shrinking:
                 "It passes when it is run again with the same points: it fails only now and then."
             )
             return
-        found = shrink(points, self._fails, MOST_RUNS)
+        found = smallest(points, self._fails, MOST_RUNS)
         rest = "" if found.finished else ", as far as could be told in so many runs"
         mention(
-            f"It fails with {' and '.join(found.points)} alone{rest} ({found.runs} runs).\n"
-            f"Again: {self._again(found.points)}"
+            f"It fails with {' and '.join(found.items)} alone{rest} ({found.tries} runs).\n"
+            f"Again: {self._again(found.items)}"
         )
 
     def _starting(self, ran: Ran) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from hosting_emulator.replay.showing import _FIELDS
+from hosting_emulator.replay.shrink import FIELDS
 from hosting_emulator_cli.commands.replaying import replay, shrink
 from tests.docs.markdown import blocks, without_blocks
 from tests.docs.terminal import PORTS, Terminals
@@ -37,7 +37,7 @@ def test_every_option_is_told(command: click.Command):
 
 
 def test_every_word_of_an_answer_is_told():
-    assert [word for word in _FIELDS if f"`{word}=`" not in WORDS] == []
+    assert [word for word in FIELDS if f"`{word}=`" not in WORDS] == []
 
 
 def test_lines_are_short_enough_to_read():

@@ -10,9 +10,9 @@ import pytest
 
 from hosting_emulator.replay import (
     Beginning,
-    Options,
-    Record,
-    Report,
+    Recording,
+    ReplayOptions,
+    ReplayReport,
     like_recorded,
     read_record,
     replay,
@@ -60,16 +60,18 @@ def walk(api: Api) -> None:
     api.dns()
 
 
-def recorded(api: Api, *, state: bool = True) -> Record:
+def recorded(api: Api, *, state: bool = True) -> Recording:
     return read_record(api.emulator.control.har(api.emulator.name, state=state))
 
 
-def again(control: ControlClient, record: Record, beginning: Beginning | None = None) -> Report:
+def again(
+    control: ControlClient, record: Recording, beginning: Beginning | None = None
+) -> ReplayReport:
     with like_recorded(control, record, beginning or Beginning()) as fresh:
         return replay(control, record, control.world(fresh.name))
 
 
-def differences(report: Report) -> list[tuple[int, str, Any, Any]]:
+def differences(report: ReplayReport) -> list[tuple[int, str, Any, Any]]:
     return [(one.recorded.n, *found) for one in report.requests for found in one.differences]
 
 
@@ -81,7 +83,7 @@ def test_the_same_world_answers_the_same(api: Api):
 
     assert differences(report) == []
     assert report.skipped == []
-    assert report.said == []
+    assert report.notes == []
     assert len(report.requests) == len(api.emulator.requests) >= 40
 
 
@@ -196,7 +198,7 @@ def test_a_key_that_is_older_than_the_record_is_made_again(api: Api):
 
     assert [one.answer.status for one in report.requests if one.answer] == [200, 403]
     assert differences(report) == []
-    assert "is older than the record" in report.said[0]
+    assert "is older than the record" in report.notes[0]
 
 
 def test_a_person_may_be_named_to_send_it_all(api: Api):
@@ -205,7 +207,7 @@ def test_a_person_may_be_named_to_send_it_all(api: Api):
     record, control = recorded(api), api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
-        report = replay(control, record, control.world(fresh.name), Options(as_="reader"))
+        report = replay(control, record, control.world(fresh.name), ReplayOptions(as_="reader"))
         said = [made.who for made in fresh.requests]
 
     assert said == ["reader", "nobody"]
@@ -219,7 +221,7 @@ def test_time_passes_as_in_the_record_unless_it_is_not_to(api: Api):
     record, control = recorded(api), api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
-        report = replay(control, record, control.world(fresh.name), Options(move_time=False))
+        report = replay(control, record, control.world(fresh.name), ReplayOptions(move_time=False))
 
     assert differences(report)[0] == (2, "body.state", "succeeded", "queued")
 
@@ -232,7 +234,7 @@ def test_a_clock_that_runs_by_itself_is_left_alone_and_that_is_said(api: Api):
         report = replay(control, record, control.world(running.name))
 
     assert differences(report) == []
-    assert "runs by itself" in report.said[0]
+    assert "runs by itself" in report.notes[0]
 
 
 def test_a_recording_of_the_skip_clock_is_sent_with_time_standing_still(api: Api):

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from hosting_emulator.replay import (
     Beginning,
     NotShown,
-    Record,
+    Recording,
     Shows,
     Shrunk,
     curl_lines,
@@ -24,7 +24,6 @@ from hosting_emulator.replay import (
     replay,
     shrink,
 )
-from hosting_emulator.replay.shrinking import _reduce
 from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator_cli.main import cli
 from tests.conftest import Api
@@ -49,7 +48,7 @@ def long_walk(api: Api) -> None:
     api.initialize(1, key="deploy")
 
 
-def recorded(api: Api) -> Record:
+def recorded(api: Api) -> Recording:
     return read_record(api.emulator.control.har(api.emulator.name, state=True))
 
 
@@ -159,16 +158,6 @@ def test_what_is_not_shown_is_said_with_what_is_nearest(api: Api, shows: str, wo
 def test_words_that_mean_no_answer_are_refused(text: str, words: str):
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
         Shows.read(text)
-
-
-@pytest.mark.parametrize("needed", [{0}, {59}, {3, 4}, {0, 30, 59}, set(range(0, 60, 7)), set()])
-def test_the_least_is_found_whatever_it_is(needed: set[int]):
-    def holds(kept: Any) -> bool:
-        return needed <= set(kept)
-
-    left, shortest = _reduce(tuple(range(60)), holds, lambda: True)
-
-    assert (set(left), shortest) == (needed, True)
 
 
 # --- On the command line --------------------------------------------------------------------------

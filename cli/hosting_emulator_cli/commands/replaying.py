@@ -16,7 +16,7 @@ from hosting_emulator_cli.output import put, put_json, say
 from hosting_emulator_cli.showing import show_whole
 
 if TYPE_CHECKING:
-    from hosting_emulator.replay import Beginning, Record
+    from hosting_emulator.replay import Beginning, Recording
     from hosting_emulator.sdk import ControlClient
 
 _as_option = click.option(
@@ -95,7 +95,7 @@ def replay(
     if named and (fresh or any(beginning.values())):
         raise click.UsageError("--world is there already: leave out --fresh and how it begins")
     from hosting_emulator.replay import (
-        Options,
+        ReplayOptions,
         like_recorded,
         report_document,
     )
@@ -103,7 +103,7 @@ def replay(
     from hosting_emulator_cli.replays import report_text
 
     record = _read(what)
-    options = Options(as_=principal, move_time=not no_time)
+    options = ReplayOptions(as_=principal, move_time=not no_time)
     if named:
         report = send(client, record, client.world(world), options)
     else:
@@ -168,7 +168,7 @@ def shrink(
     FILE is a recording, as for `requests replay`; without it the log of --world is taken. Each try
     is in a throw-away world of its own, which begins as the recorded one did.
     """
-    from hosting_emulator.replay import NotShown, Options, Shows, curl_lines, read_record
+    from hosting_emulator.replay import NotShown, ReplayOptions, Shows, curl_lines, read_record
     from hosting_emulator.replay import shrink as reduce
     from hosting_emulator_cli.files import put_document
     from hosting_emulator_cli.looks.progress import working
@@ -186,7 +186,7 @@ def shrink(
                 record,
                 wanted,
                 beginning=_beginning(**beginning),
-                options=Options(as_=principal, move_time=not no_time),
+                options=ReplayOptions(as_=principal, move_time=not no_time),
                 max_runs=max_runs,
             )
     except NotShown as error:
@@ -222,7 +222,7 @@ def _replay_one(client: ControlClient, world: str, n: int, same_key: bool, as_js
         show_whole(found, project_aliases(client, world))
 
 
-def _read(file: str) -> Record:
+def _read(file: str) -> Recording:
     """Read a recording. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
     from hosting_emulator_cli.files import read_json
@@ -233,7 +233,7 @@ def _read(file: str) -> Record:
         raise Failure(f"{'stdin' if file == '-' else file}: {error}") from error
 
 
-def _record_of(client: ControlClient, world: str) -> Record:
+def _record_of(client: ControlClient, world: str) -> Recording:
     from hosting_emulator.replay import RecordRefused, read_record
 
     try:

@@ -1,32 +1,42 @@
-"""Replaying: a recorded request log or HTTP Archive is sent to a world again, and made shorter.
+"""Replay: a recorded request log or HTTP Archive is sent to a world again, and made shorter.
 
-Stands beside the house, on the control API's client and the handle: it sends over HTTP as any
-client does, imports nothing else of the emulator and nothing beyond the standard library.
+Stands beside the house, on the SDK: it sends over HTTP as any client does, and knows of the emulator
+no more than the table of calls.
 """
 
-from hosting_emulator.replay.comparing import Difference
+from hosting_emulator.replay.comparison import AnswerDifference
 from hosting_emulator.replay.curl import curl_lines
-from hosting_emulator.replay.reading import read_record
-from hosting_emulator.replay.record import Answered, Record, Recorded, RecordRefused
-from hosting_emulator.replay.replay import Options, Replayed, Report, replay, report_document
-from hosting_emulator.replay.showing import Shows, code_of
-from hosting_emulator.replay.shrinking import NotShown, Shrunk, shrink
-from hosting_emulator.replay.worlds import Beginning, like_recorded
+from hosting_emulator.replay.recording import (
+    RecordedAnswer,
+    RecordedCall,
+    Recording,
+    RecordRefused,
+    read_record,
+)
+from hosting_emulator.replay.run import (
+    Beginning,
+    Replayed,
+    ReplayOptions,
+    ReplayReport,
+    like_recorded,
+    replay,
+    report_document,
+)
+from hosting_emulator.replay.shrink import NotShown, Shows, Shrunk, shrink
 
 __all__ = [
-    "Answered",
+    "AnswerDifference",
     "Beginning",
-    "Difference",
     "NotShown",
-    "Options",
-    "Record",
     "RecordRefused",
-    "Recorded",
+    "RecordedAnswer",
+    "RecordedCall",
+    "Recording",
+    "ReplayOptions",
+    "ReplayReport",
     "Replayed",
-    "Report",
     "Shows",
     "Shrunk",
-    "code_of",
     "curl_lines",
     "like_recorded",
     "read_record",

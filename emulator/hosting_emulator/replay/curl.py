@@ -6,8 +6,8 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from hosting_emulator.replay.credentials import key_made
-from hosting_emulator.replay.record import Record, Recorded, Who
+from hosting_emulator.replay.recording import RecordedCall, Recording, Who
+from hosting_emulator.replay.run import key_made
 
 #: Of the headers, what a person would write.
 _WORTH = frozenset({"idempotency-key", "content-type", "x-request-id"})
@@ -16,7 +16,7 @@ _NOT_PLAIN = re.compile(r'([\\"$`])')
 _VALUE = r"""sed -n 's/.*"value" *: *"\([^"]*\)".*/\1/p'"""
 
 
-def curl_lines(record: Record) -> Iterator[str]:
+def curl_lines(record: Recording) -> Iterator[str]:
     """Yield lines for a shell where `eval "$(hosting-emulator env)"` was run.
 
     Ids in them are those of the record; `requests replay` puts others in their place. An API key
@@ -36,7 +36,7 @@ def curl_lines(record: Record) -> Iterator[str]:
 class _Keys:
     """The API keys that requests of a record are sent with, and the variables they stand in."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recording) -> None:
         self._names: dict[str, str] = {}
         used = {one.who.api_key for one in record.requests if one.who is not None}
         for one in record.requests:
@@ -46,21 +46,21 @@ class _Keys:
                     self._names.setdefault(key, "API_KEY" if place == 1 else f"API_KEY_{place}")
         self._filled: set[str] = set()
         self._organizations = {
-            id_: alias for alias, id_ in record.origin.ids.get("organizations", {}).items()
+            id_: alias for alias, id_ in record.world.ids.get("organizations", {}).items()
         }
 
     def name(self, key: str) -> str:
         """Return the variable that a key stands in."""
         return self._names[key]
 
-    def before(self, recorded: Recorded) -> Iterator[str]:
+    def before(self, recorded: RecordedCall) -> Iterator[str]:
         """Yield a line that makes a key like the one a request needs, where no line has made it."""
         who = recorded.who
         if who is not None and who.api_key is not None and who.api_key not in self._filled:
             self._filled.add(who.api_key)
             yield f"{self._names[who.api_key]}=$({self._made_like(who)})"
 
-    def kept(self, recorded: Recorded, line: str) -> str:
+    def kept(self, recorded: RecordedCall, line: str) -> str:
         """Return a line, so that it keeps the key it makes if a later one needs that."""
         made = key_made(recorded.answer)
         if made is None or made not in self._names or made in self._filled:
@@ -78,7 +78,7 @@ class _Keys:
         return shlex.join(words)
 
 
-def _curl(recorded: Recorded, keys: _Keys) -> str:
+def _curl(recorded: RecordedCall, keys: _Keys) -> str:
     words = ["curl -s"]
     if recorded.method != "GET":
         words.append(f"-X {shlex.quote(recorded.method)}")
@@ -93,7 +93,7 @@ def _curl(recorded: Recorded, keys: _Keys) -> str:
     return " ".join(words)
 
 
-def _token(recorded: Recorded, keys: _Keys) -> Iterator[str]:
+def _token(recorded: RecordedCall, keys: _Keys) -> Iterator[str]:
     who = recorded.who
     if who is None:
         if recorded.credential is not False:

@@ -1,4 +1,4 @@
-"""What a server makes anew each time, told from what must be the same: the names of a record.
+"""What a server makes anew each time, told from what must be the same: names, and moments.
 
 Ids, cursors, digests and the like are other ones in another world. Walking a recorded answer and a
 new one side by side pairs them; from then on one stands for the other, in what is compared and in
@@ -9,33 +9,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ULID = "[0-9A-HJKMNP-TV-Z]{26}"
-_STAMP = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"
 #: Each kind of thing that is made anew, and how it looks wherever it stands.
-_KINDS = (
-    ("time", _STAMP),
-    ("request id", rf"(?<![0-9A-Za-z])[a-z]+_{_ULID}(?![0-9A-Za-z])"),
-    ("id", rf"(?<![0-9A-Za-z_]){_ULID}(?![0-9A-Za-z])"),
-    ("secret", r"<redacted>|(?<![\w-])(?:[a-z]{2,8}_)?[A-Za-z0-9_-]{43}(?![\w-])"),
-    ("shortened key", r"[a-z]{2,8}_…[\w-]{4}(?![\w-])"),
-    ("digest", r"(?<![0-9A-Za-z])(?:sha256:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9A-Za-z])"),
-    ("uuid", r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])"),
-    ("dev host", r"(?<![\w-])dev-[a-z]+-[a-z]+-[a-z]+(?![\w-])"),
-    ("place", r"(?<=://)(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/worlds/[a-z0-9-]+(?=/))?"),
-    ("port", r"(?<=\.localhost):\d+"),
-)
-_TOKENS = re.compile("|".join(f"({pattern})" for _, pattern in _KINDS))
+_KINDS = {
+    "time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)",
+    "request_id": rf"(?<![0-9A-Za-z])[a-z]+_{_ULID}(?![0-9A-Za-z])",
+    "id": rf"(?<![0-9A-Za-z_]){_ULID}(?![0-9A-Za-z])",
+    "secret": r"<redacted>|(?<![\w-])(?:[a-z]{2,8}_)?[A-Za-z0-9_-]{43}(?![\w-])",
+    "shortened_key": r"[a-z]{2,8}_…[\w-]{4}(?![\w-])",
+    "digest": r"(?<![0-9A-Za-z])(?:sha256:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9A-Za-z])",
+    "uuid": r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])",
+    "dev_host": r"(?<![\w-])dev-[a-z]+-[a-z]+-[a-z]+(?![\w-])",
+    "place": r"(?<=://)(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/worlds/[a-z0-9-]+(?=/))?",
+    "port": r"(?<=\.localhost):\d+",
+}
+_NAMES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()))
 #: What an emulator of ours may be called at, or where it listens, says nothing about the service.
-_FREE = frozenset({"place", "port"})
-#: What stands in a record for a secret that was cut out of it.
+FREE = frozenset({"place", "port"})
+#: What stands in a recording for a secret that was cut out of it.
 CUT = "<redacted>"
 
 
-class Token(NamedTuple):
-    """A name found in a text: its kind, None for the plain text between two."""
+class NameToken(NamedTuple):
+    """A name in a text: its kind, None for the plain text between two."""
 
     kind: str | None
     text: str
@@ -60,10 +61,7 @@ class Names:
         """Put new names in place of the recorded ones in a text."""
         if text in self._known:
             return self._known[text]
-        return "".join(
-            self._known.get(token.text, token.text) if token.kind else token.text
-            for token in tokens(text)
-        )
+        return _NAMES.sub(lambda found: self.new_for(found.group()), text)
 
     def in_target(self, target: str) -> str:
         """Put new names in place of the recorded ones in a path and its query."""
@@ -77,28 +75,16 @@ class Names:
         return f"{name}{mark}{value if named == plain else quote(named, safe='')}"
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str) -> Iterator[NameToken]:
     """Cut a text into names and what stands between them."""
     done = 0
-    for found in _TOKENS.finditer(text):
+    for found in _NAMES.finditer(text):
         if found.start() > done:
-            yield Token(None, text[done : found.start()])
-        yield Token(_KINDS[(found.lastindex or 1) - 1][0], found.group())
+            yield NameToken(None, text[done : found.start()])
+        yield NameToken(found.lastgroup, found.group())
         done = found.end()
     if done < len(text):
-        yield Token(None, text[done:])
-
-
-def alike(recorded: Token, new: Token) -> bool:
-    """Whether two pieces of text may stand for each other; plain text must be the same."""
-    if recorded.kind != new.kind:
-        return False
-    return recorded.kind is not None or recorded.text == new.text
-
-
-def free(kind: str | None) -> bool:
-    """Whether names of a kind say nothing about the service."""
-    return kind in _FREE
+        yield NameToken(None, text[done:])
 
 
 def without_secrets(value: Any) -> Any:
@@ -110,3 +96,10 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_secrets(item) for name, item in value.items()}
     return value
+
+
+def moment_ms(text: str) -> int:
+    """Read an ISO 8601 timestamp as milliseconds since 1970. Raises ValueError."""
+    moment = datetime.fromisoformat(text)
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.replay.comparing import Comparison, Moments
+from hosting_emulator.replay.comparison import Comparison, Moments
 from hosting_emulator.replay.names import Names
-from hosting_emulator.replay.record import Answered
+from hosting_emulator.replay.recording import RecordedAnswer
 
 A, B, C = ("01" + letter * 24 for letter in "ABC")
 #: Then it was ten past midnight, an hour into the record; now it is one day later.
@@ -21,7 +21,7 @@ START = 1_767_225_600_000
 def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: int = 0) -> Any:
     moments = Moments(START + HOUR, START + DAY + HOUR, START, START + DAY, tolerance_ms)
     comparison = Comparison(names or Names(), moments, ("", "world-9"))
-    answers = [Answered(200, (), json.dumps(body)) for body in (recorded, new)]
+    answers = [RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new)]
     return [tuple(found) for found in comparison.differences(*answers)]
 
 
@@ -118,7 +118,7 @@ def test_headers_that_say_something_are_compared(recorded: Any, new: Any, expect
     moments = Moments(0, 0, 0, 0, 0)
     comparison = Comparison(Names(), moments, ("", ""))
 
-    found = comparison.differences(Answered(200, recorded, ""), Answered(200, new, ""))
+    found = comparison.differences(RecordedAnswer(200, recorded, ""), RecordedAnswer(200, new, ""))
 
     assert found == ([] if expected is None else [expected])
 
@@ -128,6 +128,6 @@ def test_what_is_no_json_is_compared_as_text():
     page = "<h1>502</h1> {}"
 
     assert not comparison.differences(
-        Answered(502, (), page.format(A)), Answered(502, (), page.format(B))
+        RecordedAnswer(502, (), page.format(A)), RecordedAnswer(502, (), page.format(B))
     )
-    assert comparison.differences(Answered(502, (), page), Answered(502, (), "{}"))
+    assert comparison.differences(RecordedAnswer(502, (), page), RecordedAnswer(502, (), "{}"))

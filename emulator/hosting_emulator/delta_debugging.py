@@ -1,0 +1,63 @@
+"""Delta debugging: from many things that show something together to the few that matter.
+
+The `ddmin` of Zeller and Hildebrandt (2002): parts are tried, then all but a part, then smaller
+parts. What the things are and what is shown, it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+_Places = tuple[int, ...]
+
+
+class Smallest(NamedTuple, Generic[T]):
+    """The fewest things that were found to hold, in how many tries.
+
+    If it `finished`, they do not hold without any single one of them.
+    """
+
+    items: tuple[T, ...]
+    tries: int
+    finished: bool
+
+
+class _OutOfTries(Exception):
+    pass
+
+
+def smallest(
+    items: Sequence[T], holds: Callable[[tuple[T, ...]], bool], max_tries: int
+) -> Smallest[T]:
+    """Return the fewest of `items` for which `holds` is true, as it is for all of them.
+
+    It is never asked for none of them, nor twice for the same, nor more often than `max_tries`.
+    """
+    known: dict[_Places, bool] = {}
+
+    def ask(places: _Places) -> bool:
+        if places not in known:
+            if len(known) == max_tries:
+                raise _OutOfTries
+            known[places] = holds(tuple(items[place] for place in places))
+        return known[places]
+
+    left, parts, finished = tuple(range(len(items))), 2, True
+    try:
+        while len(left) > 1:
+            size = -(-len(left) // parts)
+            pieces = [left[start : start + size] for start in range(0, len(left), size)]
+            rests = [tuple(p for p in left if p not in piece) for piece in pieces]
+            if piece := next((piece for piece in pieces if ask(piece)), None):
+                left, parts = piece, 2
+            elif rest := next((rest for rest in rests if ask(rest)), None):
+                left, parts = rest, max(parts - 1, 2)
+            elif size == 1:
+                break
+            else:
+                parts = min(parts * 2, len(left))
+    except _OutOfTries:
+        finished = False
+    return Smallest(tuple(items[place] for place in left), len(known), finished)

@@ -1,0 +1,404 @@
+"""Recordings: requests that were sent once, each with what was answered, read to be sent again.
+
+An HTTP Archive of ours, a browser's or a proxy's, or whole exchanges of our own request log. It must
+not send anything, nor know any world.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.replay.names import CUT, moment_ms
+
+Headers = tuple[tuple[str, str], ...]
+
+_OURS = "hosting-emulator"
+_REDEEM = "redeem_ticket"
+_NOT_KEPT = "of its body only a part was kept"
+_CALLS = CallTable()
+#: A poll is known at any place that a service may give it.
+_POLL = re.compile(r"/v1/(?:[^/]+/[^/]+/)?operations/[^/]+")
+#: Where the API begins in an address, whatever stands before it.
+_API = re.compile(r"/v1(?=/(?:projects|organizations|operations)/)")
+_WORLD = re.compile(r"/worlds/[a-z0-9-]+(?=/)")
+#: Headers that tell of the page a browser was at, not of the request.
+_OF_A_PAGE = re.compile("origin|referer|sec-.*|:.*", re.IGNORECASE)
+#: Headers that a replay fills itself, or does not send.
+_REPLACED = ("authorization", "cookie", "x-control-token")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class RecordRefused(ValueError):
+    """A recording that cannot be read; the message says what is wrong, where, and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who asked, as our own recordings tell it. `alias` is None for a person without one."""
+
+    person: str
+    alias: str | None
+    organization: str | None = None
+    interactive: bool = True
+    api_key: str | None = None
+    permissions: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """An answer that arrived. `text` is None where it was no text or was not kept whole."""
+
+    status: int
+    headers: Headers
+    text: str | None
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of a name, in lower case; None: there is none."""
+        return next((value for known, value in self.headers if known.lower() == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A request of a recording, and its answer.
+
+    `n` is its number, `call` the name of its call, None where it is none; `at_ms` when it was
+    answered, in milliseconds since 1970; `target` its path and query from `/v1` on. `answer` is None
+    when none arrived. `unsendable` says why it cannot be sent again. `credential`: whether it had an
+    Authorization header; None: the recording does not tell.
+    """
+
+    n: int
+    at_ms: int
+    method: str
+    target: str
+    headers: Headers
+    body: bytes | None
+    who: Who | None
+    credential: bool | None
+    answer: RecordedAnswer | None
+    unsendable: str | None = None
+    call: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Its path without the query."""
+        return self.target.partition("?")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedWorld:
+    """The world a recording is of, its ids by alias for each of its tables.
+
+    `at` is its time before the first request, `began_at` when it was as its seed makes it, if that is
+    known; RFC 3339 timestamps.
+    """
+
+    name: str = ""
+    seed: str | None = None
+    at: str | None = None
+    began_at: str | None = None
+    assumptions: Mapping[str, object] = field(default_factory=dict)
+    ids: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Requests in the order they were sent.
+
+    `own`: it is of an emulator, which tells who asked. `state` is the world as the first request
+    found it. `left_out` says which requests of the file are not among them, and why.
+    """
+
+    requests: tuple[RecordedCall, ...]
+    own: bool
+    world: RecordedWorld = RecordedWorld()
+    state: Mapping[str, object] | None = None
+    left_out: tuple[str, ...] = ()
+
+
+def read_record(document: Any) -> Recording:
+    """Read a parsed JSON document: a HAR, or whole exchanges of our request log.
+
+    Raises RecordRefused.
+    """
+    if isinstance(document, Mapping) and "log" in document:
+        return _read_har(document["log"])
+    if isinstance(document, Mapping) and "items" in document:
+        document = document["items"]
+    if isinstance(document, Mapping) and "answer" in document:
+        document = [document]
+    if isinstance(document, Sequence) and not isinstance(document, str):
+        return _read_exchanges(document)
+    raise RecordRefused(
+        "this is no record of requests: give an HTTP Archive, such as "
+        "`hosting-emulator requests har` or a browser's network panel writes"
+    )
+
+
+def call_of(method: str, target: str) -> str | None:
+    """Return the call that a request is, of its path from `/v1` on; None: it is none."""
+    path = target.partition("?")[0]
+    match = _CALLS.recognize(method, path)
+    if match is not None and match.subject_id:
+        return match.spec.call_id
+    return "get_operation" if method == "GET" and _POLL.fullmatch(path) else None
+
+
+# --- Exchanges of our own log ----------------------------------------------------------------
+
+
+def _read_exchanges(items: Sequence[Any]) -> Recording:
+    found = []
+    for place, item in enumerate(items):
+        with _at(f"[{place}]"):
+            if "request" not in item or "answer" not in item:
+                raise RecordRefused(
+                    f"request {item['n']} is there without headers and bodies: write the record "
+                    "with `hosting-emulator requests har`, or with `requests list --json --whole`"
+                )
+            if item.get("call") != _REDEEM:
+                found.append(_exchange(item))
+    if not found:
+        raise RecordRefused("there is no request in it")
+    return Recording(tuple(sorted(found, key=lambda one: one.n)), own=True)
+
+
+def _exchange(item: Mapping[str, Any]) -> RecordedCall:
+    request, answer = item["request"], item["answer"]
+    target = _text(item["path"]) + (f"?{item['query']}" if item["query"] else "")
+    method = item["method"]
+    headers = _pairs(request["headers"])
+    body = _text(request["body"] or "").encode()
+    lost = item["lost"] is not None or not item["status"]
+    return RecordedCall(
+        n=_number(item["n"]),
+        at_ms=moment_ms(item["at"]),
+        method=_text(method),
+        target=target,
+        headers=headers,
+        body=body if request["body_bytes"] else None,
+        who=Who(_text(item["principal"]), _maybe(item["who"])) if item["principal"] else None,
+        credential=_has_credential(headers),
+        answer=None
+        if lost
+        else RecordedAnswer(
+            _number(item["status"]),
+            _pairs(answer["headers"]),
+            None if _is_cut(answer) else _maybe(answer["body"]),
+        ),
+        unsendable=_NOT_KEPT if _is_cut(request) else _why_not(method, target, headers, body),
+        call=_maybe(item.get("call")),
+    )
+
+
+def _is_cut(message: Mapping[str, Any]) -> bool:
+    return message["body"] is None or bool(message["body_cut"])
+
+
+def _pairs(headers: Sequence[Sequence[str]]) -> Headers:
+    return tuple((_text(name), _text(value)) for name, value in headers)
+
+
+# --- HTTP Archives ---------------------------------------------------------------------------
+
+
+def _read_har(log: Any) -> Recording:
+    if not isinstance(log, Mapping) or not isinstance(log.get("entries"), list):
+        raise RecordRefused("log.entries is missing: this is no HTTP Archive 1.2")
+    creator, state = log.get("creator"), log.get("_state")
+    own = isinstance(creator, Mapping) and creator.get("name") == _OURS
+    found: list[RecordedCall] = []
+    left_out: list[str] = []
+    entries = list(enumerate(log["entries"]))
+    if not own:  # a browser writes them page by page
+        entries.sort(key=lambda pair: _started(pair[1]))
+    for place, entry in entries:
+        with _at(f"log.entries[{place}]"):
+            number = _number(entry.get("_number", len(found) + len(left_out) + 1))
+            request = entry["request"]
+            target = _target(request["url"], own)
+            # A browser's preflights are its own affair.
+            preflight = not own and request["method"] == "OPTIONS"
+            if target is None or preflight or entry.get("_call") == _REDEEM:
+                url = request["url"].partition("?")[0][:100]
+                left_out.append(f"#{number} {request['method']} {url}")
+            else:
+                found.append(_har_entry(number, target, entry, own))
+    if not found:
+        where = f": {left_out[0]} is none" if left_out else ""
+        raise RecordRefused(f"there is no request to /v1 in it{where}")
+    return Recording(
+        tuple(found),
+        own,
+        _read_world(log.get("_world")),
+        state if isinstance(state, Mapping) else None,
+        tuple(left_out),
+    )
+
+
+def _started(entry: Any) -> str:
+    return str(entry.get("startedDateTime", "")) if isinstance(entry, Mapping) else ""
+
+
+def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) -> RecordedCall:
+    request, response = entry["request"], entry["response"]
+    method, headers = request["method"], _har_headers(request)
+    if not own:
+        headers = tuple(pair for pair in headers if not _OF_A_PAGE.fullmatch(pair[0]))
+    body, why_not = _har_body(request)
+    credential = _has_credential(headers)
+    arrived = _number(response["status"]) > 0 and not entry.get("_lost")
+    return RecordedCall(
+        n=number,
+        at_ms=moment_ms(entry["startedDateTime"]),
+        method=_text(method),
+        target=target,
+        headers=headers,
+        body=body,
+        who=_read_who(entry.get("_principal"), entry.get("_who")),
+        # A browser leaves credentials out of what it saves, unless it is told not to.
+        credential=credential if own or credential else None,
+        answer=_har_answer(response) if arrived else None,
+        unsendable=why_not or _why_not(method, target, headers, body),
+        # Our own recording tells, also that it was no call at all.
+        call=_maybe(entry.get("_call")) if own else call_of(method, target),
+    )
+
+
+def _har_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
+    """Return the body that was sent, and why it cannot be sent again."""
+    posted = request.get("postData")
+    if not posted:
+        return None, None
+    text = _text(posted.get("text") or "")
+    content = base64.b64decode(text) if posted.get("encoding") == "base64" else text.encode()
+    if request.get("bodySize", -1) > 0 and not content:
+        return None, "its body is no text, and was not kept"
+    return content, _NOT_KEPT if _is_part(posted) else None
+
+
+def _har_answer(response: Mapping[str, Any]) -> RecordedAnswer:
+    content = response.get("content") or {}
+    text = _maybe(content.get("text"))
+    if text is not None and content.get("encoding") == "base64":
+        try:
+            text = base64.b64decode(text, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            text = None
+    if _is_part(content) or (not text and content.get("size", 0) > 0):
+        text = None
+    return RecordedAnswer(response["status"], _har_headers(response), text)
+
+
+def _is_part(content: Mapping[str, Any]) -> bool:
+    """Whether our own recording says that only the beginning of a body was kept."""
+    return str(content.get("comment", "")).startswith("A part of it")
+
+
+def _har_headers(message: Mapping[str, Any]) -> Headers:
+    return tuple((_text(one["name"]), _text(one["value"])) for one in message["headers"])
+
+
+def _target(url: str, own: bool) -> str | None:
+    """Return path and query of an address from `/v1` on; None: it is to something else."""
+    parts = urlsplit(url)
+    query = f"?{parts.query}" if parts.query else ""
+    if own:
+        return _WORLD.sub("", parts.path, count=1) + query
+    found = _API.search(parts.path)
+    return None if found is None else parts.path[found.start() :] + query
+
+
+def _read_who(principal: Any, alias: str | None) -> Who | None:
+    if not isinstance(principal, Mapping):
+        return None
+    permissions = principal.get("permissions")
+    return Who(
+        _text(principal["person"]),
+        _maybe(alias),
+        _maybe(principal.get("organization")),
+        bool(principal.get("interactive")),
+        _maybe(principal.get("api_key")),
+        None if permissions is None else tuple(map(_text, permissions)),
+    )
+
+
+def _read_world(world: Any) -> RecordedWorld:
+    if not isinstance(world, Mapping):
+        return RecordedWorld()
+    with _at("log._world"):
+        for moment in (world.get("at"), world.get("began_at")):
+            if moment is not None:
+                moment_ms(moment)
+        return RecordedWorld(
+            name=_text(world.get("name") or ""),
+            seed=_maybe(world.get("seed")),
+            at=world.get("at"),
+            began_at=world.get("began_at"),
+            assumptions=dict(world.get("assumptions") or {}),
+            ids={
+                table: {alias: _text(id_) for alias, id_ in world[table].items()}
+                for table in ("organizations", "people", "projects")
+            },
+        )
+
+
+# --- What both have --------------------------------------------------------------------------
+
+
+def _has_credential(headers: Headers) -> bool:
+    return any(name.lower() == "authorization" for name, _ in headers)
+
+
+def _why_not(method: str, target: str, headers: Headers, body: bytes | None) -> str | None:
+    """Say why a request cannot be sent as it was: a secret was cut out of it, or it is no request."""
+    if CUT in target:
+        return "a secret was cut out of its address"
+    if not _TOKEN.fullmatch(method):
+        return "its method is none that can be sent"
+    if not target.isascii() or not target.isprintable() or " " in target:
+        return "its address is none that can be sent"
+    for name, value in headers:
+        if CUT in value and name.lower() not in _REPLACED:
+            return f"what looks like a secret was cut out of its header {name}"
+        if not _TOKEN.fullmatch(name.removeprefix(":")) or _CONTROL.search(value):
+            return "one of its headers is none that can be sent"
+    return "a secret was cut out of its body" if body and CUT.encode() in body else None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} stands where a text must be")
+    return value
+
+
+def _maybe(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.60} stands where a whole number must be")
+    return value
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Turn whatever is missing or of the wrong kind in one entry into one clear line."""
+    try:
+        yield
+    except RecordRefused:
+        raise
+    except KeyError as error:
+        raise RecordRefused(f"{place}: {error.args[0]} is missing") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise RecordRefused(f"{place} cannot be read: {error}") from error

@@ -1,0 +1,452 @@
+"""Replay: a recording is sent to a world, request by request, and the answers held against it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from hosting_emulator.replay.comparison import AnswerDifference, Comparison, Moments
+from hosting_emulator.replay.names import CUT, Names, moment_ms
+from hosting_emulator.replay.recording import (
+    Headers,
+    RecordedAnswer,
+    RecordedCall,
+    Recording,
+    Who,
+)
+from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
+
+#: How exactly moments are compared where time runs by itself, or ran so elsewhere; in milliseconds.
+_ABOUT_MS = 5000
+#: Longer than any recording: what expired in it does so by the answer that was recorded.
+_TEN_YEARS_S = 10 * 365 * 86_400
+_UNKNOWN = "not-a-token"
+#: What may be a cursor: opaque, and no page size.
+_OPAQUE = re.compile("(?!\\d+$)[A-Za-z0-9_-]{6,}")
+#: What belongs to a connection, to another place or to somebody's session, not to the request.
+_NOT_SENT = frozenset(
+    {
+        *("host", "connection", "keep-alive", "proxy-connection", "proxy-authorization"),
+        *("transfer-encoding", "content-length", "te", "trailer", "upgrade", "expect"),
+        *("accept-encoding", "cookie", "x-control-token"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of one recorded request. `answer` is None when none arrived, or none was asked for.
+
+    `skipped` says why it was not sent.
+    """
+
+    recorded: RecordedCall
+    answer: RecordedAnswer | None
+    differences: tuple[AnswerDifference, ...] = ()
+    skipped: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON shows it."""
+        return {
+            "n": self.recorded.n,
+            "method": self.recorded.method,
+            "path": self.recorded.target,
+            "recorded_status": self.recorded.answer.status if self.recorded.answer else None,
+            "status": self.answer.status if self.answer else None,
+            "same": self.skipped is None and not self.differences,
+            "skipped": self.skipped,
+            "differences": [difference._asdict() for difference in self.differences],
+        }
+
+
+@dataclass(slots=True)
+class ReplayReport:
+    """What became of a recording. `notes` are what could not be as it was, in sentences."""
+
+    world: str
+    requests: list[Replayed] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def differing(self) -> list[Replayed]:
+        """The requests whose answers differ."""
+        return [one for one in self.requests if one.differences]
+
+    @property
+    def skipped(self) -> list[Replayed]:
+        """The requests that were not sent."""
+        return [one for one in self.requests if one.skipped is not None]
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """How to replay. `as_` sends all as one person; `move_time`: the world's clock follows.
+
+    `timeout_s` is how long to wait for an answer, in real seconds.
+    """
+
+    as_: str | None = None
+    move_time: bool = True
+    timeout_s: float = 5.0
+
+
+def replay(
+    control: ControlClient,
+    record: Recording,
+    world: WorldSummary,
+    options: ReplayOptions | None = None,
+) -> ReplayReport:
+    """Send all of a recording's requests to a world, in their order. Raises ControlError."""
+    run = ReplayRun(control, record, world, options or ReplayOptions())
+    requests = list(run.send(record.requests))
+    return ReplayReport(world.name, requests, run.notes)
+
+
+def report_document(report: ReplayReport, record: Recording) -> dict[str, Any]:
+    """Return a report as JSON shows it."""
+    return {
+        "world": report.world,
+        "sent": len(report.requests) - len(report.skipped),
+        "differ": len(report.differing),
+        "skipped": len(report.skipped),
+        "left_out": list(record.left_out),
+        "said": report.notes,
+        "requests": [one.document() for one in report.requests],
+    }
+
+
+class ReplayRun:
+    """One replay on its way: the names it has learnt, the time it has come to."""
+
+    def __init__(
+        self,
+        control: ControlClient,
+        record: Recording,
+        world: WorldSummary,
+        options: ReplayOptions,
+    ) -> None:
+        self._control = control
+        self._world = world
+        self._names = Names()
+        #: What could not be as it was, in sentences.
+        self.notes: list[str] = []
+        self._credentials = _Credentials(control, world.name, record, self._names, options.as_)
+        self._credentials.notes = self.notes
+        #: The next cursors of pages of which the recording has only a part, by the page's path.
+        self._cut_pages: dict[str, str] = {}
+        self._timeout_s = options.timeout_s
+        self._start_ms = self._now_ms = moment_ms(world.clock.now)
+        self._recorded_start_ms = _start_ms(record, self._start_ms)
+        self._moves = options.move_time and world.clock.mode in ("frozen", "skip")
+        self._still = world.clock.mode == "frozen"
+        exact = self._still and self._moves and record.own
+        self._tolerance_ms = 0 if exact else _ABOUT_MS
+        self._worlds = (record.world.name, world.name)
+        if options.move_time and not self._moves:
+            self.notes.append(
+                f"the clock of {world.name} runs by itself: it is not moved as in the record"
+            )
+        self._learn_ids(record)
+
+    def send(self, requests: Iterable[RecordedCall]) -> Iterator[Replayed]:
+        """Send requests one after the other, and tell what became of each."""
+        parts = urlsplit(self._world.base_url)
+        secure = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_s)
+        prefix = parts.path.rstrip("/")
+        try:
+            for recorded in requests:
+                if recorded.unsendable is not None:
+                    yield Replayed(recorded, None, skipped=recorded.unsendable)
+                else:
+                    yield self._send(connection, prefix, recorded)
+        finally:
+            connection.close()
+
+    def _send(
+        self, connection: http.client.HTTPConnection, prefix: str, recorded: RecordedCall
+    ) -> Replayed:
+        self._reach(recorded.at_ms)
+        self._pair_cut_cursor(recorded)
+        answer = _exchange(
+            connection,
+            recorded.method,
+            prefix + self._names.in_target(recorded.target),
+            self._credentials.headers(recorded),
+            self._body(recorded.body),
+        )
+        moments = Moments(
+            recorded.at_ms,
+            self._now_ms,
+            self._recorded_start_ms,
+            self._start_ms,
+            self._tolerance_ms,
+        )
+        comparison = Comparison(self._names, moments, self._worlds)
+        differences = comparison.differences(recorded.answer, answer)
+        self._credentials.learn_key(recorded.answer, answer)
+        if recorded.answer is not None and recorded.answer.text is None:
+            cursor = _document(answer).get("next_cursor")
+            if isinstance(cursor, str):
+                self._cut_pages[recorded.path] = cursor
+        return Replayed(recorded, answer, tuple(differences))
+
+    def _reach(self, recorded_ms: int) -> None:
+        """Let the time pass that passed in the recording."""
+        if not self._still:
+            self._now_ms = moment_ms(self._control.clock(self._world.name).now)
+        ahead_ms = self._start_ms + recorded_ms - self._recorded_start_ms - self._now_ms
+        if self._moves and ahead_ms > 0:
+            self._control.advance(self._world.name, by=f"{ahead_ms}ms")
+            self._now_ms += ahead_ms
+
+    def _body(self, body: bytes | None) -> bytes | None:
+        try:
+            return None if body is None else self._names.in_text(body.decode()).encode()
+        except UnicodeDecodeError:
+            return body
+
+    def _pair_cut_cursor(self, recorded: RecordedCall) -> None:
+        """Pair a recorded cursor that nobody has seen with the one of the page before."""
+        if recorded.path not in self._cut_pages:
+            return
+        for part in recorded.target.partition("?")[2].split("&"):
+            value = unquote(part.partition("=")[2])
+            if _OPAQUE.fullmatch(value) and self._names.new_for(value) == value:
+                self._names.learn(value, self._cut_pages.pop(recorded.path))
+                return
+
+    def _learn_ids(self, record: Recording) -> None:
+        here = {
+            table: {one["alias"]: one["id"] for one in self._world[table]}
+            for table in ("organizations", "people", "projects")
+        }
+        for table, known in record.world.ids.items():
+            for alias, recorded in known.items():
+                if alias in here[table]:
+                    self._names.learn(recorded, here[table][alias])
+        if not record.own:
+            self._guess_ids(record, here)
+
+    def _guess_ids(self, record: Recording, here: Mapping[str, Mapping[str, str]]) -> None:
+        """Take the project and organization of a stranger's recording for the ones of this world."""
+        projects = self._world.projects
+        if not projects:
+            return
+        showcase = next((p for p in projects if p["alias"] == "shop"), projects[0])
+        stands_for = {
+            "projects": (showcase["id"], showcase["alias"]),
+            "organizations": (showcase["organization_id"], "its organization"),
+        }
+        for recorded in record.requests:
+            _, _, kind, found, *_ = [*recorded.path.split("/"), "", ""]
+            known = here.get(kind, {}).values()
+            if kind in stands_for and found not in known and self._names.new_for(found) == found:
+                new, alias = stands_for.pop(kind)
+                self._names.learn(found, new)
+                self.notes.append(f"{found} is taken for {alias} of {self._world.name}")
+
+
+class _Credentials:
+    """What to put into the Authorization headers of one replay, for the recording has no secrets.
+
+    `as_` is a person, by alias or id, who sends everything that was sent with a credential.
+    """
+
+    def __init__(
+        self, control: ControlClient, world: str, record: Recording, names: Names, as_: str | None
+    ) -> None:
+        self._control = control
+        self._world = world
+        self._own = record.own
+        self._names = names
+        self._as = as_
+        self._tokens: dict[tuple[str, str | None, bool], str] = {}
+        self._key_values: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def headers(self, recorded: RecordedCall) -> Headers:
+        """Return a request's headers with the new names and its sender's credential in them."""
+        credential = self._credential(recorded)
+        found = []
+        for name, value in recorded.headers:
+            if name.lower() != "authorization":
+                found.append((name, self._names.in_text(value)))
+            elif credential is not None:
+                scheme = value.partition(" ")[0] if " " in value else "Bearer"
+                found.append((name, f"{scheme} {credential}"))
+                credential = None
+        if credential is not None:
+            found.append(("Authorization", f"Bearer {credential}"))
+        return tuple(found)
+
+    def learn_key(self, recorded: RecordedAnswer | None, new: RecordedAnswer | None) -> None:
+        """Take up the value of an API key that a replayed request has made."""
+        made, before = _document(new), _document(recorded)
+        value, key = made.get("value"), before.get("key")
+        if isinstance(value, str) and isinstance(key, dict) and "id" in key:
+            self._key_values[key["id"]] = value
+            old_value = before.get("value")
+            if isinstance(old_value, str) and old_value != CUT:
+                self._names.learn(old_value, value)  # a recording of somebody who kept the secrets
+
+    def _credential(self, recorded: RecordedCall) -> str | None:
+        """Return the bearer token to send; None: none, or none but the recorded one."""
+        if recorded.credential is False:
+            return None
+        if self._as is not None:
+            return self._token(self._as)
+        if recorded.who is not None:
+            return self._of(recorded.who)
+        if self._own:  # it named nobody then, and must not now
+            return _UNKNOWN
+        sent = next((v for n, v in recorded.headers if n.lower() == "authorization"), "")
+        value = sent.partition(" ")[2]
+        known = self._names.new_for(value)
+        if value and known != value:
+            return known
+        self._note("the record does not tell who asked: it is sent as the owner, or as --as says")
+        return self._token("owner")
+
+    def _of(self, who: Who) -> str:
+        if who.api_key is not None:
+            return self._key_values.get(who.api_key) or self._new_key(who, who.api_key)
+        person = who.alias or self._names.new_for(who.person)
+        return self._token(person, self._here(who.organization), interactive=who.interactive)
+
+    def _token(
+        self, person: str, organization: str | None = None, *, interactive: bool = True
+    ) -> str:
+        wanted = (person, organization, interactive)
+        if wanted not in self._tokens:
+            self._tokens[wanted] = self._control.token(
+                person,
+                world=self._world,
+                organization=organization,
+                interactive=interactive,
+                expires_in_seconds=_TEN_YEARS_S,
+            ).access_token
+        return self._tokens[wanted]
+
+    def _new_key(self, who: Who, key: str) -> str:
+        made = self._control.create_api_key(
+            who.alias or self._names.new_for(who.person),
+            world=self._world,
+            organization=self._here(who.organization),
+            permissions=who.permissions,
+        )
+        self._note(f"the API key {key} is older than the record: a key like it was made")
+        self._key_values[key] = str(made["value"])
+        return self._key_values[key]
+
+    def _here(self, organization: str | None) -> str | None:
+        return None if organization is None else self._names.new_for(organization)
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+
+def _exchange(
+    connection: http.client.HTTPConnection,
+    method: str,
+    target: str,
+    headers: Headers,
+    body: bytes | None,
+) -> RecordedAnswer | None:
+    """Send a request as it was and read its answer; None: no whole answer came."""
+    try:
+        connection.putrequest(method, target, skip_accept_encoding=True)
+        for name, value in headers:
+            if name.lower() not in _NOT_SENT and not name.startswith(":"):
+                connection.putheader(name, value.encode("utf-8", "surrogateescape"))
+        if body is not None or method not in ("GET", "HEAD"):
+            connection.putheader("Content-Length", str(len(body or b"")))
+        connection.endheaders(body)
+        found = connection.getresponse()
+        content = found.read()
+    except (OSError, http.client.HTTPException):
+        connection.close()
+        return None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = None
+    return RecordedAnswer(found.status, tuple(found.getheaders()), text)
+
+
+def key_made(answer: RecordedAnswer | None) -> str | None:
+    """Return the id of the API key whose value an answer shows; None: it shows none."""
+    made = _document(answer)
+    key = made.get("key")
+    id_ = key.get("id") if isinstance(key, dict) and isinstance(made.get("value"), str) else None
+    return id_ if isinstance(id_, str) else None
+
+
+def _document(answer: RecordedAnswer | None) -> dict[str, Any]:
+    try:
+        document = json.loads(answer.text or "") if answer is not None else None
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _start_ms(record: Recording, now_ms: int) -> int:
+    """Which moment of the recording is the present one of the world, in milliseconds since 1970."""
+    begins = (record.world.at, record.world.began_at)
+    starts_ms = [moment_ms(at) for at in begins if at is not None]
+    if now_ms in starts_ms:
+        return now_ms
+    return starts_ms[0] if starts_ms else record.requests[0].at_ms
+
+
+# --- Worlds like the recorded ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a throw-away world begins, where it is not to be as the recording has it.
+
+    `scenario` is one of the library, or a YAML file; `assumptions` are laid over.
+    """
+
+    scenario: str | None = None
+    seed: str | None = None
+    assumptions: Mapping[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def like_recorded(
+    control: ControlClient, record: Recording, beginning: Beginning
+) -> Iterator[HostingEmulator]:
+    """Make a world as the first recorded request found it, standing still, and delete it after.
+
+    That is the state in the recording; else a default world of its seed and assumptions.
+    """
+    scenario, was = beginning.scenario, record.world
+    if record.state is not None and scenario is None and beginning.seed is None:
+        with HostingEmulator.fresh(control, state=record.state) as emulator:
+            if beginning.assumptions:
+                control.set_assumptions(beginning.assumptions, emulator.name)
+            yield emulator
+        return
+    clock: ClockRequest = {"mode": "frozen"}
+    begins_at = was.began_at or was.at
+    if begins_at is not None and scenario is None:  # a scenario says itself when it begins
+        clock["at"] = begins_at
+    assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
+    with HostingEmulator.fresh(
+        control,
+        scenario=scenario,
+        clock=clock,
+        seed=beginning.seed or was.seed,
+        assumptions=assumptions or None,
+    ) as emulator:
+        yield emulator

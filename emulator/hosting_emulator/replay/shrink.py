@@ -1,0 +1,179 @@
+"""Shrinking: the shortest part of a recording that still shows an answer, found by trying.
+
+Each try is in a world of its own, forked from one beginning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from hosting_emulator.delta_debugging import smallest
+from hosting_emulator.replay.recording import RecordedAnswer, RecordedCall, Recording
+from hosting_emulator.replay.run import (
+    Beginning,
+    Replayed,
+    ReplayOptions,
+    ReplayRun,
+    like_recorded,
+)
+from hosting_emulator.sdk import ControlClient, HostingEmulator, JsonObject, known_call
+
+Requests = tuple[RecordedCall, ...]
+#: What tells an answer: `status=409 code=idempotency_key_reused call=… method=… path=… n=…`.
+FIELDS = ("status", "code", "call", "method", "path", "n")
+
+
+class NotShown(ValueError):
+    """No request of the recording is answered so; the message says what comes nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """An answer, told by what is given; None: anything. A `status` of 0 is an answer that was lost.
+
+    `path` may have `*` for any text; `n` is a request's number in the recording.
+    """
+
+    status: int | None = None
+    code: str | None = None
+    call: str | None = None
+    method: str | None = None
+    path: str | None = None
+    n: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Shows:
+        """Read `name=value` words. Raises ValueError, saying which are known, or the nearest call."""
+        given: dict[str, Any] = {}
+        for word in text.split():
+            name, equals, value = word.partition("=")
+            if name not in FIELDS or not equals or not value:
+                raise ValueError(f"{word!r} is not one of {', '.join(f'{f}=…' for f in FIELDS)}")
+            given[name] = value
+        if not given:
+            raise ValueError("say which answer, such as status=409 code=idempotency_key_reused")
+        for name in given.keys() & {"status", "n"}:
+            if not given[name].isascii() or not given[name].isdigit() or len(given[name]) > 9:
+                raise ValueError(f"{name} is a number, not {given[name]!r}")
+            given[name] = int(given[name])
+        known_call(given.get("call"))
+        if "method" in given:
+            given["method"] = given["method"].upper()
+        return cls(**given)
+
+    def by(self, one: Replayed) -> bool:
+        """Whether a replayed request was answered so."""
+        return self.about(one.recorded) and one.skipped is None and self.answered(one.answer)
+
+    def about(self, recorded: RecordedCall) -> bool:
+        """Whether a request is one of those meant, whatever its answer."""
+        return (
+            self.n in (None, recorded.n)
+            and self.call in (None, recorded.call)
+            and self.method in (None, recorded.method)
+            and (self.path is None or fnmatchcase(recorded.path, self.path))
+        )
+
+    def answered(self, answer: RecordedAnswer | None) -> bool:
+        """Whether an answer is the one meant."""
+        status = 0 if answer is None else answer.status
+        return self.status in (None, status) and self.code in (None, _code_of(answer))
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The requests that are left: the last one's answer is the one that was to be shown.
+
+    `runs` is how many worlds were tried; `shortest`: without any single one of the requests it is
+    not shown. `har` is their recording, as it was answered in the last try.
+    """
+
+    requests: Requests
+    of: int
+    runs: int
+    shortest: bool
+    har: JsonObject
+
+
+def shrink(
+    control: ControlClient,
+    record: Recording,
+    shows: Shows,
+    *,
+    beginning: Beginning | None = None,
+    options: ReplayOptions | None = None,
+    max_runs: int = 500,
+) -> Shrunk:
+    """Find the shortest part of a recording that shows an answer, in at most `max_runs` + 2 worlds.
+
+    Raises NotShown, ControlError.
+    """
+    runs = 0
+
+    def sent(world: HostingEmulator, requests: Requests) -> Iterator[Replayed]:
+        nonlocal runs
+        runs += 1
+        summary = world.control.world(world.name)
+        run = ReplayRun(world.control, record, summary, options or ReplayOptions())
+        return run.send(requests)
+
+    def holds(kept: Requests) -> bool:
+        with base.fork() as world:
+            return shows.by(list(sent(world, (*kept, shown)))[-1])
+
+    with like_recorded(control, record, beginning or Beginning()) as base:
+        with base.fork() as world:
+            done: list[Replayed] = []
+            for one in sent(world, record.requests):
+                if shows.by(one):
+                    break
+                done.append(one)
+            else:
+                raise NotShown(_nearest(shows, done))
+        shown, before = one.recorded, tuple(other.recorded for other in done)
+        left, shortest = before, True
+        if before and holds(()):
+            left = ()
+        elif before:
+            found = smallest(before, holds, max_runs - 1)
+            left, shortest = found.items, found.finished
+        with base.fork() as world:
+            list(sent(world, (*left, shown)))
+            har = world.control.har(world.name, state=True)
+    return Shrunk((*left, shown), len(record.requests), runs, shortest, har)
+
+
+def _nearest(shows: Shows, done: Sequence[Replayed]) -> str:
+    meant = [one for one in done if shows.about(one.recorded)]
+    if not meant:
+        return "no request of the record is the one that is to show it"
+    before = next((one for one in meant if shows.answered(one.recorded.answer)), None)
+    if before is not None:
+        return (
+            f"request {before.recorded.n} was answered so when it was recorded, but now it is "
+            f"answered {_brief(before.answer)}"
+        )
+    last = meant[-1]
+    return f"no request is answered so; request {last.recorded.n} is answered {_brief(last.answer)}"
+
+
+def _brief(answer: RecordedAnswer | None) -> str:
+    if answer is None:
+        return "by nothing"
+    return f"{answer.status} {_code_of(answer) or ''}".strip()
+
+
+def _code_of(answer: RecordedAnswer | None) -> str | None:
+    """Return the code of the problem that an answer is; None for any other."""
+    if answer is None or answer.status < 400 or answer.text is None:
+        return None
+    try:
+        document = json.loads(answer.text)
+    except ValueError:
+        return None
+    code = document.get("code") if isinstance(document, dict) else None
+    return code if isinstance(code, str) else None
