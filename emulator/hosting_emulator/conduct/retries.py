@@ -63,17 +63,13 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
         return False
     if now.entry.method in _NO_CALL or before.request != now.request:
         return False
-    if before.key != now.key and (code == "idempotency_key_reused" or _bad_key(code, before)):
-        return False
+    if before.key != now.key:  # another key makes another request where the refusal was about it
+        keys = [value for name, value in before.entry.headers if name.lower() == b"idempotency-key"]
+        bad = len(keys) != 1 or not 1 <= len(before.key or "") <= _KEY_LIMIT
+        if code == "idempotency_key_reused" or (code == "invalid_request" and bad):
+            return False
     is_read = now.spec is not None and now.spec.method == "GET"
     return not now.waited(before, _A_READ_AGAIN_MS if is_read else A_RETRY_MS)
-
-
-def _bad_key(code: str, before: ExchangeView) -> bool:
-    """Tell whether a refusal was about its key, so that another one makes another request."""
-    keys = [value for name, value in before.entry.headers if name.lower() == b"idempotency-key"]
-    right = len(keys) == 1 and 1 <= len(before.key or "") <= _KEY_LIMIT
-    return code == "invalid_request" and not right
 
 
 class RetryAfter(Judge):
@@ -99,16 +95,12 @@ class RetryAfter(Judge):
             if told is None or now.waited(told[0], told[1] * 1000):
                 continue
             self._told.keep(place, told)
-            if _heard_before(told[0], now):
+            same = told[0].entry.method == now.entry.method and told[0].path == now.path
+            if same or max(now.waits_ms(told[0])) >= _ON_ITS_WAY_MS:
                 yield _too_soon(*told, now, place)
         seconds = now.retry_after_s
         if tells and now.heard and seconds is not None:
             self._told.keep(limited if limited_now else unwell, (now, seconds))
-
-
-def _heard_before(told: ExchangeView, now: ExchangeView) -> bool:
-    same = told.entry.method == now.entry.method and told.path == now.path
-    return same or max(now.waits_ms(told)) >= _ON_ITS_WAY_MS
 
 
 def _too_soon(

@@ -201,18 +201,17 @@ class Identity:
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
             # Whatever a hostile token makes the parsers say, it is no token of ours.
             raise _unauthenticated("The bearer token is no access token.") from None
-        self._check_issuer(claims["iss"])
-        return _read_claims(claims)
-
-    def _check_issuer(self, issuer: Any) -> None:
+        issuer = claims["iss"]
         path = urlsplit(issuer).path if isinstance(issuer, str) else None
         if path != issuer_path(self._world_name):
             raise _unauthenticated("The access token comes from another issuer.")
+        return _read_claims(claims)
 
 
 def _read_claims(claims: dict[str, Any]) -> _Verified:
     moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
-    if not all(_is_moment(moment) for moment in moments):
+    # `<=` is false for NaN, which a JSON parser may let through; a boolean is a number in Python.
+    if not all(type(moment) in (int, float) and abs(moment) <= 1e12 for moment in moments):
         raise _unauthenticated("The access token's times are no numbers.")
     texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
     if not all(isinstance(text, str) for text in texts):
@@ -220,11 +219,6 @@ def _read_claims(claims: dict[str, Any]) -> _Verified:
     principal = Principal(claims["sub"], claims.get("org_id") or None, bool(claims.get("sid")))
     not_before = max(moments[1], moments[2])
     return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
-
-
-def _is_moment(claim: Any) -> bool:
-    # `<=` is false for NaN, which a JSON parser may let through.
-    return isinstance(claim, int | float) and not isinstance(claim, bool) and abs(claim) <= 1e12
 
 
 def _unauthenticated(detail: str) -> Refused:

@@ -276,6 +276,8 @@ def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return a whole exchange: the short form, and both sides' headers and bodies."""
     redactor = Redactor(world.assumptions.key_prefix)
     sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in entry.headers]
+    # Where there was no answer at all, it has no type.
+    typed = [("Content-Type", entry.content_type)] if entry.content_type else []
     return {
         **entry_view(world, entry),
         "request": {
@@ -285,7 +287,7 @@ def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
             "body_cut": entry.body_bytes > len(entry.body),
         },
         "answer": {
-            "headers": redactor.headers(_answered(entry)),
+            "headers": redactor.headers([*entry.answer_headers, *typed]),
             "body": redactor.body(entry.answer),
             "body_bytes": entry.answer_bytes,
             "body_cut": entry.answer_bytes > len(entry.answer),
@@ -308,12 +310,6 @@ def _who(world: World, entry: Entry) -> str | None:
         return who
     person = world.get(PEOPLE, who)
     return person.alias if person else None
-
-
-def _answered(entry: Entry) -> list[tuple[str, str]]:
-    """Return the headers of an answer; where there was none at all, it has no type."""
-    typed = [("Content-Type", entry.content_type)] if entry.content_type else []
-    return [*entry.answer_headers, *typed]
 
 
 def problem_of(entry: Entry) -> dict[str, str] | None:

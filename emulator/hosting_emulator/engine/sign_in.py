@@ -90,7 +90,10 @@ class SignIns:
         self._count += 1
         raw = derive(self._seed, "code", self._world_name, str(self._count), size=32)
         code = _encoded(raw)
-        self._forget(now_ms)
+        for old in [old for old, kept in self._codes.items() if kept.expires_ms <= now_ms]:
+            del self._codes[old]
+        while len(self._codes) >= _MOST_CODES:
+            del self._codes[next(iter(self._codes))]
         self._codes[code] = _Code(sign_in, redirect_uri, challenge, now_ms + CODE_LIFETIME_MS)
         return code
 
@@ -192,12 +195,6 @@ class SignIns:
             "use": "sig",
             "alg": ID_TOKEN_ALGORITHM,
         }
-
-    def _forget(self, now_ms: int) -> None:
-        for code in [code for code, kept in self._codes.items() if kept.expires_ms <= now_ms]:
-            del self._codes[code]
-        while len(self._codes) >= _MOST_CODES:
-            del self._codes[next(iter(self._codes))]
 
     def _seal(self, kind: Kind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
         import jwt

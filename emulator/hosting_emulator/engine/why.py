@@ -16,183 +16,7 @@ from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
 
-
-@dataclass(slots=True)
-class Explanation:
-    """Why an operation stands where it does, in sentences, and what would move it, as commands."""
-
-    says: list[str] = field(default_factory=list)
-    next_at_ms: int | None = None
-    next_what: str = ""
-    waits_for: str | None = None
-    held_by: str | None = None
-    commands: list[str] = field(default_factory=list)
-
-
-def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
-    """Return the explanation of an operation as a document; None when there is no such operation."""
-    now_ms = live.run_due()
-    world = live.world
-    operation = world.get(OPERATIONS, operation_id)
-    if operation is None:
-        return None
-    project = world.get(PROJECTS, operation.project_id)
-    assert project is not None
-    found = Explanation()
-    if finished(operation):
-        _ended(found, operation)
-    else:
-        _Explainer(live, found, now_ms).explain(operation, project)
-    next_at_ms, seen = found.next_at_ms, operation.reconciliation
-    return {
-        "operation": operation.id,
-        "kind": operation.kind,
-        "project": project.alias,
-        "state": operation.state,
-        "phase": operation.phase,
-        "reconciliation": None if seen is None else seen.state,
-        "at": format_timestamp(now_ms),
-        "says": found.says,
-        "next": None
-        if next_at_ms is None
-        else {"at": format_timestamp(next_at_ms), "what": found.next_what},
-        "waits_for": found.waits_for,
-        "held_by": found.held_by,
-        "commands": [_command(world, command) for command in found.commands],
-    }
-
-
-def _command(world: World, command: str) -> str:
-    where = "" if world.name == DEFAULT_WORLD else f" --world {world.name}"
-    return f"hosting-emulator {command}{where}"
-
-
-def _ended(found: Explanation, operation: Operation) -> None:
-    found.says.append(f"It {_PAST[operation.state]} at {operation.updated_at}; that is final.")
-    if operation.error is not None:
-        error = operation.error
-        again = "may" if error.retryable else "may not"
-        found.says.append(
-            f"Its error is {error.code}: {error.message} A client {again} try it again."
-        )
-
-
 _PAST = {"succeeded": "succeeded", "failed": "failed", "cancelled": "was cancelled"}
-
-
-class _Explainer:
-    """Explains one unfinished operation."""
-
-    def __init__(self, live: LiveWorld, found: Explanation, now_ms: int) -> None:
-        self._live = live
-        self._found = found
-        self._now_ms = now_ms
-        self._world = live.world
-
-    def explain(self, operation: Operation, project: Project) -> None:
-        found = self._found
-        if operation.stuck:
-            self._stuck(operation)
-        elif operation.kind == HELD:
-            found.held_by = "the intervention hold_claim"
-            found.says.append(
-                f"It is no call's operation: the intervention hold_claim made it, and it keeps the "
-                f"mutation claim of {project.alias} until it is told to let go."
-            )
-            found.commands.append(f"intervene release_claim project={project.alias}")
-        elif project.claim != operation.id:
-            self._waiting(operation, project)
-        elif operation.event is not None:
-            self._timed(operation)
-        else:
-            self._untimed(operation)
-        self._polls_with_faults(operation)
-
-    def _stuck(self, operation: Operation) -> None:
-        found, seen = self._found, operation.reconciliation
-        if seen is not None and seen.state in ("required", "running"):
-            found.held_by = f"a reconciliation that is {seen.state}"
-            found.says.append(
-                f"Its outcome has to be found out: its reconciliation is {seen.state} (attempt "
-                f"{seen.attempt_id}), and no clock ends that."
-            )
-            if seen.state == "required":
-                found.commands.append(f"intervene run_reconciliation operation={operation.id}")
-            found.commands.append(f"intervene complete_reconciliation operation={operation.id}")
-            return
-        found.held_by = "the intervention stick_operation"
-        found.says.append(
-            f"It is stuck while {operation.state}: an intervention took its next step off the "
-            "schedule, and no clock moves it."
-        )
-        found.commands.append(f"intervene release_operation operation={operation.id}")
-
-    def _waiting(self, operation: Operation, project: Project) -> None:
-        found, place = self._found, _place(self._world, operation, project)
-        found.waits_for = project.claim
-        ahead = "" if place == 0 else f", with {place} more waiting ahead of it"
-        found.says.append(
-            f"It is queued: operation {project.claim} holds the mutation claim of {project.alias}"
-            f"{ahead}. One operation of a project moves at a time."
-        )
-        holder = self._world.get(OPERATIONS, str(project.claim))
-        assert holder is not None
-        before = Explanation()
-        _Explainer(self._live, before, self._now_ms).explain(holder, project)
-        found.says += [f"Of that one: {sentence}" for sentence in before.says]
-        found.held_by = before.held_by
-        found.next_at_ms, found.next_what = before.next_at_ms, before.next_what
-        if found.next_what:
-            found.next_what = f"{found.next_what} (the operation it waits for)"
-        moved = any(command.startswith("clock") for command in before.commands)
-        found.commands += [f"clock advance --until {operation.id}"] if moved else before.commands
-
-    def _timed(self, operation: Operation) -> None:
-        found = self._found
-        due_ms = self._live.due_of(operation.id)
-        assert due_ms is not None
-        following = plan_of(operation)[operation.step + 1]
-        into = following.state if following.state != operation.state else following.phase
-        found.next_at_ms = due_ms
-        found.next_what = f"it goes from {_now(operation)} to {into}"
-        found.says.append(
-            f"It is {_now(operation)}, and goes on to {into} at {format_timestamp(due_ms)}, "
-            f"{format_duration(max(0, due_ms - self._now_ms))} of world time from now."
-        )
-        found.says.append(_OF_CLOCK[self._world.clock.mode])
-        found.commands.append(f"clock advance --until {operation.id}")
-
-    def _untimed(self, operation: Operation) -> None:
-        found = self._found
-        change = Change(self._world, self._now_ms)
-        mode, per_state, _ = profile_of(change, operation.kind)
-        if mode == "per_poll":
-            found.says.append(
-                f"It is {_now(operation)} and moves as it is polled: each state lasts {per_state} "
-                f"polls, and it has had {operation.polls} in this one."
-            )
-            return
-        found.held_by = f"its profile, {mode}"
-        found.says.append(
-            f"It is {_now(operation)}, and its profile is {mode}: it takes its next step when it is "
-            "told to, and by no clock."
-        )
-        found.commands.append(f"intervene step_operation operation={operation.id}")
-
-    def _polls_with_faults(self, operation: Operation) -> None:
-        for fault in faults_in_order(self._world):
-            hit = fault.rule.call == GET_OPERATION.call_id and fault.rule.project in (
-                None,
-                operation.project_id,
-            )
-            if hit and not spent(fault, self._now_ms):
-                self._found.says.append(
-                    f"{fault.id} ({fault.kind}) is armed for polls: what a client sees may "
-                    "not be this."
-                )
-                self._found.commands.append(f"fault remove {fault.id}")
-
-
 _OF_CLOCK = {
     "real": "The clock is real: that comes by waiting.",
     "scaled": "The clock is scaled: that comes by waiting, at the clock's rate.",
@@ -201,8 +25,127 @@ _OF_CLOCK = {
 }
 
 
-def _now(operation: Operation) -> str:
-    return operation.state if operation.state == "queued" else f"running ({operation.phase})"
+@dataclass(slots=True)
+class _Reason:
+    """Why an operation stands where it does, in sentences, and what would move it, as commands."""
+
+    says: list[str]
+    commands: list[str] = field(default_factory=list)
+    held_by: str | None = None
+    waits_for: str | None = None
+    #: When (ms) something happens to it by itself, and what.
+    next: tuple[int, str] | None = None
+
+
+def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
+    """Return the explanation of an operation as a document; None when there is no such operation."""
+    now_ms, world = live.run_due(), live.world
+    operation = world.get(OPERATIONS, operation_id)
+    if operation is None:
+        return None
+    project = world.get(PROJECTS, operation.project_id)
+    assert project is not None
+    reason = _ended(operation) if finished(operation) else _reason(live, operation, project, now_ms)
+    where = "" if world.name == DEFAULT_WORLD else f" --world {world.name}"
+    seen = operation.reconciliation
+    return {
+        "operation": operation.id,
+        "kind": operation.kind,
+        "project": project.alias,
+        "state": operation.state,
+        "phase": operation.phase,
+        "reconciliation": None if seen is None else seen.state,
+        "at": format_timestamp(now_ms),
+        "says": reason.says,
+        "next": reason.next and {"at": format_timestamp(reason.next[0]), "what": reason.next[1]},
+        "waits_for": reason.waits_for,
+        "held_by": reason.held_by,
+        "commands": [f"hosting-emulator {command}{where}" for command in reason.commands],
+    }
+
+
+def _ended(operation: Operation) -> _Reason:
+    says = [f"It {_PAST[operation.state]} at {operation.updated_at}; that is final."]
+    if (error := operation.error) is not None:
+        again = "may" if error.retryable else "may not"
+        says.append(f"Its error is {error.code}: {error.message} A client {again} try it again.")
+    return _Reason(says)
+
+
+def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int) -> _Reason:
+    """Explain an unfinished operation, and which faults may show a client something else."""
+    world = live.world
+    if operation.stuck:
+        reason = _stuck(operation)
+    elif operation.kind == HELD:
+        reason = _Reason(
+            [
+                f"It is no call's operation: the intervention hold_claim made it, and it keeps the "
+                f"mutation claim of {project.alias} until it is told to let go."
+            ],
+            [f"intervene release_claim project={project.alias}"],
+            held_by="the intervention hold_claim",
+        )
+    elif project.claim != operation.id:
+        reason = _waiting(live, operation, project, now_ms)
+    elif operation.event is not None:
+        reason = _timed(live, operation, now_ms)
+    else:
+        reason = _untimed(world, operation, now_ms)
+    for fault in faults_in_order(world):
+        polls = fault.rule.call == GET_OPERATION.call_id
+        if polls and fault.rule.project in (None, project.id) and not spent(fault, now_ms):
+            reason.says.append(
+                f"{fault.id} ({fault.kind}) is armed for polls: what a client sees may not be this."
+            )
+            reason.commands.append(f"fault remove {fault.id}")
+    return reason
+
+
+def _stuck(operation: Operation) -> _Reason:
+    seen = operation.reconciliation
+    if seen is None or seen.state not in ("required", "running"):
+        return _Reason(
+            [
+                f"It is stuck while {operation.state}: an intervention took its next step off the "
+                "schedule, and no clock moves it."
+            ],
+            [f"intervene release_operation operation={operation.id}"],
+            held_by="the intervention stick_operation",
+        )
+    names = ["complete_reconciliation"]
+    if seen.state == "required":
+        names.insert(0, "run_reconciliation")
+    return _Reason(
+        [
+            f"Its outcome has to be found out: its reconciliation is {seen.state} (attempt "
+            f"{seen.attempt_id}), and no clock ends that."
+        ],
+        [f"intervene {name} operation={operation.id}" for name in names],
+        held_by=f"a reconciliation that is {seen.state}",
+    )
+
+
+def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: int) -> _Reason:
+    """Explain an operation that waits for the one that holds its project's claim."""
+    world, claim = live.world, str(project.claim)
+    place = _place(world, operation, project)
+    ahead = "" if place == 0 else f", with {place} more waiting ahead of it"
+    holder = world.get(OPERATIONS, claim)
+    assert holder is not None
+    before = _reason(live, holder, project, now_ms)
+    queued = (
+        f"It is queued: operation {claim} holds the mutation claim of {project.alias}{ahead}. One "
+        "operation of a project moves at a time."
+    )
+    moved = any(command.startswith("clock") for command in before.commands)
+    return _Reason(
+        [queued, *(f"Of that one: {sentence}" for sentence in before.says)],
+        [f"clock advance --until {operation.id}"] if moved else before.commands,
+        held_by=before.held_by,
+        waits_for=claim,
+        next=before.next and (before.next[0], f"{before.next[1]} (the operation it waits for)"),
+    )
 
 
 def _place(world: World, operation: Operation, project: Project) -> int:
@@ -214,3 +157,40 @@ def _place(world: World, operation: Operation, project: Project) -> int:
         ahead += waiting.state == "queued"
         key = waiting.next_waiting
     return ahead
+
+
+def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:
+    due_ms = live.due_of(operation.id)
+    assert due_ms is not None
+    following, now = plan_of(operation)[operation.step + 1], _now(operation)
+    into = following.state if following.state != operation.state else following.phase
+    left = format_duration(max(0, due_ms - now_ms))
+    return _Reason(
+        [
+            f"It is {now}, and goes on to {into} at {format_timestamp(due_ms)}, {left} of world "
+            "time from now.",
+            _OF_CLOCK[live.world.clock.mode],
+        ],
+        [f"clock advance --until {operation.id}"],
+        next=(due_ms, f"it goes from {now} to {into}"),
+    )
+
+
+def _untimed(world: World, operation: Operation, now_ms: int) -> _Reason:
+    mode, per_state, _ = profile_of(Change(world, now_ms), operation.kind)
+    if mode == "per_poll":
+        says = (
+            f"It is {_now(operation)} and moves as it is polled: each state lasts {per_state} polls, "
+            f"and it has had {operation.polls} in this one."
+        )
+        return _Reason([says])
+    says = (
+        f"It is {_now(operation)}, and its profile is {mode}: it takes its next step when it is told "
+        "to, and by no clock."
+    )
+    command = f"intervene step_operation operation={operation.id}"
+    return _Reason([says], [command], held_by=f"its profile, {mode}")
+
+
+def _now(operation: Operation) -> str:
+    return operation.state if operation.state == "queued" else f"running ({operation.phase})"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -91,20 +91,19 @@ class Coverage(NamedTuple):
         return f"{self.name} {len(self.met)} of {self.of}"
 
 
-def coverage(exploration: Exploration) -> tuple[Coverage, Coverage, Coverage]:
+def coverage(exploration: Exploration) -> list[Coverage]:
     """Return how many calls met a fault, and of how many kinds; and how many codes it met in all."""
     hit = [result.point for result in exploration.results if result.hit]
     codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
-
-    def figure(name: str, met: Iterable[str], all_: Iterable[str]) -> Coverage:
-        known, words = set(met), tuple(all_)
-        return Coverage(name, tuple(word for word in words if word in known), len(words))
-
-    return (
-        figure("calls", (point.call for point in hit), CALLS),
-        figure("fault kinds", (kind_of(point.fault) for point in hit), KINDS),
-        figure("problem codes", codes, PROBLEMS),
+    figures = (
+        ("calls", CALLS, {point.call for point in hit}),
+        ("fault kinds", KINDS, {kind_of(point.fault) for point in hit}),
+        ("problem codes", PROBLEMS, codes),
     )
+    return [
+        Coverage(name, tuple(word for word in words if word in met), len(words))
+        for name, words, met in figures
+    ]
 
 
 # --- JSON ----------------------------------------------------------------------------------------
@@ -148,28 +147,12 @@ def document(exploration: Exploration) -> JsonObject:
     }
 
 
-#: The fields of a result in JSON, and what reads them again.
-_FIELDS: Mapping[str, Callable[[Any], Any]] = {
-    "point": Point.read,
-    "verdict": str,
-    "says": tuple,
-    "exit_code": int,
-    "duration_s": float,
-    "output": tuple,
-    "conduct": tuple,
-    "codes": tuple,
-    "hit": bool,
-}
-
-
 def result_document(
     result: PointResult, repeat: Callable[[Point], str] | None = None
 ) -> JsonObject:
     """Return a result as JSON; `read_result` reads it."""
-    found: dict[str, Any] = {}
-    for name, kind in _FIELDS.items():
-        value = getattr(result, name)
-        found[name] = list(value) if kind is tuple else str(value) if name == "point" else value
+    found = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(result).items()}
+    found["point"] = str(result.point)
     if repeat is not None and (result.conduct or not result.fine):
         found["repeat"] = repeat(result.point)
     return found
@@ -177,7 +160,8 @@ def result_document(
 
 def read_result(found: Mapping[str, Any]) -> PointResult:
     """Read a result again. Raises ValueError, TypeError or KeyError for anything else."""
-    return PointResult(**{name: read(found[name]) for name, read in _FIELDS.items()})
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    return PointResult(**{**values, "point": Point.read(found["point"])})
 
 
 # --- matrix --------------------------------------------------------------------------------------
