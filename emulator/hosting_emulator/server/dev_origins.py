@@ -23,7 +23,7 @@ from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import Site, host_name
-from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
+from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, Html, page
 from hosting_emulator.server.public import carry_out
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
@@ -105,6 +105,6 @@ def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Res
     name = escape(project.handle)
     if cookie is None or session_of(change, project, cookie.value) is None:
         body = f"<p>The dev site of <strong>{name}</strong> opens with a dev access ticket.</p>"
-        return answers.html(page("Dev access needed", body), CONTENT_SECURITY_POLICY, 401)
+        return answers.html(page("Dev access needed", Html(body)), CONTENT_SECURITY_POLICY, 401)
     body = f"<p>You are at the dev site of <strong>{name}</strong>: the ticket was accepted.</p>"
-    return answers.html(page(f"{project.handle} (dev)", body), CONTENT_SECURITY_POLICY)
+    return answers.html(page(f"{project.handle} (dev)", Html(body)), CONTENT_SECURITY_POLICY)

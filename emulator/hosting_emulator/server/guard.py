@@ -16,7 +16,7 @@ from aiohttp import web
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import Hosts, Origins, is_loopback
-from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, page
+from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, Html, page
 
 TOKEN_HEADER = "X-Control-Token"
 #: Open to other machines too: an application under test needs its identity provider, people read
@@ -140,7 +140,7 @@ def _same_origin(request: web.BaseRequest, host: str) -> bool:
 
 def _token_required(request: web.BaseRequest) -> web.Response:
     if request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
-        text = page("Control token needed", f"<h1>Control token needed</h1>{_EXPLANATION}")
+        text = page("Control token needed", Html(f"<h1>Control token needed</h1>{_EXPLANATION}"))
         return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
     return answers.problem(
         401,

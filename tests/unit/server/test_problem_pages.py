@@ -15,6 +15,7 @@ from hosting_emulator.contract.problems import PROBLEMS, Problem
 from hosting_emulator.server.pages.layout import (
     CONTENT_SECURITY_POLICY,
     STYLE_PATH,
+    Html,
     page,
     prose,
     stylesheet,
@@ -216,7 +217,7 @@ def test_nothing_of_a_problem_reaches_the_page_as_markup() -> None:
 
 
 def test_a_title_and_a_base_are_escaped() -> None:
-    html = page("<b>", "<p>kept</p>", base='http://h"><i>')
+    html = page("<b>", Html("<p>kept</p>"), base='http://h"><i>')
 
     assert "<title>&lt;b&gt;" in html
     assert "<p>kept</p>" in html

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.server.pages.static_files import STATIC_PATH, table
+from hosting_emulator.server.pages.layout import STATIC_PATH, static_file, static_files
 from tests.conftest import Api
 
 
@@ -36,7 +36,7 @@ def fetch(api: Api, name: str, **headers: str):
 def test_a_file_is_served_and_kept_until_it_changes(api: Api, name: str, kind: str):
     status, headers, body = fetch(api, name)
 
-    assert (status, body) == (200, table()[name].body)
+    assert (status, body) == (200, static_file(name).body)
     assert headers["Content-Type"] == kind
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-cache"
@@ -66,7 +66,7 @@ def test_no_other_path_reaches_a_file(api: Api, name: str):
 
 
 def test_licences_lie_beside_what_is_vendored():
-    names = set(table())
+    names = set(static_files())
 
     assert {"swagger-ui/LICENSE", "swagger-ui/NOTICE"} <= names
     assert not [name for name in names if name.endswith((".py", ".map"))]

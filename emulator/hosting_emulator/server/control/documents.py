@@ -16,7 +16,6 @@ from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.server.control.views import world_summary
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.pages import layout, problem_pages, start_page
-from hosting_emulator.server.pages.static_files import table
 from hosting_emulator.variation.worlds import shown_absent, shown_assumptions
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -108,12 +107,12 @@ def style() -> web.Response:
 
 def static_file(context: Context, file: str) -> web.Response:
     """GET /static/{file}: a file, or 304 when the browser has it already."""
-    found = table().get(file)
+    found = layout.static_file(file)
     if found is None:
         raise ControlRefused(404, "No such file", "no page loads a file of this name")
     kept = context.request.headers.get("If-None-Match", "")
-    asked = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
-    fresh = found.etag in asked or kept.strip() == "*"
+    tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
+    fresh = found.etag in tags or kept.strip() == "*"
     return answers.raw(
         304 if fresh else 200,
         b"" if fresh else found.body,

@@ -1,30 +1,31 @@
-"""The frame of every HTML page: head, navigation, footer and the one style sheet.
+"""What every HTML page is made of: templates, the frame, and the files that pages load.
 
-It must not know what any page is about, and loads nothing from another host: pages work offline
-and under `CONTENT_SECURITY_POLICY`, which allows neither scripts nor inline styles.
+A page is a function of what it is given: nothing here knows a request or a world. Pages load nothing
+from another host, so they work offline and under `CONTENT_SECURITY_POLICY`, which allows neither
+scripts nor inline styles.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Final
+from importlib.resources.abc import Traversable
+from string import Template
+from typing import Final, NamedTuple
 
-START_PATH: Final = "/_emulator/"
-"""The start page, with the worlds."""
 DOCS_PATH: Final = "/_emulator/docs"
 """Where the pages are served; the `docs_url` of problem types ends with it."""
 ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
 """The problem catalogue; the page of one problem lies under it by its slug."""
-BASE_STYLE_PATH: Final = "/_emulator/static/dashboard/style/base.css"
-"""Colours and type, which the dashboard has too."""
 STYLE_PATH: Final = f"{DOCS_PATH}/style.css"
 """Where the server has to serve `stylesheet()`, as text/css."""
 OPENAPI_PATH: Final = "/_emulator/contract/openapi.json"
 ASSUMPTIONS_PATH: Final = "/_emulator/contract/assumptions"
-HEALTH_PATH: Final = "/_emulator/health"
+STATIC_PATH: Final = "/_emulator/static"
+"""Where the files are served that pages load, each under its name in `static_files()`."""
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
@@ -33,59 +34,112 @@ CONTENT_SECURITY_POLICY: Final = (
 """The strictest policy these pages work under (the empty icon is the `data:` image)."""
 
 _NAVIGATION: Final = (
-    (START_PATH, "Worlds"),
+    ("/_emulator/", "Worlds"),
     (DOCS_PATH, "Docs"),
     (ERRORS_PATH, "Problems"),
     (OPENAPI_PATH, "OpenAPI"),
     (ASSUMPTIONS_PATH, "Assumptions"),
 )
 _BACKTICKS: Final = re.compile(r"`([^`]+)`")
+_ROOM: Final = files("hosting_emulator.server")
 
 
-def page(title: str, body_html: str, *, base: str = "", head: str = "") -> str:
-    """Return a whole HTML document.
-
-    Args:
-        title: Plain text for the browser's tab; escaped here.
-        body_html: The content of `<main>`, already HTML: its maker has escaped what it holds.
-        base: What stands before each link, such as an origin; nothing by default.
-        head: What else stands in `<head>`, as HTML lines.
-    """
-    here = escape(base)
-    links = "".join(f'<a href="{here}{path}">{name}</a>' for path, name in _NAVIGATION)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)} - hosting-emulator</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="{here}{BASE_STYLE_PATH}">
-<link rel="stylesheet" href="{here}{STYLE_PATH}">
-{head}</head>
-<body>
-<a class="skip" href="#main">Skip to content</a>
-<header><div class="bar">
-<a class="name" href="{here}{DOCS_PATH}">hosting-emulator</a>
-<nav aria-label="Main">{links}</nav>
-</div></header>
-<main id="main">
-{body_html}
-</main>
-<footer><p>A local emulator of the Project Hosting Control API. It is not the real service:
-where the contract is silent, its answers are assumptions.</p></footer>
-</body>
-</html>
-"""
+class Html(str):
+    """Text that is HTML already."""
 
 
-def prose(text: str) -> str:
-    """Return plain text as inline HTML: escaped, with `backticks` as code."""
-    return _BACKTICKS.sub(r"<code>\1</code>", escape(text, quote=False))
+def html(template: str, /, **values: object) -> Html:
+    """Fill in `$names`. Everything is escaped that is not `Html`."""
+    given = {name: v if isinstance(v, Html) else escape(str(v)) for name, v in values.items()}
+    return Html(Template(template).substitute(given))
+
+
+def fill(name: str, /, **values: object) -> Html:
+    """Fill in a template of the folder beside."""
+    return html(_text(f"pages/templates/{name}.html"), **values)
 
 
 @cache
+def _text(path: str) -> str:
+    return _ROOM.joinpath(path).read_text("utf-8")
+
+
+def prose(text: str) -> Html:
+    """Return plain text as inline HTML: escaped, with `backticks` as code."""
+    return Html(_BACKTICKS.sub(r"<code>\1</code>", escape(text, quote=False)))
+
+
+def cards(links: tuple[tuple[str, str, str], ...]) -> Html:
+    """Return the items of a list of links: address, name, and what is there."""
+    item = '<li><a href="$path">$name</a><p>$about</p></li>'
+    return Html("".join(html(item, path=p, name=n, about=prose(a)) for p, n, a in links))
+
+
+def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
+    """Return a whole HTML document.
+
+    Args:
+        title: What the browser's tab says.
+        body: The content of `<main>`.
+        base: What stands before each of our own addresses, such as an origin; nothing by default.
+        head: What else stands in `<head>`, as lines.
+    """
+    link = '<a href="$path">$name</a>'
+    links = Html("".join(html(link, path=path, name=name) for path, name in _NAVIGATION))
+    text = fill("page", title=title, body=body, head=Html(head), links=links)
+    return text.replace('="/_emulator', f'="{escape(base)}/_emulator')
+
+
 def stylesheet() -> str:
-    """Return the style sheet that every page links to, read once from the package."""
-    return files(__package__ or __name__).joinpath("style.css").read_text(encoding="utf-8")
+    """Return the style sheet that every page links to."""
+    return _text("pages/style.css")
+
+
+# --- the files that pages load -------------------------------------------------------------------
+
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+
+
+class StaticFile(NamedTuple):
+    """A file, its media type (licences and all else unknown are plain text), and its validator.
+
+    The ETag is a strong one: it changes with the bytes (RFC 9110, 8.8.3).
+    """
+
+    body: bytes
+    content_type: str
+    etag: str
+
+
+@cache
+def static_files() -> dict[str, Traversable]:
+    """Return every file that is served, by its name below `STATIC_PATH`.
+
+    What a request names is looked up here and nowhere else, so no path reaches the file system.
+    """
+    found: dict[str, Traversable] = {}
+    folders = [("", _ROOM.joinpath("static/files")), ("dashboard/", _ROOM / "dashboard/static")]
+    for prefix, folder in folders:  # folders inside are added on the way
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                folders.append((f"{prefix}{entry.name}/", entry))
+            else:
+                found[prefix + entry.name] = entry
+    return found
+
+
+@cache
+def static_file(name: str) -> StaticFile | None:
+    """Return a file of the table; it is read when it is first asked for."""
+    source = static_files().get(name)
+    if source is None:
+        return None
+    body = source.read_bytes()
+    kind = _TYPES.get(name.rpartition(".")[2], "text/plain; charset=utf-8")
+    return StaticFile(body, kind, f'"{sha256(body).hexdigest()[:32]}"')

@@ -6,12 +6,9 @@ They work without a script. What a request said is shown as text only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import Final
+from typing import Final, NamedTuple
 
-from hosting_emulator.server.pages.layout import BASE_STYLE_PATH, STYLE_PATH
-from hosting_emulator.server.pages.static_files import STATIC_PATH
+from hosting_emulator.server.pages.layout import Html, fill, html
 from hosting_emulator.world.records import Organization, Person
 
 POLICY: Final = (
@@ -28,8 +25,7 @@ _SCOPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A person, and the organizations they can sign in to."""
 
     person: Person
@@ -61,100 +57,82 @@ def sign_in_page(
         nobody_is: A `login_hint` that fits nobody.
         fields: The request's parameters, sent again with the choice.
     """
-    hidden = "".join(
-        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">\n'
-        for name, value in fields.items()
+    notes = ""
+    if not local:
+        notes += html(
+            '<p class="warning" role="alert"><b>Not an address of this machine.</b> If you go on,\n'
+            "<code>$to</code> gets a sign-in. Choose a person only if you know it.</p>\n",
+            to=destination,
+        )
+    if nobody_is:
+        note = '<p class="warning">Nobody here is <code>$hint</code>.</p>\n'
+        notes += html(note, hint=nobody_is[:80])
+    field = '<input type="hidden" name="$name" value="$value">\n'
+    granted = "".join(f"<li>{says}</li>" for word, says in _SCOPES.items() if word in scope.split())
+    body = fill(
+        "sign-in",
+        client=client_id[:80],
+        world=world,
+        notes=Html(notes),
+        hidden=Html("".join(html(field, name=name, value=fields[name]) for name in fields)),
+        people=Html("".join(_person(choice, choice.person.id == chosen) for choice in people)),
+        destination=destination,
+        gets=", and it gets:" if granted else ".",
+        scopes=Html(f"<ul>{granted}</ul>" if granted else ""),
     )
-    known = "".join(f"<li>{says}</li>" for word, says in _SCOPES.items() if word in scope.split())
-    body = f"""<h1>Who signs in?</h1>
-<p class="lead"><b>{escape(client_id[:80])}</b> asks. Choose a person of the world
-<b>{escape(world)}</b>: no password is needed.</p>
-{_warning(destination, local)}{_note(nobody_is)}
-<form method="post">
-{hidden}<ul class="people">
-{"".join(_person(choice, choice.person.id == chosen) for choice in people)}</ul>
-<p><button class="nobody" name="choice" value="nobody">Cancel: sign nobody in</button></p>
-</form>
-<h2>What will happen</h2>
-<p>The browser goes back to <code>{escape(destination)}</code> with a code, which the client changes
-for tokens of the person that you chose. It may then call the API as that person{
-        ", and it gets:" if known else "."
-    }</p>
-{f"<ul>{known}</ul>" if known else ""}"""
-    return _document("Sign in", body)
+    return fill("sign-in-frame", title="Sign in", body=body)
 
 
-def _warning(destination: str, local: bool) -> str:
-    if local:
-        return ""
-    return f"""<p class="warning" role="alert"><b>Not an address of this machine.</b> If you go on,
-<code>{escape(destination)}</code> gets a sign-in. Choose a person only if you know it.</p>
-"""
-
-
-def _note(nobody_is: str) -> str:
-    if not nobody_is:
-        return ""
-    return f'<p class="warning">Nobody here is <code>{escape(nobody_is[:80])}</code>.</p>\n'
-
-
-def _person(choice: Choice, known: bool) -> str:
+def _person(choice: Choice, known: bool) -> Html:
     person = choice.person
     places = choice.organizations or (None,)
-    buttons = "".join(_button(person, place, len(places) > 1) for place in places)
-    mark = ' <span class="mark retry">signed in before</span>' if known else ""
-    several = f"<p>{escape(person.name)}{mark}, for:</p>" if len(places) > 1 else mark
-    return f"<li>{several}{buttons}</li>\n"
+    several = len(places) > 1
+    buttons = "".join(_button(person, place, several) for place in places)
+    mark = Html(' <span class="mark retry">signed in before</span>' if known else "")
+    if several:
+        mark = html("<p>$name$mark, for:</p>", name=person.name, mark=mark)
+    return Html(f"<li>{mark}{buttons}</li>\n")
 
 
-def _button(person: Person, place: Organization | None, several: bool) -> str:
-    value = person.id if place is None else f"{person.id}/{place.id}"
-    told = "no organization" if place is None else f"{place.name} ({place.alias}, {place.plan})"
-    name = f"{person.name} · {place.alias}" if several and place is not None else person.name
-    return f"""<button name="choice" value="{escape(value)}">
-<b>{escape(name)}</b><span><code>{escape(person.alias)}</code> {escape(told)}</span></button>"""
+def _button(person: Person, place: Organization | None, several: bool) -> Html:
+    value, name, about = person.id, person.name, "no organization"
+    if place is not None:
+        value += f"/{place.id}"
+        name += f" · {place.alias}" if several else ""
+        about = f"{place.name} ({place.alias}, {place.plan})"
+    return html(
+        '<button name="choice" value="$value">\n'
+        "<b>$name</b><span><code>$alias</code> $about</span></button>",
+        value=value,
+        name=name,
+        alias=person.alias,
+        about=about,
+    )
 
 
 def refused_page(why: str) -> str:
     """Return the page of a request that is not answered at its client."""
-    body = f"""<h1>This sign-in cannot go on</h1>
-<p class="lead" role="alert">{escape(why)}</p>
-<p>The application that sent you here has to change its request. Nothing was told to it: its address
-is missing, no good, or not one of this machine's.</p>"""
-    return _document("Sign-in refused", body)
+    body = html(
+        '<h1>This sign-in cannot go on</h1>\n<p class="lead" role="alert">$why</p>\n'
+        "<p>The application that sent you here has to change its request. Nothing was told to it:"
+        " its address\nis missing, no good, or not one of this machine's.</p>",
+        why=why,
+    )
+    return fill("sign-in-frame", title="Sign-in refused", body=body)
 
 
 def signed_out_page(address: str) -> str:
     """Return the page after signing out; `address` is where the client would like to go on."""
-    onward = ""
+    onward = Html("")
     if address:
-        onward = f"""<p>The application asks you to go on to
-<a href="{escape(address)}" rel="noreferrer">{escape(address)}</a>.</p>"""
-    body = f"""<h1>Signed out</h1>
-<p class="lead">This browser no longer has a session here. Tokens go on until they expire.</p>
-{onward}"""
-    return _document("Signed out", body)
-
-
-def _document(title: str, body: str) -> str:
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)} - hosting-emulator</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="{BASE_STYLE_PATH}">
-<link rel="stylesheet" href="{STYLE_PATH}">
-<link rel="stylesheet" href="{STATIC_PATH}/sign-in.css">
-</head>
-<body class="sign-in">
-<main id="main">
-{body}
-</main>
-<footer><p>The hosting emulator's own identity provider. It is not the real service, and its people
-are made up.</p></footer>
-</body>
-</html>
-"""
+        onward = html(
+            "<p>The application asks you to go on to\n"
+            '<a href="$address" rel="noreferrer">$address</a>.</p>',
+            address=address,
+        )
+    body = html(
+        '<h1>Signed out</h1>\n<p class="lead">This browser no longer has a session here. Tokens go'
+        " on until they expire.</p>\n$onward",
+        onward=onward,
+    )
+    return fill("sign-in-frame", title="Signed out", body=body)
