@@ -20,11 +20,9 @@ from hosting_emulator import __version__
 from hosting_emulator.bootstrap import options
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
 from hosting_emulator.contract.assumptions import AssumptionRefused
-from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
@@ -261,21 +259,9 @@ class Emulator:
 
     def _owners_token(self, base_url: str, organization_id: str) -> str:
         """Mint an access token; empty in a world where nobody is the owner."""
-        engine = self._default
-        world = engine.world
-        person_id = world.indexes.get("person:owner")
-        person = world.get(PEOPLE, person_id) if person_id else None
-        if person is None:
-            return ""
-        return engine.identity.mint(
-            person,
-            organization_id,
-            issuer=base_url + issuer_path(DEFAULT_WORLD),
-            audience=world.assumptions.token_audience,
-            now_ms=engine.now_ms(),
-            lifetime_s=max(1, parse_duration_ms(world.assumptions.token_lifetime) // 1000),
-            interactive=True,
-        )
+        world = self._default.world
+        person = world.get(PEOPLE, world.indexes.get("person:owner") or "")
+        return "" if person is None else self._default.mint(person, organization_id, base_url)
 
     async def stop(self) -> None:
         """Close the sockets, keep everything and let go of the directory."""

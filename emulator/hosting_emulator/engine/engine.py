@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls.request import Reply, derived_request_id
 from hosting_emulator.contract.assumptions import parse_rate_limit
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import (
     Delay,
@@ -17,13 +18,14 @@ from hosting_emulator.engine.exchange import (
     run_through,
 )
 from hosting_emulator.engine.history import Snapshot, Snapshots
-from hosting_emulator.engine.identity import Identity
+from hosting_emulator.engine.identity import Identity, issuer_path
 from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, Step, refuse
 from hosting_emulator.engine.request_log import RequestLog, recorded
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.variation import dress
+from hosting_emulator.world.records import Person
 from hosting_emulator.world.value import World
 
 _MOST_PRINCIPALS = 10_000
@@ -76,6 +78,30 @@ class Engine(LiveWorld):
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self.starts = keeper.starts
         self._beside = 0
+
+    @property
+    def token_lifetime_s(self) -> int:
+        """How long an access token is valid, in seconds of world time."""
+        return max(1, parse_duration_ms(self.world.assumptions.token_lifetime) // 1000)
+
+    def mint(
+        self,
+        person: Person,
+        organization_id: str | None,
+        base_url: str,
+        *,
+        interactive: bool = True,
+    ) -> str:
+        """Return an access token that a person gets now, from the issuer under a base URL."""
+        return self.identity.mint(
+            person,
+            organization_id,
+            issuer=base_url + issuer_path(self.world.name),
+            audience=self.world.assumptions.token_audience,
+            now_ms=self.now_ms(),
+            lifetime_s=self.token_lifetime_s,
+            interactive=interactive,
+        )
 
     def replace_world(self, world: World, title: str = "replaced") -> None:
         """Put another world in place of this one, and forget the old one's requests."""

@@ -16,7 +16,6 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
 from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
@@ -181,16 +180,9 @@ def _token(context: Context, engine: Engine, entry: Entry) -> str | None:
     person = engine.world.get(PEOPLE, principal.person_id)
     if person is None:
         return None
-    assumptions = engine.world.assumptions
-    return engine.identity.mint(
-        person,
-        principal.organization_id,
-        issuer=context.base_url + issuer_path(engine.world.name),
-        audience=assumptions.token_audience,
-        now_ms=engine.run_due(),
-        lifetime_s=max(1, parse_duration_ms(assumptions.token_lifetime) // 1000),
-        interactive=principal.interactive,
-    )
+    organization_id, interactive = principal.organization_id, principal.interactive
+    engine.run_due()
+    return engine.mint(person, organization_id, context.base_url, interactive=interactive)
 
 
 def _put(headers: Headers, name: bytes, value: str) -> Headers:
