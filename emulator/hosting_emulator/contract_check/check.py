@@ -11,7 +11,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_uns
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
 from hosting_emulator.contract_check.clauses import Outcome, Verdict
-from hosting_emulator.contract_check.http import Answer, Connection, Unreachable
+from hosting_emulator.contract_check.http import Address, Answer, Unreachable
 from hosting_emulator.contract_check.observed import Observed
 from hosting_emulator.contract_check.options import (
     TOKENS,
@@ -75,16 +75,13 @@ def check(options: CheckOptions) -> Report:
     _, worlds, name = options.root.rpartition("/worlds/")
     observed = Observed(name if worlds and "/" not in name else "")
     try:
-        connection = Connection(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
+        server = Address(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
-    run = Run(options, connection, observed, options.api_key)
-    try:
-        _first_contact(run)
-        _make_all(run)
-    finally:
-        connection.close()
+    run = Run(options, server, observed, options.api_key)
+    _first_contact(run)
+    _make_all(run)
     return _report(run)
 
 

@@ -1,7 +1,6 @@
 """HTTP as the check needs it: whatever a server does becomes an `Answer`, never an exception.
 
-Redirects are not followed, answers are bounded in time and size, and nothing is sent twice but a
-GET for which the connection that was kept open turned out to be closed.
+Redirects are not followed, answers are bounded in time and size, and nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 #: No answer of the contract is nearly as long.
-LONGEST = 4 << 20
+_LONGEST = 4 << 20
 
 
 class Unreachable(Exception):
@@ -90,8 +89,8 @@ class Answer:
         return f"{self.title}: {self.status}" + (f" {self.code}" if self.code else "")
 
 
-class Connection:
-    """One connection to a server, opened when it is needed. `ca_file` is an authority to trust.
+class Address:
+    """Where a server is reached, over a connection for each request. `ca_file` is to be trusted.
 
     `at` is the address to go to instead of that of the URL, whose name the server is called by all
     the same. A name under `.localhost` is this machine (RFC 6761), whatever its resolver says.
@@ -101,87 +100,55 @@ class Connection:
         self, url: str, *, timeout_s: float, ca_file: str | None = None, at: str | None = None
     ) -> None:
         parts, place = urlsplit(url), urlsplit(at or url)
-        self.prefix = parts.path.rstrip("/")
-        self._name, host = str(parts.hostname), str(place.hostname)
-        host = "127.0.0.1" if host.endswith(".localhost") else host
-        secure = place.scheme == "https"
-        self._place = (host, place.port or (443 if secure else 80))
-        self._timeout_s = timeout_s
-        self._tls = ssl.create_default_context(cafile=ca_file) if secure else None
+        self._prefix, self._name = parts.path.rstrip("/"), str(parts.hostname)
         self._host_header = parts.netloc.rpartition("@")[2]
-        self._connection: http.client.HTTPConnection | None = None
+        self._timeout_s = timeout_s
+        host, secure = str(place.hostname), place.scheme == "https"
+        host = "127.0.0.1" if host.endswith(".localhost") else host
+        self._place = (host, place.port or (443 if secure else 80))
+        self._tls = ssl.create_default_context(cafile=ca_file) if secure else None
 
     def exchange(
         self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
     ) -> Answer:
         """Send a request and read its answer. Raises Unreachable if no connection can be made."""
-        if method != "GET":
-            self.close()  # what changes something goes over a connection that is surely open
-        reused = self._connection is not None
-        answer = self._once(title, method, path, headers, body)
-        if reused and answer.broken == _CLOSED:
-            return self._once(title, method, path, headers, body)
-        return answer
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _once(
-        self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> Answer:
-        connection = self._connected()
-        assert connection.sock is not None
+        connection = http.client.HTTPConnection(*self._place)
+        connection.sock = opened = self._open()
         # The socket's own limit is on each wait: one byte at a time could go on for ever.
-        longest_s = self._timeout_s * 2
-        late = threading.Event()
-        watch = threading.Timer(longest_s, _cut, [connection.sock, late])
+        longest_s, late = self._timeout_s * 2, threading.Event()
+        watch = threading.Timer(longest_s, _cut, [opened, late])
         watch.daemon = True
         watch.start()
         try:
             sent = {"Host": self._host_header, **headers}
-            connection.request(method, self.prefix + path, body, sent)
+            connection.request(method, self._prefix + path, body, sent)
             response = connection.getresponse()
-            content = response.read(LONGEST + 1)
-            if response.length and len(content) <= LONGEST:
+            content = response.read(_LONGEST + 1)
+            if response.length and len(content) <= _LONGEST:
                 raise http.client.IncompleteRead(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            self.close()
             why = f"no whole answer within {longest_s:g} s"
             return Answer(title, broken=why if late.is_set() else _why(error, self._timeout_s))
         finally:
             watch.cancel()
-        if len(content) > LONGEST or response.will_close:
-            self.close()
-        if len(content) > LONGEST:
-            return Answer(title, broken=f"an answer of more than {LONGEST >> 20} MiB")
+            connection.close()
+        if len(content) > _LONGEST:
+            return Answer(title, broken=f"an answer of more than {_LONGEST >> 20} MiB")
         return Answer(title, response.status, tuple(response.getheaders()), content)
 
-    def _connected(self) -> http.client.HTTPConnection:
-        if self._connection is None:
-            made = http.client.HTTPConnection(*self._place)
-            try:
-                made.sock = self._opened()
-            except (OSError, UnicodeError) as error:
-                raise Unreachable(_unreachable(error, self._timeout_s)) from error
-            self._connection = made
-        return self._connection
-
-    def _opened(self) -> socket.socket:
-        plain = socket.create_connection(self._place, self._timeout_s)
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._tls is None:
-            return plain
+    def _open(self) -> socket.socket:
         try:
-            return self._tls.wrap_socket(plain, server_hostname=self._name)
-        except BaseException:
-            plain.close()
-            raise
-
-
-_CLOSED = "the connection was closed without an answer"
+            plain = socket.create_connection(self._place, self._timeout_s)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            try:
+                return (
+                    self._tls.wrap_socket(plain, server_hostname=self._name) if self._tls else plain
+                )
+            except BaseException:
+                plain.close()
+                raise
+        except (OSError, UnicodeError) as error:
+            raise Unreachable(_unreachable(error, self._timeout_s)) from error
 
 
 def _cut(sock: socket.socket, late: threading.Event) -> None:
@@ -191,24 +158,26 @@ def _cut(sock: socket.socket, late: threading.Event) -> None:
 
 
 def _why(error: Exception, timeout_s: float) -> str:
-    if isinstance(error, TimeoutError):
-        return f"no answer within {timeout_s:g} s"
-    if isinstance(error, http.client.RemoteDisconnected | ConnectionError):
-        return _CLOSED
-    if isinstance(error, http.client.IncompleteRead):
-        return "the answer was cut off before its end"
-    return "what came back is no HTTP answer"
+    match error:
+        case TimeoutError():
+            return f"no answer within {timeout_s:g} s"
+        case http.client.RemoteDisconnected() | ConnectionError():
+            return "the connection was closed without an answer"
+        case http.client.IncompleteRead():
+            return "the answer was cut off before its end"
+        case _:
+            return "what came back is no HTTP answer"
 
 
-def _unreachable(error: Exception, timeout_s: float) -> str:
-    if isinstance(error, socket.gaierror):
-        return "its name cannot be resolved"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted: {error.verify_message}"
-    if isinstance(error, ssl.SSLError):
-        return f"it does not speak TLS: {(error.reason or str(error)).lower()}"
-    if isinstance(error, TimeoutError):
-        return f"no connection within {timeout_s:g} s"
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
-    return "its name cannot be resolved"
+def _unreachable(error: OSError | UnicodeError, timeout_s: float) -> str:
+    match error:
+        case socket.gaierror() | UnicodeError():
+            return "its name cannot be resolved"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return f"it does not speak TLS: {(error.reason or str(error)).lower()}"
+        case TimeoutError():
+            return f"no connection within {timeout_s:g} s"
+        case _:
+            return (error.strerror or str(error)).lower()

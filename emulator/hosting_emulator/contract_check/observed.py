@@ -91,16 +91,8 @@ class Observed:
 
     def zone(self, origin: str) -> None:
         """Note the zone of a dev origin. This emulator's worlds put their own name before it."""
-        host = origin.removeprefix("https://").partition(":")[0]
-        zone = host.partition(".")[2]
-        if self._world:
-            zone = zone.removeprefix(f"{self._world}.")
-        self.see("dev_zone", zone)
-
-    def docs(self, link: str, code: str, own: str) -> None:
-        """Note where the `type` of a problem points; `own` is where this emulator's would."""
-        found = link.removesuffix(f"/errors/{code.replace('_', '-')}")
-        self.see("docs_url", "own" if found == own else found)
+        zone = origin.removeprefix("https://").partition(":")[0].partition(".")[2]
+        self.see("dev_zone", zone.removeprefix(f"{self._world}.") if self._world else zone)
 
     # --- At the end --------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
-from hosting_emulator.contract_check.http import Answer, Connection
+from hosting_emulator.contract_check.http import Address, Answer
 from hosting_emulator.contract_check.judge import Judge
 from hosting_emulator.contract_check.observed import Observed
 from hosting_emulator.contract_check.options import CheckOptions
@@ -88,7 +88,7 @@ class Run(Ledger):
     """
 
     options: CheckOptions
-    connection: Connection
+    server: Address
     observed: Observed
     #: A user API key that may be used: the one given, or the one that was created.
     api_key: str | None = None
@@ -172,7 +172,7 @@ class Run(Ledger):
         short = short.replace(self.options.organization_id, "{organization_id}")
         title = f"{method} {short}" + (f" ({about})" if about else "")
         for _ in range(_AGAIN):
-            answer = self.exchange(self.connection, title, method, path, sent, content)
+            answer = self.exchange(self.server, title, method, path, sent, content)
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
@@ -185,17 +185,17 @@ class Run(Ledger):
 
     def exchange(
         self,
-        connection: Connection,
+        address: Address,
         title: str,
         method: str,
         path: str,
         headers: Mapping[str, str] = MappingProxyType({}),
         body: bytes | None = None,
     ) -> Answer:
-        """Send one request over a connection, and count it."""
+        """Send one request to an address, and count it."""
         self.requests += 1
         self.options.ask_before(title)
-        return connection.exchange(title, method, path, headers, body)
+        return address.exchange(title, method, path, headers, body)
 
     def new_key(self) -> str:
         """Return a new Idempotency-Key, named as ours."""

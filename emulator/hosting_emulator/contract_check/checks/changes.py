@@ -11,7 +11,7 @@ import secrets
 import string
 from urllib.parse import urlsplit
 
-from hosting_emulator.contract_check.http import Answer, Connection, Unreachable
+from hosting_emulator.contract_check.http import Address, Answer, Unreachable
 from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Now, Run, check
 from hosting_emulator.contract_check.values import is_timestamp, moment, redeem_url_complaint
 
@@ -384,14 +384,11 @@ def _entrance(answer: Answer) -> tuple[object, ...]:
 def _open(run: Run, url: str, about: str) -> Answer:
     """Open a redeem URL as a browser would. Raises Unreachable."""
     options, parts = run.options, urlsplit(url)
-    connection = Connection(
+    address = Address(
         f"https://{parts.netloc}",
         at=options.origin_url,
         timeout_s=options.timeout_s,
         ca_file=options.ca_file,
     )
-    try:
-        title = f"GET {parts.path} ({about})"
-        return run.exchange(connection, title, "GET", f"{parts.path}?{parts.query}")
-    finally:
-        connection.close()
+    title = f"GET {parts.path} ({about})"
+    return run.exchange(address, title, "GET", f"{parts.path}?{parts.query}")

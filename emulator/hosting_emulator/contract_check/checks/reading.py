@@ -95,8 +95,9 @@ def read_nothing(run: Run) -> None:
     if run.refused("condition.missing", missing, "resource_not_found"):
         link = missing.text("type")
         if link is not None:
-            server = "/".join(run.options.base_url.split("/", 3)[:3])
-            run.observed.docs(link, "resource_not_found", f"{server}/_emulator/docs")
+            docs_url = link.removesuffix("/errors/resource-not-found")
+            own = "/".join(run.options.base_url.split("/", 3)[:3]) + "/_emulator/docs"
+            run.observed.see("docs_url", "own" if docs_url == own else docs_url)
     about = "an id that is no Ulid"
     malformed = run.call("get_dns_authorization", subject="not-a-ulid", about=about)
     found = {404: "not_found", 400: "invalid_request"}.get(malformed.status)
