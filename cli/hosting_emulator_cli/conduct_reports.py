@@ -20,11 +20,6 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _Document = Mapping[str, Any]
 
 
-def rule_ids(texts: Sequence[str]) -> list[str]:
-    """Read ids of rules, given one by one or joined by commas."""
-    return [id_ for text in texts for id_ in text.replace(",", " ").split()]
-
-
 def begin_watch(client: ControlClient, off: Sequence[str]) -> None:
     """Begin to watch, so that nothing is missed. Raises Failure for a rule that does not exist."""
     from hosting_emulator.sdk import ControlRefused

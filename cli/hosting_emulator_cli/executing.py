@@ -1,6 +1,6 @@
-"""Executing: a command with an emulator around it, from the first signal to the last process.
+"""`exec`: a command with an emulator around it, from the first signal to the last process.
 
-The emulator runs in this process, so that it cannot outlive it; the command runs under its supervisor.
+The emulator runs in this process, so that it cannot outlive it; the command runs under a supervisor.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
 from hosting_emulator_cli.conduct_reports import begin_watch, conduct_of
-from hosting_emulator_cli.environments import with_variables
+from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import connected
+from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
 from hosting_emulator_cli.output import as_json, say
-from hosting_emulator_cli.variables import first_project, organization_of, world_variables
-from hosting_emulator_cli.varying import ONLY_VARIABLE, SEED_VARIABLE
+from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
     from hosting_emulator.settings import Ready, Settings
 
-#: A token that outlives every move of the clock that a test would make.
-_TEN_YEARS_S = 10 * 365 * 86_400
 #: How long the command may take to end after SIGTERM, once `--kill-after` is over.
 _GRACE_S = 2.0
 #: Two signals closer than this are one: `timeout`, say, sends to us and to our group.
@@ -38,7 +35,7 @@ _ONE_PRESS_S = 0.1
 _HINT_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
     """What is to be run and how. `patience_s` None: wait for ever for a command to end.
 
@@ -58,7 +55,7 @@ class Execution:
     silent: bool = False
 
 
-class Ran(NamedTuple):
+class Executed(NamedTuple):
     """What became of a command: its exit code, at which points its answers varied.
 
     `signalled`: we were told to end it.
@@ -69,29 +66,35 @@ class Ran(NamedTuple):
     signalled: bool = False
 
 
-def execute(wanted: Execution) -> int:
-    """Run the command and return its exit code. Raises Failure when the emulator cannot start."""
-    return run_once(wanted).code
-
-
-def run_once(wanted: Execution) -> Ran:
+def execute(execution: Execution) -> Executed:
     """Run the command. Raises Failure when the emulator cannot start."""
     exit_on_signals()
     from hosting_emulator.bootstrap import log_to_stderr
     from hosting_emulator.settings import StartError
 
-    log_to_stderr(wanted.settings)
+    log_to_stderr(execution.settings)
     try:
-        return asyncio.run(_Run(wanted).through())
+        return asyncio.run(_Run(execution).through())
     except StartError as error:
         raise Failure(str(error)) from error
+
+
+def mention(text: str) -> None:
+    """Say something; where nobody listens any more, the exit code is the command's all the same."""
+    try:
+        say(text)
+    except OSError:
+        # Python tries again at its end, and would then end by a code of its own.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
 
 
 class _Run:
     """One run of a command."""
 
-    def __init__(self, wanted: Execution) -> None:
-        self._wanted = wanted
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
         self._child: ChildCommand | None = None
         self._began = False
         self._signal: int | None = None
@@ -100,57 +103,59 @@ class _Run:
         self._later: list[asyncio.TimerHandle] = []
         self._misbehaved = False
 
-    async def through(self) -> Ran:
+    async def through(self) -> Executed:
         """Start the emulator, run the command, stop the emulator."""
         from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
 
+        settings = self._execution.settings
         loop = asyncio.get_running_loop()
         for number in ending_signals():
-            loop.add_signal_handler(number, self._heed, number)
+            loop.add_signal_handler(number, self._on_signal, number)
         try:
             # First: its supervisor gets ready while the emulator does.
-            self._child = ChildCommand(output="null" if self._wanted.silent else "ours")
+            child = ChildCommand(output="null" if self._execution.silent else "ours")
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
+        self._child = child
         try:
-            emulator = Emulator(self._wanted.settings)
-            log_requests(self._wanted.settings, emulator.worlds)
+            emulator = Emulator(settings)
+            log_requests(settings, emulator.worlds)
             await emulator.start()
             try:
                 ready = await asyncio.to_thread(emulator.ready)
                 # While the command begins, which takes its time too.
                 warming = asyncio.create_task(warm_up())
-                code = await self._run(ready)
+                code = await self._run(child, ready)
                 await warming
                 varied = tuple(sorted(emulator.worlds.tally.varied))
-                return Ran(code, varied, self._signal is not None)
+                return Executed(code, varied, self._signal is not None)
             finally:
-                await asyncio.to_thread(self._child.close)
+                await asyncio.to_thread(child.close)
                 self._child = None
                 await emulator.stop()
         finally:
             if self._child is not None:
-                self._child.close()
+                child.close()
 
-    async def _run(self, ready: Ready) -> int:
-        assert self._child is not None
+    async def _run(self, child: ChildCommand, ready: Ready) -> int:
         variables = await asyncio.to_thread(self._variables, ready)
-        variables |= _variation(self._wanted.settings)
+        variables |= _variation(self._execution.settings)
         if self._signal is not None:
             return 128 + self._signal
-        self._child.begin(self._wanted.command, with_variables(variables))
+        command = self._execution.command
+        child.begin(command, with_variables(variables))
         self._began = True
-        outcome = await self._child.outcome()
-        self._heed_no_more()
+        outcome = await child.outcome()
+        self._began = False  # there is nothing left to signal; we end at once anyway
+        for timer in self._later:
+            timer.cancel()
         if outcome.refused is not None:
-            mention(f"Error: {self._wanted.command[0]}: {outcome.reason}")
+            mention(f"Error: {command[0]}: {outcome.reason}")
         elif not self._at_once:
-            await asyncio.to_thread(self._tell, ready, outcome)
+            await asyncio.to_thread(self._report, ready, outcome)
         return outcome.code or int(self._misbehaved)
 
-    # --- Signals -----------------------------------------------------------------------------
-
-    def _heed(self, number: int) -> None:
+    def _on_signal(self, number: int) -> None:
         now = time.monotonic()
         again = self._signal is not None and now - self._signalled_at > _ONE_PRESS_S
         if self._signal is None:
@@ -158,7 +163,7 @@ class _Run:
         self._signalled_at = now
         if self._child is None or not self._began:
             return
-        patience_s = self._wanted.patience_s
+        patience_s = self._execution.patience_s
         if again and number == signal.SIGINT and patience_s is not None:
             self._at_once = True
             self._child.end(0)
@@ -167,63 +172,42 @@ class _Run:
         if patience_s is not None and not self._later:
             loop = asyncio.get_running_loop()
             self._later.append(loop.call_later(patience_s, self._child.end, _GRACE_S))
-            if number == signal.SIGINT and sys.stderr.isatty() and not self._wanted.quiet:
+            if number == signal.SIGINT and sys.stderr.isatty() and not self._execution.quiet:
                 words = "Waiting for the command to end; Ctrl-C again ends it at once."
                 self._later.append(loop.call_later(_HINT_S, mention, words))
 
-    def _heed_no_more(self) -> None:
-        """There is nothing left to signal; we end at once anyway."""
-        self._began = False
-        for timer in self._later:
-            timer.cancel()
-
-    # --- What the command is told, and what is told of it -------------------------------------
-
     def _variables(self, ready: Ready) -> dict[str, str]:
-        """Ask the emulator for the world's variables, and name them as wanted. Raises Failure."""
+        """Ask the emulator for what the command needs to know. Raises Failure."""
+        execution = self._execution
         with connected(ready.control_url, ready.control_token) as client:
-            info, world = client.info(), client.world()
-            if self._wanted.conduct != "off":
-                begin_watch(client, self._wanted.conduct_off)
-            asked = client.token(self._wanted.principal, expires_in_seconds=_TEN_YEARS_S)
-        token = asked["access_token"]
-        found = world_variables(info, world, token, first_project(world, organization_of(token)))
-        found["HOSTING_CONTROL_URL"] = ready.control_url
-        if ready.tls_url is not None and ready.ca_file is not None:
-            found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
-        if ready.control_token is not None:
-            found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
-        renamed = {name for name, _ in self._wanted.exports}
-        under = {name: value for name, value in found.items() if name not in renamed}
-        return under | {o: found[name] for name, o in self._wanted.exports if name in found}
+            if execution.conduct != "off":
+                begin_watch(client, execution.conduct_off)
+            world = client.world()
+            return command_variables(client, ready, world, execution.principal, execution.exports)
 
-    def _tell(self, ready: Ready, outcome: Outcome) -> None:
-        """Write the report and the world, as far as they are wanted. What fails is said only."""
-        wanted, failed = self._wanted, outcome.code != 0
+    def _report(self, ready: Ready, outcome: Outcome) -> None:
+        """Write the report and the world, as far as they are asked for. What fails is said only."""
+        execution, failed = self._execution, outcome.code != 0
         try:
             with connected(ready.control_url, ready.control_token) as client:
-                if wanted.conduct != "off":
-                    text, bad = conduct_of(client, wanted.conduct_off)
-                    if not wanted.silent and (bad or wanted.conduct == "report"):
+                if execution.conduct != "off":
+                    text, bad = conduct_of(client, execution.conduct_off)
+                    if not execution.silent and (bad or execution.conduct == "report"):
                         mention(text)
-                    self._misbehaved = bad and wanted.conduct == "error"
+                    self._misbehaved = bad and execution.conduct == "error"
                     failed = failed or self._misbehaved
-                if wanted.report == "always" or (wanted.report == "failed" and failed):
-                    mention(_report(client))
-                if wanted.keep is not None and failed:
-                    self._keep(client, wanted.keep)
+                if execution.report == "always" or (execution.report == "failed" and failed):
+                    mention(_report_text(client))
+                if execution.keep is not None and failed:
+                    write_whole(execution.keep, f"{as_json(client.export_state())}\n", mode=PRIVATE)
+                    if not execution.quiet:
+                        line = f"hosting-emulator start --ephemeral --from {execution.keep}"
+                        mention(f"The world is kept: {line}")
         except Failure as error:
             mention(f"Error: {error.format_message()}")
 
-    def _keep(self, client: ControlClient, path: Path) -> None:
-        from hosting_emulator_cli.files import PRIVATE, write_whole
 
-        write_whole(path, as_json(client.export_state()) + "\n", mode=PRIVATE)
-        if not self._wanted.quiet:
-            mention(f"The world is kept: hosting-emulator start --ephemeral --from {path}")
-
-
-def _report(client: ControlClient) -> str:
+def _report_text(client: ControlClient) -> str:
     from hosting_emulator.sdk import report_text
 
     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
@@ -236,14 +220,3 @@ def _variation(settings: Settings) -> dict[str, str]:
         # What an outer run says does not hold here.
         return {name: "" for name in (SEED_VARIABLE, ONLY_VARIABLE) if name in os.environ}
     return {SEED_VARIABLE: settings.vary, ONLY_VARIABLE: ",".join(settings.vary_only or ())}
-
-
-def mention(text: str) -> None:
-    """Say something; where nobody listens any more, the exit code is the command's all the same."""
-    try:
-        say(text)
-    except OSError:
-        # Python tries again at its end, and would then end by a code of its own.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        os.close(nowhere)

@@ -42,20 +42,24 @@ from hosting_emulator.supervisor import (
     ending_signals,
     exit_on_signals,
 )
-from hosting_emulator_cli.environments import with_variables
 from hosting_emulator_cli.exploration_state import SavedResults, key_of
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.looks.progress import working
-from hosting_emulator_cli.looks.terminal import console, is_terminal, printable, printable_lines
-from hosting_emulator_cli.output import put, put_json, say
-from hosting_emulator_cli.variables import first_project, organization_of, world_variables
+from hosting_emulator_cli.output import (
+    console,
+    is_terminal,
+    printable,
+    printable_lines,
+    put,
+    put_json,
+    say,
+)
+from hosting_emulator_cli.progress import working
+from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
-#: A token that outlives every move of the clock that a run would make.
-_TEN_YEARS_S = 10 * 365 * 86_400
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 #: How many lines of an output are shown.
 _LINES = 12
@@ -270,15 +274,12 @@ class _CommandExploration:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         client = self._client
         world = client.fork(name=name, ephemeral=True)
-        token = client.token(self._options.principal, world=name, expires_in_seconds=_TEN_YEARS_S)[
-            "access_token"
-        ]
-        variables = world_variables(
-            client.info(), world, token, first_project(world, organization_of(token))
+        variables = command_variables(
+            client, self._ready, world, self._options.principal, self._options.exports
         )
         visit.begin(client, name)
         through = self._options.point is not None and visit.point is not None
-        running = self._run_command(self._environment(variables), limit_s, through=through)
+        running = self._run_command(with_variables(variables), limit_s, through=through)
         ran = asyncio.run_coroutine_threadsafe(running, self._loop).result()
         if ran.outcome.refused is not None:
             raise Failure(f"{self._options.command[0]}: {ran.outcome.reason}")
@@ -304,17 +305,6 @@ class _CommandExploration:
     @property
     def _is_stopped(self) -> bool:
         return bool(self._cut)
-
-    def _environment(self, variables: dict[str, str]) -> dict[str, str]:
-        ready, exports = self._ready, self._options.exports
-        found = {**variables, "HOSTING_CONTROL_URL": ready.control_url}
-        if ready.control_token is not None:
-            found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
-        renamed = {name for name, _ in exports}
-        kept = {name: value for name, value in found.items() if name not in renamed}
-        return with_variables(
-            kept | {other: found[name] for name, other in exports if name in found}
-        )
 
     def _last_lines(self, output: bytes) -> tuple[str, ...]:
         """Return what tells most of an output, as it would be in any other run."""

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and read with one clear line when they cannot be."""
+"""Files: written whole or not at all, read with one clear line where they cannot be, and scenarios."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.output import put, say
+from hosting_emulator_cli.output import as_json, put, say
 
 #: For what holds a token: nobody else on the machine may read it.
 PRIVATE = 0o600
 PLAIN = 0o666
+_ENDING = ".yaml"
 
 
 def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
@@ -32,15 +33,6 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
         raise Failure(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def put_document(text: str, output: Path | None, words: str) -> None:
-    """Print a document, or write it to a file (`-` being stdout) and then say `words`."""
-    if output is None or str(output) == "-":
-        put(text)
-        return
-    write_whole(output, text + "\n")
-    say(f"{words} {output}.")
-
-
 def _replace(path: Path, content: bytes, mode: int) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -56,16 +48,127 @@ def _replace(path: Path, content: bytes, mode: int) -> None:
         raise
 
 
+def put_document(document: Any, output: Path | None, words: str) -> None:
+    """Print text, or another value as JSON, or write it to a file (`-` is stdout) and say `words`."""
+    text = document if isinstance(document, str) else as_json(document)
+    if output is None or str(output) == "-":
+        put(text)
+        return
+    write_whole(output, text + "\n")
+    say(f"{words} {output}.")
+
+
+class ReadyFile:
+    """The file by which a script learns that the emulator is ready, and everything about it.
+
+    Used around a run: it is there exactly while the emulator it describes is up, so that a script
+    never reads what an earlier run left. What lay there before comes back if nothing became ready.
+    It holds a token, so only its owner may read it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._before: str | None = None
+        self._written: str | None = None
+
+    def __enter__(self) -> ReadyFile:
+        if not self._path.parent.is_dir():
+            raise Failure(f"cannot write {self._path}: no such directory")
+        if self._path.is_file():
+            try:
+                self._before = self._path.read_text(encoding="utf-8", errors="surrogateescape")
+                self._path.unlink()
+            except OSError as error:
+                raise Failure(f"cannot replace {self._path}: {error.strerror}") from error
+        return self
+
+    def write(self, text: str) -> None:
+        """Put the file there, whole at once. Raises Failure."""
+        write_whole(self._path, text, mode=PRIVATE)
+        self._written = text
+
+    def __exit__(self, *_: object) -> None:
+        # A failed start (the port is taken, say by the one whose file this is) changes nothing.
+        with suppress(OSError, Failure):
+            if self._written is not None:
+                if self._path.read_text(encoding="utf-8") == self._written:
+                    self._path.unlink()
+            elif self._before is not None:
+                write_whole(self._path, self._before, mode=PRIVATE)
+
+
+def _read(path: str) -> bytes:
+    """Read a file, `-` being stdin. Raises Failure."""
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise Failure(f"cannot read {shown(path)}: {error.strerror or error}") from error
+
+
+def shown(path: str) -> str:
+    """Return what errors call a file."""
+    return "stdin" if path == "-" else path
+
+
 def read_json(path: str) -> Any:
     """Read a JSON document from a file, `-` being stdin. Raises Failure."""
-    name = "stdin" if path == "-" else path
+    content, name = _read(path), shown(path)
     try:
-        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         return json.loads(content)
-    except OSError as error:
-        raise Failure(f"cannot read {name}: {error.strerror or error}") from error
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno}:{error.colno}"
         raise Failure(f"{where}: not JSON: {error.msg.lower()}") from error
     except ValueError as error:
         raise Failure(f"{name}: not JSON: {error}") from error
+
+
+# --- Scenarios, named on the command line by their name in the library, or as a file -------------
+
+
+class ChosenScenario(NamedTuple):
+    """A scenario to send: its `name` in the library, or its `text` and what to call the `file`."""
+
+    name: str | None = None
+    text: str | None = None
+    file: str | None = None
+
+
+def choose_scenario(named: str) -> ChosenScenario:
+    """Read a scenario that is a file, and leave a library name as it is. Raises Failure."""
+    if is_scenario_file(named):
+        return ChosenScenario(text=read_scenario_file(named), file=shown(named))
+    return ChosenScenario(named)
+
+
+def is_scenario_file(named: str) -> bool:
+    """Tell whether a file is meant: it ends in .yaml or .yml, has a slash, lies there, or is `-`."""
+    path = Path(named)
+    return named == "-" or "/" in named or path.suffix in (_ENDING, ".yml") or path.is_file()
+
+
+def read_scenario_file(path: str) -> str:
+    """Read a file, `-` being stdin. Raises Failure."""
+    try:
+        return _read(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Failure(f"{shown(path)}: not UTF-8 text") from error
+
+
+def library_names() -> list[str]:
+    """Return the names of the library that is shipped, sorted."""
+    from hosting_emulator_scenarios import FOLDER
+
+    return sorted(path.stem for path in FOLDER.glob(f"*{_ENDING}"))
+
+
+def library_text(name: str) -> str:
+    """Return a shipped scenario's text. Raises Failure, naming what is near."""
+    from hosting_emulator_scenarios import FOLDER
+
+    names = library_names()
+    if name not in names:
+        from hosting_emulator.contract.words import nearest
+
+        hint = nearest(name, names) or "; `hosting-emulator scenario list` shows them"
+        raise Failure(f"the library has no scenario {name!r}{hint}")
+    return (FOLDER / f"{name}{_ENDING}").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -19,6 +20,19 @@ class Failure(click.ClickException):
     exit_code = 2
 
 
+def load(address: str) -> Any:
+    """Import what `module:attribute` names."""
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _set_examples_apart(command: click.Command) -> click.Command:
+    text, mark, lines = cleandoc(command.help or "").partition("\n\nExamples:\n")
+    if mark:  # `\b`: Click leaves the lines as they are
+        command.help, command.epilog = text, f"\b\nExamples:\n{lines}"
+    return command
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when that command is first needed.
 
@@ -28,6 +42,7 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, lazy: Mapping[str, str], **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self._lazy = lazy
+        _set_examples_apart(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of the table."""
@@ -38,10 +53,9 @@ class LazyGroup(click.Group):
         address = self._lazy.get(cmd_name)
         if address is None:
             return None
-        module, _, attribute = address.partition(":")
-        command = getattr(import_module(module), attribute)
+        command = load(address)
         assert isinstance(command, click.Command)
-        return command
+        return _set_examples_apart(command)
 
 
 class OrderedGroup(click.Group):
@@ -50,6 +64,10 @@ class OrderedGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order they were added."""
         return list(self.commands)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command; the examples of its docstring stand at the end of its help."""
+        super().add_command(_set_examples_apart(cmd), name)
 
 
 class RootGroup(LazyGroup):

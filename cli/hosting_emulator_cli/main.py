@@ -8,7 +8,6 @@ from __future__ import annotations
 import click
 
 from hosting_emulator_cli.groups import RootGroup
-from hosting_emulator_cli.options import examples
 
 _HERE = "hosting_emulator_cli.commands"
 
@@ -31,24 +30,19 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
         "status": f"{_HERE}.status:status",
         "env": f"{_HERE}.env:env",
         "doctor": f"{_HERE}.doctor:doctor",
-        "wait": f"{_HERE}.wait:wait",
-        "token": f"{_HERE}.token:token",
+        "wait": f"{_HERE}.status:wait",
+        "token": f"{_HERE}.env:token",
         "clock": f"{_HERE}.clock:clock",
         "fault": f"{_HERE}.fault:fault",
-        "intervene": f"{_HERE}.intervene:intervene",
+        "intervene": f"{_HERE}.fault:intervene",
         "scenario": f"{_HERE}.scenario:scenario",
         "world": f"{_HERE}.world:world",
         "requests": f"{_HERE}.requests:requests",
-        "why": f"{_HERE}.why:why",
+        "why": f"{_HERE}.status:why",
         "conduct": f"{_HERE}.conduct:conduct",
         "contract": f"{_HERE}.contract:contract",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=examples(
-        "hosting-emulator start",
-        'eval "$(hosting-emulator env)"',
-        "hosting-emulator clock advance 10m",
-    ),
 )
 @click.option(
     "--version",
@@ -63,6 +57,11 @@ def cli() -> None:
 
     `start` runs it, and `exec` runs it around a command; every other command talks to the one that
     runs. Data goes to stdout, words to stderr; an error is one line and exit code 2.
+
+    Examples:
+      hosting-emulator start
+      eval "$(hosting-emulator env)"
+      hosting-emulator clock advance 10m
     """
 
 

@@ -1,12 +1,12 @@
-"""Options that commands have in common: where the emulator is, which world, what is assumed.
+"""Options that commands have in common, declared once and bundled as commands need them.
 
-It must not import the client, or anything else of the emulator, before a command runs.
+Nothing of the emulator is imported before a command runs.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,123 +14,314 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.values import named_values
+from hosting_emulator_cli.groups import Failure, load
+from hosting_emulator_cli.parameters import (
+    CLOCK_MODE,
+    FILE,
+    PORT,
+    TIMESTAMP,
+    named_values,
+    split_words,
+)
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
+    from hosting_emulator.settings import Settings
 
 DEFAULT_URL = "http://127.0.0.1:4620"
+#: Where a command finds how answers vary, so that worlds made elsewhere vary too.
+SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
+ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+Decorator = Callable[[F], F]
+#: Asks the running emulator, by a function of its client; or ourselves, where that is possible.
+Ask = Callable[..., Any]
 
 
-def examples(*lines: str) -> str:
-    """Write an epilog of example lines that Click leaves as they are."""
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+def option(
+    declared: str, words: str, *, default: Any = None, env: str | None = None, **rest: Any
+) -> Decorator[Any]:
+    """Declare an option as help shows it, with the name it arrives under: `--from state FILE`.
+
+    Its help tells its default and its environment variable.
+    """
+    names = declared.split()
+    metavar = None if names[-1].islower() else names.pop()
+    if default is not None or "/" in declared:
+        rest = {"default": default, "show_default": default is not None, **rest}
+    if env is not None:
+        rest |= {"envvar": env, "show_envvar": True}
+    return click.option(*names, metavar=metavar, help=words, **rest)
 
 
-url_option = click.option(
-    "--url",
-    envvar="HOSTING_EMULATOR_URL",
-    default=DEFAULT_URL,
-    show_default=True,
-    show_envvar=True,
-    metavar="URL",
-    help="Where the running emulator is.",
+def flag(names: str, words: str, **rest: Any) -> Decorator[Any]:
+    """Declare an option without a value."""
+    return option(names, words, is_flag=True, **rest)
+
+
+def choice(names: str, words: str, *choices: str, **rest: Any) -> Decorator[Any]:
+    """Declare an option with one of some values, the first unless told otherwise."""
+    return option(names, words, **{"default": choices[0], "type": click.Choice(choices), **rest})
+
+
+def file_option(names: str, words: str) -> Decorator[Any]:
+    """Declare an option that names a file."""
+    return option(f"{names} FILE", words, type=FILE)
+
+
+def options(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """Bundle options, in the order in which help lists them."""
+
+    def add(command: Any) -> Any:
+        return functools.reduce(
+            lambda found, decorate: decorate(found), reversed(decorators), command
+        )
+
+    return add
+
+
+# --- Which emulator, which world ---------------------------------------------------------------
+
+url_options = options(
+    option(
+        "--url URL",
+        "Where the running emulator is.",
+        default=DEFAULT_URL,
+        env="HOSTING_EMULATOR_URL",
+    ),
+    option(
+        "--control-token TEXT",
+        "The control API's token, if the emulator asks for one.",
+        env="HOSTING_EMULATOR_CONTROL_TOKEN",
+    ),
 )
-world_option = click.option(
-    "--world",
-    envvar="HOSTING_EMULATOR_WORLD",
-    default="default",
-    show_default=True,
-    show_envvar=True,
-    metavar="NAME",
-    help="The world meant.",
+world_option = option(
+    "--world NAME", "The world meant.", default="default", env="HOSTING_EMULATOR_WORLD"
 )
-control_token_option = click.option(
-    "--control-token",
-    envvar="HOSTING_EMULATOR_CONTROL_TOKEN",
-    show_envvar=True,
-    metavar="TEXT",
-    help="The control API's token, if the emulator asks for one.",
-)
-as_option = click.option(
-    "--as",
-    "principal",
+json_option = flag("--json as_json", "Print JSON.")
+as_option = option(
+    "--as principal WHO",
+    "Whose token: an alias such as owner, member, reader or outsider, or a person's id.",
     default="owner",
-    show_default=True,
-    metavar="WHO",
-    help="Whose token: an alias such as owner, member, reader or outsider, or a person's id.",
 )
-output_option = click.option(
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write to this file, whole or not at all, instead of stdout.",
+output_option = file_option(
+    "--output", "Write to this file, whole or not at all, instead of stdout."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+junit_option = file_option("--junit", "Also write the report to this file, as JUnit XML.")
+assume_option = option(
+    "--assume NAME=VALUE",
+    "Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them.",
+    multiple=True,
+    callback=named_values,
+)
 
 
 def with_client(command: F) -> F:
-    """Give a command `client`, a handle on the running emulator, and the options to find it."""
+    """Give a command `client`, a client of the running emulator, and the options to find it."""
 
     @functools.wraps(command)
     def call(*args: Any, url: str, control_token: str | None, **rest: Any) -> Any:
         with connected(url, control_token) as client:
             return command(*args, client=client, **rest)
 
-    return url_option(control_token_option(call))  # type: ignore[return-value]
-
-
-def maybe_client(command: F) -> F:
-    """Add the options to find an emulator to a command that works without one."""
-    return url_option(control_token_option(command))
+    return url_options(call)  # type: ignore[no-any-return]
 
 
 def with_world(command: F) -> F:
     """Give a command `client` and `world`, the name of the world meant."""
-    return world_option(with_client(command))
+    return world_option(with_client(command))  # type: ignore[no-any-return]
+
+
+def with_or_without_client(command: F) -> F:
+    """Give a command `ask(of_client, by_itself)`: the running emulator's answer, or our own.
+
+    Our own is what a function returns, which may be given as `module:function`.
+
+    Where there can be our own, the emulator is asked only if the command line names one. The
+    environment does not count: it names an emulator for all commands, running or not.
+    """
+
+    @functools.wraps(command)
+    def call(*args: Any, url: str, control_token: str | None, **rest: Any) -> Any:
+        ctx = click.get_current_context()
+        named = ParameterSource.COMMANDLINE in map(ctx.get_parameter_source, ("url", "world"))
+
+        def ask(
+            of_client: Callable[[ControlClient], T], by_itself: str | Callable[[], T] | None = None
+        ) -> T:
+            if by_itself is not None and not named:
+                return load(by_itself)() if isinstance(by_itself, str) else by_itself()
+            with connected(url, control_token) as client:
+                return of_client(client)
+
+        return command(*args, ask=ask, **rest)
+
+    return url_options(call)  # type: ignore[no-any-return]
 
 
 @contextmanager
 def connected(
     url: str, control_token: str | None, *, timeout_s: float = 30
 ) -> Iterator[ControlClient]:
-    """Open a handle on the emulator at `url`; what goes wrong with it becomes a Failure."""
-    from hosting_emulator.sdk import ControlClient, ControlError
+    """Open a client of the emulator at `url`; what goes wrong with it becomes a Failure."""
+    from hosting_emulator.sdk import ControlError
 
-    address = url.rstrip("/").removesuffix("/_emulator")
-    try:
-        client = ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
-    except ValueError as error:
-        message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
-        raise click.BadParameter(message, param_hint="--url") from error
-    with client:
+    with open_client(url, control_token, timeout_s=timeout_s) as client:
         try:
             yield client
         except ControlError as error:
             raise Failure(str(error)) from error
 
 
-def asked_if_named(
-    ctx: click.Context, url: str, control_token: str | None, ask: Callable[[ControlClient], Any]
-) -> Any:
-    """What the running emulator answers, if the command line names one; else None."""
-    # The environment does not count: it names an emulator for all commands, running or not.
-    named = (ctx.get_parameter_source(option) for option in ("url", "world"))
-    if ParameterSource.COMMANDLINE not in named:
+def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
+    """Return a client of the emulator at a base URL. Raises BadParameter for no address."""
+    from hosting_emulator.sdk import ControlClient
+
+    address = url.rstrip("/").removesuffix("/_emulator")
+    try:
+        return ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
+    except ValueError as error:
+        message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
+        raise click.BadParameter(message, param_hint="--url") from error
+
+
+# --- How answers vary --------------------------------------------------------------------------
+
+
+def _points(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    names = split_words(texts)
+    if not names:
         return None
-    with connected(url, control_token) as client:
-        return ask(client)
+    from hosting_emulator.variation.points import VariationRefused, read_points
+
+    try:
+        return read_points(names)
+    except VariationRefused as error:
+        raise click.BadParameter(str(error), ctx=ctx, param=param) from error
 
 
-def assume_option(command: F) -> F:
-    """Add `--assume NAME=VALUE`, which arrives as a dict `assume`."""
-    return click.option(
-        "--assume",
+#: They arrive as `vary` and `vary_only`, which is None for all points.
+vary_options = options(
+    option(
+        "--vary SEED",
+        "Answer differently wherever the contract leaves freedom, as this text draws; never as it "
+        "forbids. `contract variation-points` lists where.",
+        env=SEED_VARIABLE,
+    ),
+    option(
+        "--only vary_only POINT",
+        "Vary at this point only; repeatable.",
         multiple=True,
-        metavar="NAME=VALUE",
-        callback=named_values,
-        help="Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them.",
-    )(command)
+        callback=_points,
+        env=ONLY_VARIABLE,
+    ),
+)
+
+
+def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
+    """Refuse `--only` without `--vary`. Raises UsageError."""
+    if vary_only and vary is None:
+        raise click.UsageError("--only belongs to --vary: give a seed as well")
+
+
+# --- An emulator of its own --------------------------------------------------------------------
+
+
+def address_options(*, port: int) -> Decorator[Any]:
+    """Add `--host`, `--port` and `--tls-port`, named as their settings; `port` is the default."""
+    return options(
+        option(
+            "--host ADDRESS",
+            "Listen here. Anything but loopback lets others on the network in.",
+            default="127.0.0.1",
+        ),
+        option(
+            "--port PORT",
+            f"Listen on this TCP port; {'0 takes' if port else 'else'} a free one.",
+            type=PORT,
+            default=port,
+            show_default=bool(port),
+        ),
+        option(
+            "--tls-port PORT",
+            "Serve the dev origins over HTTPS on this TCP port, by a local certificate authority; "
+            "0 takes a free one. Off unless given.",
+            type=PORT,
+        ),
+    )
+
+
+log_options = options(
+    choice(
+        "--log-format",
+        "How stderr is written: for people, or one JSON object a line.",
+        *("text", "json"),
+        env="HOSTING_EMULATOR_LOG_FORMAT",
+    ),
+    flag(
+        "--log-requests",
+        "Write a line to stderr for each exchange: what was asked, what was answered and why.",
+        env="HOSTING_EMULATOR_LOG_REQUESTS",
+    ),
+)
+
+#: How a new state begins. They arrive named as their settings, but for `assume`, a dict.
+world_options = options(
+    option(
+        "--scenario NAME|FILE",
+        "Begin with this scenario's world: one of `scenario list`, or a YAML file. --clock and "
+        "--assume are laid over its own.",
+    ),
+    file_option(
+        "--from state",
+        "Begin with the world that this file holds, as `world export` wrote it, or as it was kept "
+        "when a test failed.",
+    ),
+    option(
+        "--seed TEXT",
+        "What ids, words and secrets of a new state are drawn from.",
+        default="hosting-emulator",
+    ),
+    option(
+        "--clock MODE",
+        "The clock of a new state: real, frozen, skip (polling moves time), or scaled:RATE "
+        "(world seconds per real second); else real. `clock` changes that of a kept one.",
+        type=CLOCK_MODE,
+    ),
+    option(
+        "--at TIMESTAMP",
+        "World time a new state starts at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
+        type=TIMESTAMP,
+    ),
+    assume_option,
+)
+
+
+def settings_of(ctx: click.Context, *, assume: dict[str, str], **same: Any) -> Settings:
+    """Build an emulator's settings of options, which go by their setting's name but for `assume`.
+
+    Raises UsageError for options that do not go together.
+    """
+    check_seed(ctx)
+    check_only(same.get("vary"), same.get("vary_only"))
+    from hosting_emulator.settings import Settings
+    from hosting_emulator_scenarios import FOLDER
+
+    return Settings(assumptions=assume, library=FOLDER, **same)
+
+
+def check_seed(ctx: click.Context) -> None:
+    """Refuse `--seed` beside `--from`: the world in the file has its own. Raises UsageError."""
+    given = ctx.get_parameter_source("seed") is ParameterSource.COMMANDLINE
+    if given and ctx.params["state"] is not None:
+        raise click.UsageError("--seed has no place beside --from, whose state says it all")
+
+
+def check_folder_of(path: Path | None) -> None:
+    """Refuse a file that cannot be written because its folder is not there. Raises Failure."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise Failure(f"cannot write {path}: no such directory")

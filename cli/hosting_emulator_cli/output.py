@@ -1,13 +1,25 @@
-"""How commands write: data on stdout, words on stderr, columns aligned."""
+"""How commands write: data on stdout, words on stderr, columns aligned, JSON where it is asked for."""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
+from hosting_emulator_cli.options import json_option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+F = TypeVar("F", bound=Callable[..., Any])
+#: A template that is filled from the command's `value` and its options, or what makes the text.
+Text = str | Callable[[Any], str | None]
 _WIDEST = 48
 
 
@@ -31,11 +43,50 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def prints(text: Text | None = None, *, words: Text | None = None) -> Callable[[F], F]:
+    """Print what a command returns: as JSON with `--json`, else its text, and words on stderr.
+
+    A text of None is not printed: it was shown already.
+    """
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def call(*args: Any, as_json: bool, **rest: Any) -> None:
+            value = command(*args, **rest)
+            if as_json:
+                put_json(value)
+                return
+            for write, form in ((put, text), (say, words)):
+                if form is not None:
+                    told = (
+                        form.format(value=value, **rest) if isinstance(form, str) else form(value)
+                    )
+                    if told is not None:
+                        write(told)
+
+        return json_option(call)  # type: ignore[no-any-return]
+
+    return add
+
+
 def fields(pairs: Iterable[tuple[str, object]]) -> str:
     """Lay out labels and values in two columns; a value of None leaves its line out."""
     shown = [(label, str(value)) for label, value in pairs if value is not None]
     width = max((len(label) for label, _ in shown), default=0)
     return "\n".join(f"{label:<{width}}  {value}" for label, value in shown)
+
+
+def columns(
+    declared: Mapping[str, str | Callable[[Any], object]], *, widest: int = _WIDEST
+) -> Callable[[Iterable[Any]], str]:
+    """Make what lays out items in a table: each header with its field, or what makes the cell."""
+    getters = [itemgetter(cell) if isinstance(cell, str) else cell for cell in declared.values()]
+
+    def lay_out(items: Iterable[Any]) -> str:
+        rows = ([cell(item) for cell in getters] for item in items)
+        return table([*declared], rows, widest=widest)
+
+    return lay_out
 
 
 def table(
@@ -51,9 +102,15 @@ def table(
         [*(_clip(cell_text(cell), widest) for cell in row[:-1]), cell_text(row[-1])] for row in body
     ]
     widths = [max(map(len, column)) for column in zip(headers, *texts, strict=True)]
-    right = [_is_numeric(row[i] for row in body) for i in range(len(headers))]
-    lines = [_line(cells, widths, right) for cells in ([*headers], *texts)]
-    return "\n".join(lines)
+    right = [_is_numeric([row[i] for row in body]) for i in range(len(headers))]
+    lines = (
+        (
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(cells, widths, right, strict=True)
+        )
+        for cells in (headers, *texts)
+    )
+    return "\n".join("  ".join(cells).rstrip() for cells in lines)
 
 
 def cell_text(value: object) -> str:
@@ -73,16 +130,45 @@ def _clip(text: str, widest: int) -> str:
     return text if len(text) <= widest else f"{text[: widest - 1]}…"
 
 
-def _is_numeric(cells: Iterable[object]) -> bool:
-    values = list(cells)
-    return bool(values) and all(
-        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in values
+def _is_numeric(cells: Sequence[object]) -> bool:
+    return bool(cells) and all(
+        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells
     )
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    padded = (
-        cell.rjust(width) if to_right else cell.ljust(width)
-        for cell, width, to_right in zip(cells, widths, right, strict=True)
-    )
-    return "  ".join(padded).rstrip()
+# --- A terminal ----------------------------------------------------------------------------------
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Tell whether stdout (or `stream`) is a terminal that can show more than plain text.
+
+    FORCE_COLOR says it is, as it does to rich; a dumb terminal is none.
+    """
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return a console on stdout (or `stream`). It obeys NO_COLOR and reads no markup in texts."""
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, emoji=False, highlight=False)
+
+
+def printable(text: str) -> str:
+    """Write what a client sent such that it can neither begin a line nor steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable_json(value: Any) -> str:
+    """Write a value as JSON that a terminal can show: what is not printable is escaped."""
+    text = as_json(value)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def printable_lines(text: str) -> str:
+    """Do the same for text of several lines, which stay."""
+    return "\n".join(printable(line.expandtabs(2)) for line in text.splitlines())

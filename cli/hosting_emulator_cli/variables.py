@@ -1,30 +1,42 @@
-"""What a client needs to know of a world, as environment variables: `env` prints, `exec` sets them."""
+"""A world as environment variables: what a client needs to know of it, and how each shell spells it.
+
+`env` prints them, `start` shows them, `exec` and `explore` set them.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from base64 import urlsafe_b64decode
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Info, Named, WorldSummary
+    from hosting_emulator.sdk import ControlClient, Info, Named, WorldSummary
+    from hosting_emulator.settings import Ready
 
 #: The default world's fullest project, by alias: `start` names it too.
 SHOWCASE = "shop"
+Exports = Sequence[tuple[str, str]]
+_TEN_YEARS_S = 10 * 365 * 86_400
 
 
 def world_variables(
     info: Info, world: WorldSummary, token: str, project: Named | None
 ) -> dict[str, str]:
     """Return a world's variables by name; without a project or organization, without theirs."""
-    organization = organization_of(token) or (project and project["organization_id"])
+    path = world["base_url"].removeprefix(info["base_url"])
+    # The development server's name for this world: the same path below the other address.
+    dev_base_url = info["dev_base_url"] + path if path != world["base_url"] else path
     found = {
         "HOSTING_BASE_URL": world["base_url"],
-        "HOSTING_DEV_BASE_URL": _dev_base_url(info, world),
+        "HOSTING_DEV_BASE_URL": dev_base_url,
         "HOSTING_TOKEN": token,
-        "HOSTING_ORGANIZATION_ID": organization,
+        "HOSTING_ORGANIZATION_ID": organization_of(token)
+        or (project and project["organization_id"]),
         "HOSTING_PROJECT_ID": project and project["id"],
         "HOSTING_EMULATOR_URL": info["control_url"].removesuffix("/_emulator"),
         "HOSTING_EMULATOR_WORLD": world["name"],
@@ -32,12 +44,33 @@ def world_variables(
     return {name: value for name, value in found.items() if value}
 
 
-def named_project(world: WorldSummary, wanted: str) -> Named:
+def command_variables(
+    client: ControlClient, ready: Ready, world: WorldSummary, principal: str, exports: Exports
+) -> dict[str, str]:
+    """Return what a command finds in its environment, with a token that outlives all its tests.
+
+    `exports` are pairs of a variable's name and the name that the command finds it under.
+    """
+    token = client.token(principal, world=world.name, expires_in_seconds=_TEN_YEARS_S)
+    value = token.access_token
+    project = first_project(world, organization_of(value))
+    found = world_variables(client.info(), world, value, project)
+    found["HOSTING_CONTROL_URL"] = ready.control_url
+    if ready.tls_url is not None and ready.ca_file is not None:
+        found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
+    if ready.control_token is not None:
+        found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
+    renamed = {name for name, _ in exports}
+    under = {name: value for name, value in found.items() if name not in renamed}
+    return under | {other: found[name] for name, other in exports if name in found}
+
+
+def named_project(world: WorldSummary, named: str) -> Named:
     """Find a project by alias, handle or id. Raises Failure, naming those there are."""
     for project in world.projects:
-        if wanted in (project["id"], project["alias"], project["handle"]):
+        if named in (project["id"], project["alias"], project["handle"]):
             return project
-    raise no_project(world, wanted)
+    raise no_project(world, named)
 
 
 def first_project(world: WorldSummary, organization: str | None) -> Named | None:
@@ -47,10 +80,10 @@ def first_project(world: WorldSummary, organization: str | None) -> Named | None
     return next((p for p in own if p["alias"] == SHOWCASE), own[0] if own else None)
 
 
-def no_project(world: WorldSummary, wanted: str = "yet") -> Failure:
+def no_project(world: WorldSummary, named: str = "yet") -> Failure:
     """Say that a world has no such project."""
     known = ", ".join(project["handle"] for project in world["projects"]) or "none"
-    return Failure(f"world {world['name']} has no project {wanted}; its projects are: {known}")
+    return Failure(f"world {world['name']} has no project {named}; its projects are: {known}")
 
 
 def organization_of(token: str) -> str | None:
@@ -63,7 +96,50 @@ def organization_of(token: str) -> str | None:
     return organization if isinstance(organization, str) else None
 
 
-def _dev_base_url(info: Info, world: WorldSummary) -> str:
-    """The development server's name for this world: the same path below the other address."""
-    path = world.base_url.removeprefix(info.base_url)
-    return info.dev_base_url + path if path != world.base_url else world.base_url
+# --- The environment of a command ----------------------------------------------------------------
+
+
+def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return our environment with a world's variables; an outer emulator's token is not its."""
+    found = {k: v for k, v in os.environ.items() if k != "HOSTING_EMULATOR_CONTROL_TOKEN"}
+    found |= variables
+    if any(name.lower() in ("http_proxy", "https_proxy", "all_proxy") for name in found):
+        # Clients that follow a proxy's variables reach this machine without it.
+        known = found.get("no_proxy") or found.get("NO_PROXY") or ""
+        hosts = [host for host in known.split(",") if host]
+        hosts += [host for host in ("127.0.0.1", "localhost", "::1") if host not in hosts]
+        found |= dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(hosts))
+    return found
+
+
+# --- How shells spell them -----------------------------------------------------------------------
+
+
+def _sh(name: str, value: str) -> str:
+    return f"export {name}={shlex.quote(value)}"
+
+
+def _fish(name: str, value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"set -gx {name} '{escaped}'"
+
+
+def _powershell(name: str, value: str) -> str:
+    escaped = value.replace("'", "''")
+    return f"$env:{name} = '{escaped}'"
+
+
+def _dotenv(name: str, value: str) -> str:
+    # Bare where every reader agrees; quoted where a space, `#` or `$` would divide them.
+    if shlex.quote(value) == value:
+        return f"{name}={value}"
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+    return f'{name}="{escaped}"'
+
+
+SHELLS = {"sh": _sh, "fish": _fish, "powershell": _powershell, "dotenv": _dotenv}
+
+
+def export_lines(variables: Mapping[str, str], shell: str) -> str:
+    """Write variables, one on a line, so that `shell` (one of SHELLS) takes them as they are."""
+    return "\n".join(SHELLS[shell](name, value) for name, value in variables.items())

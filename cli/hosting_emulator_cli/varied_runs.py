@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hosting_emulator.delta_debugging import smallest
-from hosting_emulator_cli.executing import Execution, Ran, mention, run_once
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hosting_emulator_cli.executing import Executed, Execution, execute, mention
 
 #: Runs of the command that shrinking may take, beside the two that check what there is to shrink.
 MOST_RUNS = 40
@@ -26,74 +22,58 @@ class Stopped(Exception):
 
 
 def execute_varied(
-    wanted: Execution, again: Callable[[Sequence[str] | None], str], *, shrinking: bool
+    execution: Execution, again: Callable[[Sequence[str] | None], str], *, shrinking: bool
 ) -> int:
     """Run a command whose answers vary, and return its exit code.
 
     If it fails, say by which seed and points, and the line (`again`) that repeats it; with
     `shrinking`, run it until the points that matter are found. Raises Failure.
     """
-    ran = run_once(wanted)
-    if ran.code == 0 or ran.code in _NEVER_RAN or ran.signalled:
-        return ran.code
-    if shrinking or not wanted.quiet:
-        points = ", ".join(ran.varied) or _ELSEWHERE
-        line = again(wanted.settings.vary_only)
-        mention(f"Varied by seed {wanted.settings.vary}: {points}.\nAgain: {line}")
+    first = execute(execution)
+    if first.code == 0 or first.code in _NEVER_RAN or first.signalled:
+        return first.code
+    settings = execution.settings
+    if shrinking or not execution.quiet:
+        points = ", ".join(first.varied) or _ELSEWHERE
+        line = again(settings.vary_only)
+        mention(f"Varied by seed {settings.vary}: {points}.\nAgain: {line}")
     if shrinking:
         try:
-            _Shrinking(wanted, again).begin(ran)
+            _shrink(execution, first, again)
         except Stopped:
             mention("Stopped: nothing more is found out.")
-    return ran.code
+    return first.code
 
 
-class _Shrinking:
-    """The search for the points that make a command fail."""
+def _shrink(
+    execution: Execution, first: Executed, again: Callable[[Sequence[str] | None], str]
+) -> None:
+    """Search the points that make a command fail; say what is tried and what came of it."""
+    settings = replace(execution.settings, log_requests=False)
+    unseen = replace(execution, report="never", keep=None, quiet=True, silent=True)
 
-    def __init__(self, wanted: Execution, again: Callable[[Sequence[str] | None], str]) -> None:
-        self._again = again
-        settings = replace(wanted.settings, log_requests=False)
-        self._quiet = replace(
-            wanted, settings=settings, report="never", keep=None, quiet=True, silent=True
-        )
-
-    def begin(self, ran: Ran) -> None:
-        """Say what is tried and what came of it."""
-        mention(f"Shrinking: at most {MOST_RUNS + 3} more runs, unseen, each with a fresh world.")
-        if self._fails(()):
-            mention("It fails without any variation too: no point is to blame.")
-            return
-        points = self._starting(ran)
-        if points is None:
-            mention(
-                "It passes when it is run again with the same points: it fails only now and then."
-            )
-            return
-        found = smallest(points, self._fails, MOST_RUNS)
-        rest = "" if found.finished else ", as far as could be told in so many runs"
-        mention(
-            f"It fails with {' and '.join(found.items)} alone{rest} ({found.tries} runs).\n"
-            f"Again: {self._again(found.items)}"
-        )
-
-    def _starting(self, ran: Ran) -> tuple[str, ...] | None:
-        """Return points with which it fails again: those seen to vary, or else all."""
-        from hosting_emulator.variation.points import POINTS
-
-        everything = self._quiet.settings.vary_only or tuple(POINTS)
-        for points in (ran.varied, everything):
-            if points and self._fails(points):
-                return points
-        return None
-
-    def _fails(self, points: tuple[str, ...]) -> bool:
-        settings = self._quiet.settings
-        if points:
-            settings = replace(settings, vary_only=points)
-        else:
-            settings = replace(settings, vary=None, vary_only=None)
-        ran = run_once(replace(self._quiet, settings=settings))
+    def fails(points: tuple[str, ...]) -> bool:
+        varied = {"vary_only": points} if points else {"vary": None, "vary_only": None}
+        ran = execute(replace(unseen, settings=replace(settings, **varied)))
         if ran.signalled:
             raise Stopped
         return ran.code != 0
+
+    mention(f"Shrinking: at most {MOST_RUNS + 3} more runs, unseen, each with a fresh world.")
+    if fails(()):
+        mention("It fails without any variation too: no point is to blame.")
+        return
+    from hosting_emulator.variation.points import POINTS
+
+    # Those seen to vary, or else all.
+    starts = (first.varied, settings.vary_only or tuple(POINTS))
+    points = next((points for points in starts if points and fails(points)), None)
+    if points is None:
+        mention("It passes when it is run again with the same points: it fails only now and then.")
+        return
+    found = smallest(points, fails, MOST_RUNS)
+    rest = "" if found.finished else ", as far as could be told in so many runs"
+    mention(
+        f"It fails with {' and '.join(found.items)} alone{rest} ({found.tries} runs).\n"
+        f"Again: {again(found.items)}"
+    )

@@ -4,73 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.conduct_reports import for_people, rule_ids
+from hosting_emulator_cli.conduct_reports import for_people
 from hosting_emulator_cli.groups import Failure, OrderedGroup
-from hosting_emulator_cli.looks.terminal import console, is_terminal
 from hosting_emulator_cli.options import (
+    choice,
     connected,
-    control_token_option,
-    examples,
+    file_option,
+    flag,
     json_option,
-    url_option,
+    option,
+    url_options,
     world_option,
 )
-from hosting_emulator_cli.output import put, put_json, table
+from hosting_emulator_cli.output import columns, console, is_terminal, prints, put, put_json
+from hosting_emulator_cli.parameters import split_words
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ConductReport, ControlClient
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
-
-off_option = click.option(
-    "--off",
+@click.group(cls=OrderedGroup, invoke_without_command=True)
+@flag("--final", "The client is done: also say what it left unfinished.")
+@option(
+    "--off RULE",
+    "Leave a rule out, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
     multiple=True,
-    metavar="RULE",
-    help="Leave a rule out, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
 )
-
-
-@click.group(
-    cls=OrderedGroup,
-    invoke_without_command=True,
-    epilog=examples(
-        "hosting-emulator conduct --final",
-        "hosting-emulator conduct --off operation-not-followed --junit conduct.xml",
-        "hosting-emulator conduct rules",
-    ),
-)
-@click.option(
-    "--final",
-    is_flag=True,
-    help="The client is done: also say what it left unfinished.",
-)
-@off_option
-@click.option(
+@choice(
     "--severity",
-    type=click.Choice(["note", "warning", "error"]),
+    "Findings from this severity on make the exit code 1.",
+    *("note", "warning", "error"),
     default="warning",
-    show_default=True,
-    help="Findings from this severity on make the exit code 1.",
 )
-@click.option(
-    "--junit", type=_FILE, metavar="FILE", help="Also write JUnit XML, a case for each rule."
-)
-@click.option("--sarif", type=_FILE, metavar="FILE", help="Also write SARIF 2.1.0.")
-@click.option(
-    "--sarif-about",
-    metavar="PATH",
-    help="The file of your repository, from its root, where code scanning is to show it; else "
+@file_option("--junit", "Also write JUnit XML, a case for each rule.")
+@file_option("--sarif", "Also write SARIF 2.1.0.")
+@option(
+    "--sarif-about PATH",
+    "The file of your repository, from its root, where code scanning is to show it; else "
     "README.md.",
 )
 @json_option
 @world_option
-@url_option
-@control_token_option
+@url_options
 @click.pass_context
 def conduct(
     ctx: click.Context,
@@ -90,12 +69,17 @@ def conduct(
     Every request that the world's log holds is judged by rules, each from a sentence of the contract
     or of HTTP; from the first look on, none is missed. The exit code is 1 when something of severity
     warning or worse was found (--severity sets another bar), and 0 otherwise.
+
+    Examples:
+      hosting-emulator conduct --final
+      hosting-emulator conduct --off operation-not-followed --junit conduct.xml
+      hosting-emulator conduct rules
     """
     if ctx.invoked_subcommand is not None:
         return
     about = _about(sarif, sarif_about)
     with connected(url, control_token) as client:
-        report = _asked(client, world, rule_ids(off), final=final)
+        report = _asked(client, world, split_words(off), final=final)
         rules = client.conduct_rules() if junit or sarif else []
     if junit is not None:
         from hosting_emulator_cli.conduct_reports import conduct_junit
@@ -116,21 +100,19 @@ def conduct(
     ctx.exit(1 if of_severity(report, severity)["findings"] else 0)
 
 
-@conduct.command(epilog=examples("hosting-emulator conduct rules --json"))
-@json_option
-def rules(as_json: bool) -> None:
+@conduct.command()
+@prints(columns({"RULE": "id", "SEVERITY": "severity", "TITLE": "title"}))
+def rules() -> list[dict[str, Any]]:
     """List the rules, with the severity of each.
 
     Works without a running emulator. --json adds why each is one, and what to do instead.
+
+    Examples:
+      hosting-emulator conduct rules --json
     """
     from hosting_emulator.conduct.rules import RULES
 
-    items = [rule.view() for rule in RULES.values()]
-    if as_json:
-        put_json(items)
-        return
-    rows = ([rule["id"], rule["severity"], rule["title"]] for rule in items)
-    put(table(("RULE", "SEVERITY", "TITLE"), rows))
+    return [rule.view() for rule in RULES.values()]
 
 
 def _asked(client: ControlClient, world: str, off: Sequence[str], *, final: bool) -> ConductReport:

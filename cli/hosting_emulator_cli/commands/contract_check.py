@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import examples, json_option
-from hosting_emulator_cli.values import duration_ms, named_values, read_with
+from hosting_emulator_cli.options import (
+    file_option,
+    flag,
+    json_option,
+    junit_option,
+    option,
+    options,
+)
+from hosting_emulator_cli.parameters import SECONDS, named_values
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-#: As `hosting_emulator.contract_check.ALLOWED`, which is not loaded before it is wanted.
+#: As `hosting_emulator.contract_check.ALLOWED`, which is not loaded before it is needed.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
-
-
-def _seconds(text: str) -> float:
-    return duration_ms(text) / 1000
 
 
 def _allowed(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
@@ -35,136 +36,84 @@ def _allowed(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
     return frozenset(ALLOWED if "all" in words else words)
 
 
-def _token(name: str, whose: str) -> Callable[[F], F]:
-    variable = f"HOSTING_{name.upper().replace('-', '_')}"
-    return click.option(
-        f"--{name}", envvar=variable, show_envvar=True, metavar="TOKEN", help=f"{whose}."
-    )
+def _given(declared: str, words: str, *, required: bool = True) -> Callable[..., Any]:
+    """Declare an option that the environment of `exec` gives as well."""
+    variable = f"HOSTING_{declared.split()[-2].lstrip('-').upper().replace('-', '_')}"
+    return option(declared, words, env=variable, required=required)
 
 
-@click.command(
-    "check",
-    epilog=examples(
-        "hosting-emulator contract check --base-url https://staging.example --project 01J…",
-        "hosting-emulator contract check --allow flag,tickets --scenario observed.yaml",
-        "hosting-emulator exec -- hosting-emulator contract check --allow all",
+def _token(name: str, whose: str) -> Callable[..., Any]:
+    return _given(f"--{name} TOKEN", f"{whose}.", required=False)
+
+
+_target_options = options(
+    _given("--base-url URL", "Where the server is, with /v1 at its end or without."),
+    _given("--token TOKEN", "An access token of the project's owner, of an interactive session."),
+    _given(
+        "--project project_id ID", "The project to look at; one with some deployments shows more."
+    ),
+    _given("--organization organization_id ID", "The project's organization."),
+)
+_more_tokens = options(
+    _token("maintainer-token", "A token of one of the project's maintainers"),
+    _token("reader-token", "A token of one of the project's readers"),
+    _token("outsider-token", "A token of somebody of another organization"),
+    _token("no-organization-token", "A token that names no organization"),
+    _token("api-key", "A user API key; --allow keys creates one"),
+)
+_how_options = options(
+    option(
+        "--assume assumed NAME=VALUE",
+        "Say what the check could not find out: operation_path, cursor_parameter, "
+        "limit_parameter or environment_parameter; repeatable.",
+        multiple=True,
+        callback=named_values,
+    ),
+    option("--origin-url URL", "Where dev origins answer, if their names cannot be resolved here."),
+    _given("--ca-file FILE", "Certificates of the authorities to trust.", required=False),
+    option(
+        "--timeout timeout_s DURATION",
+        "How long to wait for any one answer.",
+        type=SECONDS,
+        default="10s",
+    ),
+    option(
+        "--patience patience_s DURATION",
+        "How long to wait in all: for operations to end, and where the server says to wait.",
+        type=SECONDS,
+        default="2m",
+    ),
+    flag(
+        "--no-waiting",
+        "Wait nowhere, whatever the server says: for one whose time moves by itself, as that of "
+        "`start --clock skip`.",
     ),
 )
-@click.option(
-    "--base-url",
-    envvar="HOSTING_BASE_URL",
-    show_envvar=True,
-    required=True,
-    metavar="URL",
-    help="Where the server is, with /v1 at its end or without.",
-)
-@click.option(
-    "--token",
-    envvar="HOSTING_TOKEN",
-    show_envvar=True,
-    required=True,
-    metavar="TOKEN",
-    help="An access token of the project's owner, of an interactive session.",
-)
-@click.option(
-    "--project",
-    "project_id",
-    envvar="HOSTING_PROJECT_ID",
-    show_envvar=True,
-    required=True,
-    metavar="ID",
-    help="The project to look at; one with some deployments shows more.",
-)
-@click.option(
-    "--organization",
-    "organization_id",
-    envvar="HOSTING_ORGANIZATION_ID",
-    show_envvar=True,
-    required=True,
-    metavar="ID",
-    help="The project's organization.",
-)
-@click.option(
-    "--allow",
+
+
+@click.command("check")
+@_target_options
+@option(
+    "--allow WORDS",
+    "What may be changed there: all, or some of flag, source, keys, domains, tickets with "
+    "commas. Without it the check reads, and sends what must be refused.",
     multiple=True,
     callback=_allowed,
-    metavar="WORDS",
-    help="What may be changed there: all, or some of flag, source, keys, domains, tickets with "
-    "commas. Without it the check reads, and sends what must be refused.",
 )
-@_token("maintainer-token", "A token of one of the project's maintainers")
-@_token("reader-token", "A token of one of the project's readers")
-@_token("outsider-token", "A token of somebody of another organization")
-@_token("no-organization-token", "A token that names no organization")
-@_token("api-key", "A user API key; --allow keys creates one")
-@click.option(
-    "--assume",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=named_values,
-    help="Say what the check could not find out: operation_path, cursor_parameter, "
-    "limit_parameter or environment_parameter; repeatable.",
-)
-@click.option(
-    "--origin-url",
-    metavar="URL",
-    help="Where dev origins answer, if their names cannot be resolved here.",
-)
-@click.option(
-    "--ca-file",
-    envvar="HOSTING_CA_FILE",
-    show_envvar=True,
-    metavar="FILE",
-    help="Certificates of the authorities to trust.",
-)
-@click.option(
-    "--timeout",
-    "timeout_s",
-    default="10s",
-    show_default=True,
-    callback=read_with(_seconds),
-    metavar="DURATION",
-    help="How long to wait for any one answer.",
-)
-@click.option(
-    "--patience",
-    "patience_s",
-    default="2m",
-    show_default=True,
-    callback=read_with(_seconds),
-    metavar="DURATION",
-    help="How long to wait in all: for operations to end, and where the server says to wait.",
-)
-@click.option(
-    "--no-waiting",
-    is_flag=True,
-    help="Wait nowhere, whatever the server says: for one whose time moves by itself, as that of "
-    "`start --clock skip`.",
-)
-@click.option(
-    "--scenario",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write a scenario whose world answers as was observed.",
-)
-@click.option(
-    "--junit",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write the report to this file, as JUnit XML.",
-)
+@_more_tokens
+@_how_options
+@file_option("--scenario", "Write a scenario whose world answers as was observed.")
+@junit_option
 @json_option
 @click.pass_context
 def check(
     ctx: click.Context,
     /,
-    allow: frozenset[str],
-    assume: dict[str, str],
     no_waiting: bool,
     scenario: Path | None,
     junit: Path | None,
     as_json: bool,
-    **options: Any,
+    **same: Any,
 ) -> None:
     """Hold any server against the contract, sentence by sentence.
 
@@ -174,36 +123,37 @@ def check(
 
     It needs a project to look at, and does nothing there that it may not. Exit code 0: nothing
     differs. 1: something does. 2: the check could not be made.
+
+    Examples:
+      hosting-emulator contract check --base-url https://staging.example --project 01J…
+      hosting-emulator contract check --allow flag,tickets --scenario observed.yaml
+      hosting-emulator exec -- hosting-emulator contract check --allow all
     """
     from hosting_emulator.contract_check import CheckOptions, CheckRefused
-    from hosting_emulator.contract_check import check as hold
+    from hosting_emulator.contract_check import check as run_check
     from hosting_emulator_cli import check_reports
     from hosting_emulator_cli.files import write_whole
-    from hosting_emulator_cli.looks.progress import working
     from hosting_emulator_cli.output import put, put_json, say
+    from hosting_emulator_cli.progress import working
 
-    _check_ca_file(options["ca_file"])
+    if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
+        raise Failure(f"--ca-file: cannot read {path}")
     if no_waiting:
-        options["pause"] = lambda seconds: None
+        same["pause"] = lambda seconds: None
     try:
         with working("Asking the server"):
-            found = hold(CheckOptions(allow=allow, assumed=assume, **options))
+            report = run_check(CheckOptions(**same))
     except CheckRefused as refused:
         raise Failure(str(refused)) from refused
     if as_json:
-        put_json(found)
+        put_json(report)
     else:
-        put(check_reports.report_text(found))
+        put(check_reports.report_text(report))
     if scenario is not None:
-        write_whole(scenario, check_reports.scenario_text(found))
+        write_whole(scenario, check_reports.scenario_text(report))
         say(f"A scenario that answers so is written to {scenario}.")
     if junit is not None:
-        write_whole(junit, check_reports.junit_text(found))
+        write_whole(junit, check_reports.junit_text(report))
     if not as_json:
-        say(check_reports.summary(found))
-    ctx.exit(1 if found["summary"]["differs"] else 0)
-
-
-def _check_ca_file(path: str | None) -> None:
-    if path is not None and not os.access(path, os.R_OK):
-        raise Failure(f"--ca-file: cannot read {path}")
+        say(check_reports.summary(report))
+    ctx.exit(1 if report["summary"]["differs"] else 0)

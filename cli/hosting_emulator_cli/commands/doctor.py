@@ -4,71 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from hosting_emulator_cli.options import DEFAULT_URL, examples, json_option, maybe_client
+from hosting_emulator_cli.options import json_option, option, url_options
 from hosting_emulator_cli.output import put, put_json
-from hosting_emulator_cli.values import WholeNumber
+from hosting_emulator_cli.parameters import PORT
 
 if TYPE_CHECKING:
-    from hosting_emulator_cli.doctor.finding import Finding
+    from hosting_emulator_cli.doctor_checks import CheckFinding
 
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
-_PORT = WholeNumber(0, 65535)
 
 
-@click.command(
-    epilog=examples(
-        "hosting-emulator doctor",
-        "hosting-emulator doctor --port 4700 --data-dir state",
-        "hosting-emulator doctor --json",
-    )
-)
-@click.option(
-    "--data-dir",
+@click.command()
+@option(
+    "--data-dir DIRECTORY",
+    "Look at the state here; else where the running emulator keeps it, else where `start` would.",
     type=click.Path(path_type=Path),
-    metavar="DIRECTORY",
-    help="Look at the state here; else where the running emulator keeps it, else where `start` would.",
 )
-@click.option(
-    "--port",
-    type=_PORT,
-    metavar="PORT",
-    help="The port that `start` is to take; else that of --url, if it is on this machine.",
+@option(
+    "--port PORT",
+    "The port that `start` is to take; else that of --url, if it is on this machine.",
+    type=PORT,
 )
-@click.option(
-    "--tls-port", type=_PORT, metavar="PORT", help="The port that `start --tls-port` is to take."
-)
+@option("--tls-port PORT", "The port that `start --tls-port` is to take.", type=PORT)
 @json_option
-@maybe_client
+@url_options
 @click.pass_context
-def doctor(
-    ctx: click.Context,
-    /,
-    data_dir: Path | None,
-    port: int | None,
-    tls_port: int | None,
-    as_json: bool,
-    url: str,
-    control_token: str | None,
-) -> None:
+def doctor(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
     """Find out why the emulator does not start, or is not found.
 
     Looks at versions, ports, the data directory, certificates, how names resolve, limits, the clock
     and proxies, and changes nothing. Each line is `ok`, a `note`, or a `problem` with what to do.
     Exit code 0 when there is no problem, else 1.
+
+    Examples:
+      hosting-emulator doctor
+      hosting-emulator doctor --port 4700 --data-dir state
+      hosting-emulator doctor --json
     """
-    from hosting_emulator_cli.doctor.examining import Wanted, examine
+    from hosting_emulator_cli.doctor_checks import Subject, examine
 
     named = ctx.get_parameter_source("url") is not ParameterSource.DEFAULT
-    try:
-        findings = examine(Wanted(url, named, control_token, port, tls_port, data_dir))
-    except ValueError as error:
-        message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
-        raise click.BadParameter(message, param_hint="--url") from error
+    findings = examine(Subject(named=named, **options))
     problems = sum(finding.verdict == "problem" for finding in findings)
     if as_json:
         from dataclasses import asdict
@@ -79,7 +60,7 @@ def doctor(
     ctx.exit(1 if problems else 0)
 
 
-def _text(findings: Sequence[Finding]) -> str:
+def _text(findings: Sequence[CheckFinding]) -> str:
     width = max(len(finding.check) for finding in findings)
     lines = []
     for finding in findings:
@@ -87,10 +68,6 @@ def _text(findings: Sequence[Finding]) -> str:
         lines.append(f"{verdict}  {finding.check:<{width}}  {finding.seen}")
         if finding.advice is not None:
             lines.append(f"{'':<7}  {'':<{width}}  -> {finding.advice}")
-    return "\n".join([*lines, "", _summary(findings)])
-
-
-def _summary(findings: Sequence[Finding]) -> str:
     counts = {v: sum(finding.verdict == v for finding in findings) for v in ("problem", "note")}
     told = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
-    return f"{', '.join(told) or 'All is well'}."
+    return "\n".join([*lines, "", f"{', '.join(told) or 'All is well'}."])

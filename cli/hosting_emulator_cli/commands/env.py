@@ -1,15 +1,17 @@
-"""`env`: what a client needs to know to talk to a world, as environment variables."""
+"""`env` and `token`: what a client needs to talk to a world, and to be somebody in it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.exports import SHELLS, export_lines
-from hosting_emulator_cli.options import as_option, examples, json_option, with_world
-from hosting_emulator_cli.output import put, put_json
+from hosting_emulator_cli.options import as_option, choice, flag, json_option, option, with_world
+from hosting_emulator_cli.output import prints, put, put_json
+from hosting_emulator_cli.parameters import WHOLE_SECONDS
 from hosting_emulator_cli.variables import (
+    SHELLS,
+    export_lines,
     first_project,
     named_project,
     no_project,
@@ -21,32 +23,16 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
 
 
-@click.command(
-    epilog=examples(
-        'eval "$(hosting-emulator env)"',
-        "hosting-emulator env --shell fish | source",
-        "hosting-emulator env --shell powershell | Invoke-Expression",
-        "hosting-emulator env --shell dotenv > .env",
-    )
-)
-@click.option(
-    "--shell",
-    type=click.Choice(SHELLS),
-    default="sh",
-    show_default=True,
-    help="Whose way of writing to use.",
-)
+@click.command()
+@choice("--shell", "Whose way of writing to use.", *SHELLS)
 @as_option
-@click.option(
-    "--organization",
-    metavar="ORG",
-    help="The organization the token speaks for, by alias or id; else the person's own.",
+@option(
+    "--organization ORG",
+    "The organization the token speaks for, by alias or id; else the person's own.",
 )
-@click.option(
-    "--project",
-    "wanted",
-    metavar="PROJECT",
-    help="The project to name, by alias, handle or id; else the organization's first.",
+@option(
+    "--project named PROJECT",
+    "The project to name, by alias, handle or id; else the organization's first.",
 )
 @json_option
 @with_world
@@ -56,7 +42,7 @@ def env(
     shell: str,
     principal: str,
     organization: str | None,
-    wanted: str | None,
+    named: str | None,
     as_json: bool,
 ) -> None:
     """Print what a client needs, as variables.
@@ -65,13 +51,19 @@ def env(
 
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
     world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
+
+    Examples:
+      eval "$(hosting-emulator env)"
+      hosting-emulator env --shell fish | source
+      hosting-emulator env --shell powershell | Invoke-Expression
+      hosting-emulator env --shell dotenv > .env
     """
     info, summary = client.info(), client.world(world)
     token = client.token(principal, world=world, organization=organization)["access_token"]
-    if wanted is None:
+    if named is None:
         project = first_project(summary, organization_of(token))
     else:
-        project = named_project(summary, wanted)
+        project = named_project(summary, named)
     if project is None:
         raise no_project(summary)
     variables = world_variables(info, summary, token, project)
@@ -79,3 +71,59 @@ def env(
         put_json(variables)
     else:
         put(export_lines(variables, shell))
+
+
+@click.command()
+@as_option
+@option(
+    "--organization ORG", "The organization it speaks for, by alias or id; else the person's own."
+)
+@flag("--api-client", "A token without a login session, as a program has (not interactive).")
+@flag("--api-key", "Make an API key instead, as the person's programs have, and print its value.")
+@option(
+    "--permission permissions NAME",
+    "With --api-key: what the key may do; repeatable. Else all that the organization grants.",
+    multiple=True,
+)
+@option(
+    "--expires-in expires_in_s DURATION",
+    "How long it lives, in the world's time, in whole seconds such as 90s or 1h; else 1h.",
+    type=WHOLE_SECONDS,
+)
+@prints(lambda made: made.get("value") or made["access_token"])
+@with_world
+def token(
+    client: ControlClient,
+    world: str,
+    principal: str,
+    organization: str | None,
+    api_client: bool,
+    api_key: bool,
+    permissions: tuple[str, ...],
+    expires_in_s: int | None,
+) -> Any:
+    """Print an access token.
+
+    Only the token is printed, ready for a header; --json prints its expiry too.
+
+    Examples:
+      hosting-emulator token
+      hosting-emulator token --as reader --expires-in 5m
+      hosting-emulator token --api-key --permission dns.read
+      curl -H "Authorization: Bearer $(hosting-emulator token)" …
+    """
+    if api_key and (api_client or expires_in_s is not None):
+        raise click.UsageError("--api-key: leave out --api-client and --expires-in")
+    if permissions and not api_key:
+        raise click.UsageError("--permission belongs to --api-key: give that as well")
+    if api_key:
+        return client.create_api_key(
+            principal, world=world, organization=organization, permissions=permissions or None
+        )
+    return client.token(
+        principal,
+        world=world,
+        organization=organization,
+        interactive=not api_client,
+        expires_in_seconds=expires_in_s,
+    )

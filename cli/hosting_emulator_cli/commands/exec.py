@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from hosting_emulator_cli.conduct_reports import CONDUCT, rule_ids
-from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import as_option, examples
-from hosting_emulator_cli.start_options import (
+from hosting_emulator_cli.conduct_reports import CONDUCT
+from hosting_emulator_cli.options import (
     address_options,
-    check_seed,
+    as_option,
+    check_folder_of,
+    choice,
+    file_option,
+    flag,
     log_options,
+    option,
+    settings_of,
+    vary_options,
     world_options,
 )
-from hosting_emulator_cli.values import duration_ms, read_with
-from hosting_emulator_cli.varying import RawCommand, check_only, line_again, vary_options
+from hosting_emulator_cli.parameters import Parsed, seconds, split_words
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -28,109 +34,81 @@ VARIABLES = (
     *("HOSTING_TLS_URL", "HOSTING_CA_FILE"),
 )
 _VARIABLE_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_TYPED = "hosting_emulator_cli.typed"
 
 
-def _exports(
-    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-) -> list[tuple[str, str]]:
-    """Read repeated `NAME=OTHER`s as pairs."""
-    return [_export(text, ctx, param) for text in texts]
-
-
-def _export(text: str, ctx: click.Context, param: click.Parameter) -> tuple[str, str]:
+def _export(text: str) -> tuple[str, str]:
     name, _, other = text.partition("=")
     if not _VARIABLE_NAME.fullmatch(other):
-        message = f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL"
-        raise click.BadParameter(message, ctx=ctx, param=param)
+        raise ValueError(f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL")
     if name not in VARIABLES:
         from hosting_emulator.contract.words import nearest
 
         hint = nearest(name, VARIABLES) or f"; there are {', '.join(VARIABLES)}"
-        raise click.BadParameter(f"no variable is {name!r}{hint}", ctx=ctx, param=param)
+        raise ValueError(f"no variable is {name!r}{hint}")
     return name, other
 
 
-export_option = click.option(
-    "--export",
-    "exports",
+export_option = option(
+    "--export exports NAME=OTHER",
+    "Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
     multiple=True,
-    metavar="NAME=OTHER",
-    callback=_exports,
-    help="Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
+    type=Parsed("export", _export),
 )
 
 
-def _patience_s(text: str) -> float | None:
-    """Read how long to wait: a duration, or None for `never`."""
-    return None if text == "never" else duration_ms(text) / 1000
+def _patience(text: str) -> float | str:
+    return text if text == "never" else seconds(text)
+
+
+class _Exec(click.Command):
+    """A command that remembers its words as they were typed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words, and read them."""
+        ctx.meta[_TYPED] = list(args)
+        return super().parse_args(ctx, args)
 
 
 @click.command(
     "exec",
-    cls=RawCommand,
+    cls=_Exec,
     # What follows the first word is the command's own, whether `--` stands before it or not.
     context_settings={"allow_interspersed_args": False},
-    epilog=examples(
-        "hosting-emulator exec -- node --test",
-        "hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh",
-        "hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...",
-        "hosting-emulator exec --vary 7 --shrink -- pytest -x",
-        "hosting-emulator exec --keep failed.json -- make e2e",
-        "hosting-emulator start --ephemeral --from failed.json   # and look around",
-        "hosting-emulator exec -- bash                           # a shell with the variables",
-    ),
 )
 @world_options
 @vary_options
-@click.option(
+@flag(
     "--shrink",
-    is_flag=True,
-    help="If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
+    "If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
     "that matter are left; at most some forty times.",
 )
 @as_option
 @export_option
 @address_options(port=0)
 @log_options
-@click.option(
+@choice(
     "--report",
-    type=click.Choice(["failed", "always", "never"]),
-    default="failed",
-    show_default=True,
-    help="When to tell on stderr what happened: the requests with their answers and why, what is "
+    "When to tell on stderr what happened: the requests with their answers and why, what is "
     "pending, the faults, the clock.",
+    *("failed", "always", "never"),
 )
-@click.option(
-    "--keep",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the world to this file if CMD fails; `start --from FILE` opens it.",
-)
-@click.option(
-    "--kill-after",
-    "patience_s",
-    callback=read_with(_patience_s),
-    default="10s",
-    show_default=True,
-    metavar="DURATION",
-    help="How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
+@file_option("--keep", "Write the world to this file if CMD fails; `start --from FILE` opens it.")
+@option(
+    "--kill-after patience_s DURATION",
+    "How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
     "`never` waits, for CMDs that live with Ctrl-C.",
+    type=Parsed("duration", _patience),
+    default="10s",
 )
-@click.option(
+@choice(
     "--conduct",
-    type=click.Choice(CONDUCT),
-    default="off",
-    show_default=True,
-    help="Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
+    "Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
     "code is then 1. See `hosting-emulator conduct`.",
+    *CONDUCT,
 )
-@click.option(
-    "--conduct-off",
-    multiple=True,
-    metavar="RULE",
-    help="Leave a rule of conduct out; repeatable.",
-)
-@click.option("--quiet", is_flag=True, help="Say nothing: no report either, unless asked for.")
+@option("--conduct-off RULE", "Leave a rule of conduct out; repeatable.", multiple=True)
+@flag("--quiet", "Say nothing: no report either, unless asked for.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
 def exec_(
@@ -138,15 +116,14 @@ def exec_(
     /,
     command: tuple[str, ...],
     principal: str,
-    exports: list[tuple[str, str]],
+    exports: tuple[tuple[str, str], ...],
     report: str,
     keep: Path | None,
-    patience_s: float | None,
+    patience_s: float | str,
     quiet: bool,
     conduct: str,
     conduct_off: tuple[str, ...],
     shrink: bool,
-    assume: dict[str, str],
     **same: Any,
 ) -> None:
     """Run a command with a fresh emulator around it, and end as it ends.
@@ -167,34 +144,61 @@ def exec_(
 
     The exit code is CMD's own: 127 if there is no CMD, 126 if it cannot be run, 128+N after signal
     N. It is 2 if the emulator could not start; CMD then did not run.
+
+    Examples:
+      hosting-emulator exec -- node --test
+      hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh
+      hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...
+      hosting-emulator exec --vary 7 --shrink -- pytest -x
+      hosting-emulator exec --keep failed.json -- make e2e
+      hosting-emulator start --ephemeral --from failed.json   # and look around
+      hosting-emulator exec -- bash                           # a shell with the variables
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
-    check_seed(ctx)
-    check_only(ctx)
-    if shrink and same["vary"] is None:
+    settings = settings_of(ctx, data_dir=None, **same)
+    if shrink and settings.vary is None:
         raise click.UsageError("--shrink belongs to --vary: give a seed as well")
     if conduct_off and conduct == "off":
         raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
-    if keep is not None and not keep.absolute().parent.is_dir():
-        raise Failure(f"cannot write {keep}: no such directory")
-    from hosting_emulator.settings import Settings
+    check_folder_of(keep)
     from hosting_emulator_cli.executing import Execution, execute
-    from hosting_emulator_scenarios import FOLDER
 
     if quiet and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         report = "never"
-    settings = Settings(data_dir=None, assumptions=assume, library=FOLDER, **same)
-    wanted = Execution(
-        *(command, settings, principal, exports, report, keep, patience_s, quiet),
-        *(conduct, tuple(rule_ids(conduct_off))),
+    execution = Execution(
+        command=command,
+        settings=settings,
+        principal=principal,
+        exports=exports,
+        report=report,
+        keep=keep,
+        patience_s=None if isinstance(patience_s, str) else patience_s,
+        quiet=quiet,
+        conduct=conduct,
+        conduct_off=tuple(split_words(conduct_off)),
     )
     if settings.vary is None:
-        ctx.exit(execute(wanted))
+        ctx.exit(execute(execution).code)
     from hosting_emulator_cli.varied_runs import execute_varied
 
-    ctx.exit(
-        execute_varied(
-            wanted, lambda only: line_again(ctx, str(settings.vary), only), shrinking=shrink
-        )
-    )
+    ctx.exit(execute_varied(execution, lambda only: _line_again(ctx, only), shrinking=shrink))
+
+
+def _line_again(ctx: click.Context, points: Sequence[str] | None) -> str:
+    """Return the command line that runs the same command with the same answers again."""
+    command: Sequence[str] = ctx.params["command"]
+    typed = ctx.meta[_TYPED]
+    only = [word for point in points or () for word in ("--only", point)]
+    kept = _without_variation(typed[: len(typed) - len(command)])
+    vary = ("--vary", ctx.params["vary"])
+    return shlex.join(["hosting-emulator", "exec", *kept, *vary, *only, "--", *command])
+
+
+def _without_variation(words: Sequence[str]) -> Iterator[str]:
+    left = iter(words)
+    for word in left:
+        if word in ("--vary", "--only"):
+            next(left, None)
+        elif word not in ("--", "--shrink") and not word.startswith(("--vary=", "--only=")):
+            yield word

@@ -12,10 +12,17 @@ from click.core import ParameterSource
 
 from hosting_emulator_cli.commands.exec import export_option
 from hosting_emulator_cli.conduct_reports import CONDUCT
-from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import as_option, examples, json_option
-from hosting_emulator_cli.start_options import check_seed, world_options
-from hosting_emulator_cli.values import duration_ms, read_with
+from hosting_emulator_cli.options import (
+    as_option,
+    check_folder_of,
+    choice,
+    file_option,
+    json_option,
+    option,
+    settings_of,
+    world_options,
+)
+from hosting_emulator_cli.parameters import Parsed, WholeNumber, seconds
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.points import Point
@@ -39,9 +46,7 @@ _SHAPING = {
 _NOT_OF_EXEC = ("limit_s", "conduct")
 
 
-def _words(
-    read: Callable[[str], str],
-) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], tuple[str, ...]]:
+def _words(read: Callable[[str], str]) -> Callable[..., tuple[str, ...]]:
     """Make a callback for words, repeated or with commas between, each checked by `read`."""
 
     def callback(
@@ -74,100 +79,68 @@ def _point(text: str) -> Point:
     return Point.read(text)
 
 
-def _seconds(text: str) -> float:
-    seconds = duration_ms(text) / 1000
-    if not seconds:
-        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
-    return seconds
-
-
 def _limit(text: str) -> float:
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
-    return _seconds(text)
+    if not (limit_s := seconds(text)):
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return limit_s
 
 
-def _file_option(name: str, words: str) -> Callable[[Any], Any]:
-    kind = click.Path(dir_okay=False, path_type=Path)
-    return click.option(f"--{name}", f"{name}_file", type=kind, metavar="FILE", help=words)
-
-
-@click.command(
-    context_settings={"allow_interspersed_args": False},
-    epilog=examples(
-        "hosting-emulator explore -- node deploy.js",
-        "hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh",
-        "hosting-emulator explore --calls create_user_api_key --html report.html -- make e2e",
-        "hosting-emulator explore --state so-far.json --budget 10m -- go test ./...",
-        "hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh",
-    ),
-)
-@click.option(
-    "--faults",
-    multiple=True,
-    metavar="KIND,...",
-    callback=_words(_fault),
-    help="Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
+@click.command(context_settings={"allow_interspersed_args": False})
+@option(
+    "--faults KIND,...",
+    "Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
     "gateway_error:STATUS, or abort:* for every code; repeatable.",
-)
-@click.option(
-    "--calls",
     multiple=True,
-    metavar="CALL,...",
+    callback=_words(_fault),
+)
+@option(
+    "--calls CALL,...",
+    "Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
+    multiple=True,
     callback=_words(_call),
-    help="Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1, 64),
-    metavar="N",
-    help="How many runs go on at the same time; else three for each processor.",
+@option(
+    "-j --jobs N",
+    "How many runs go on at the same time; else three for each processor.",
+    type=WholeNumber(1, 64),
 )
-@click.option(
-    "--max-runs",
-    type=click.IntRange(1),
+@option(
+    "--max-runs N",
+    "Make so many runs at most, spread over all requests.",
+    type=WholeNumber(1),
     default=_MAX_RUNS,
-    show_default=True,
-    metavar="N",
-    help="Make so many runs at most, spread over all requests.",
 )
-@click.option(
-    "--time-limit",
-    "limit_s",
-    callback=read_with(_limit),
-    metavar="DURATION",
-    help="End a run that takes longer; else 10s, or three times the clean run if that is more.",
+@option(
+    "--time-limit limit_s DURATION",
+    "End a run that takes longer; else 10s, or three times the clean run if that is more.",
+    type=Parsed("duration", _limit),
 )
-@click.option(
-    "--budget",
-    "budget_s",
-    callback=read_with(_limit),
-    metavar="DURATION",
-    help="Stop after this time, and report what is known by then.",
+@option(
+    "--budget budget_s DURATION",
+    "Stop after this time, and report what is known by then.",
+    type=Parsed("duration", _limit),
 )
-@click.option(
-    "--point",
-    callback=read_with(_point),
-    metavar="POINT",
-    help="Run this one point only, as a report names it, and let the command print: "
-    "CALL#N/FAULT/PHASE.",
+@option(
+    "--point POINT",
+    "Run this one point only, as a report names it, and let the command print: CALL#N/FAULT/PHASE.",
+    type=Parsed("point", _point),
 )
-@click.option(
+@choice(
     "--conduct",
-    type=click.Choice(CONDUCT),
-    default="report",
-    show_default=True,
-    help="What to make of what CMD did that the real service would not bear, of severity warning or "
+    "What to make of what CMD did that the real service would not bear, of severity warning or "
     "worse; with `error` a run in which something was found is not survived.",
+    *CONDUCT,
+    default="report",
 )
-@_file_option("state", "Keep what is known in this file, and go on there after a cut.")
+@file_option("--state state_file", "Keep what is known in this file, and go on there after a cut.")
 @world_options
 @as_option
 @export_option
 @json_option
-@_file_option("junit", "Write a JUnit report to this file.")
-@_file_option("html", "Write a page that needs no other file to this one.")
+@file_option("--junit junit_file", "Write a JUnit report to this file.")
+@file_option("--html html_file", "Write a page that needs no other file to this one.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
 def explore(
@@ -186,10 +159,9 @@ def explore(
     html_file: Path | None,
     as_json: bool,
     principal: str,
-    exports: list[tuple[str, str]],
+    exports: tuple[tuple[str, str], ...],
     max_runs: int,
     clock: str | None,
-    assume: dict[str, str],
     **same: Any,
 ) -> None:
     """Find the failures that a command does not survive.
@@ -204,34 +176,32 @@ def explore(
 
     The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored; after
     Ctrl-C, which still reports what is known, 130.
+
+    Examples:
+      hosting-emulator explore -- node deploy.js
+      hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh
+      hosting-emulator explore --calls create_user_api_key --html report.html -- make e2e
+      hosting-emulator explore --state so-far.json --budget 10m -- go test ./...
+      hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
-    check_seed(ctx)
+    clock = clock if clock or same["state"] else "skip"
+    settings = settings_of(ctx, port=0, data_dir=None, clock=clock, **same)
     reports = (state_file, junit_file, html_file)
     if point is not None and (as_json or any(reports)):
         raise click.UsageError("--point runs one point and reports no more than that")
     for path in reports:
-        if path is not None and not path.absolute().parent.is_dir():
-            raise Failure(f"cannot write {path}: no such directory")
+        check_folder_of(path)
     from hosting_emulator.explore.points import KINDS
-    from hosting_emulator.settings import Settings
     from hosting_emulator_cli import exploration
-    from hosting_emulator_scenarios import FOLDER
 
     options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)
-    if clock is None and not same["state"]:
+    if ctx.params["clock"] is None and clock is not None:
         of_exec += ["--clock", "skip"]
     chosen = exploration.ExploreOptions(
         command=command,
-        settings=Settings(
-            port=0,
-            data_dir=None,
-            library=FOLDER,
-            assumptions=assume,
-            clock=clock if clock or same["state"] else "skip",
-            **same,
-        ),
+        settings=settings,
         principal=principal,
         exports=exports,
         faults=faults or KINDS,
@@ -259,15 +229,15 @@ def explore(
 def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
     """Return the options that shape a run, as far as they were given, as one types them."""
     words = []
-    for name, option in _SHAPING.items():
+    for name, typed in _SHAPING.items():
         if name in without or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         value = ctx.params[name]
         if name == "limit_s":
             value = f"{round(value * 1000)}ms"
         pairs = value.items() if isinstance(value, dict) else value
-        if isinstance(value, dict | list):
-            words += [word for one, other in pairs for word in (option, f"{one}={other}")]
+        if isinstance(value, dict | tuple):
+            words += [word for one, other in pairs for word in (typed, f"{one}={other}")]
         else:
-            words += [option, str(value)]
+            words += [typed, str(value)]
     return words

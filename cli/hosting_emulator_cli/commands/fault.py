@@ -1,39 +1,85 @@
-"""`fault`: how calls are answered wrongly, on purpose."""
+"""`fault` and `intervene`: calls answered wrongly on purpose, and a world changed from outside."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.faults import condition_words, effect_of, fault_words, match_words
 from hosting_emulator_cli.groups import OrderedGroup
 from hosting_emulator_cli.options import (
-    asked_if_named,
-    examples,
-    json_option,
-    maybe_client,
+    Ask,
+    flag,
+    option,
+    options,
+    with_or_without_client,
     with_world,
+    world_option,
 )
-from hosting_emulator_cli.output import put, put_json, say, table
-from hosting_emulator_cli.values import named_values, typed_values
+from hosting_emulator_cli.output import columns, prints, say, table
+from hosting_emulator_cli.parameters import named_values, typed_values
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
 
-
-@click.group(
-    cls=OrderedGroup,
-    epilog=examples(
-        "hosting-emulator fault add rate_limit limit=3 window=60s",
-        "hosting-emulator fault add connection_reset --call apply_project_domains --after-commit",
-        "hosting-emulator fault clear",
-    ),
+_MATCHES = ("call", "project", "principal", "method", "path", "header")
+_CONDITIONS = ("times", "skip_first", "every", "probability", "from", "until")
+_KNOWN = frozenset(
+    (*_MATCHES, *_CONDITIONS, "id", "order", "phase", "armed_at", "seen", "hits", "spent")
 )
+
+
+# --- A fault in words ----------------------------------------------------------------------------
+
+
+def _effect_words(fault: Mapping[str, Any]) -> str:
+    """Write a fault's effect with its options: `abort code=rate_limited`."""
+    # Whatever is nothing else is the effect: a kind that this command does not know is shown too.
+    return "; ".join(
+        " ".join([kind, *_pairs(taken.items())])
+        for kind, taken in fault.items()
+        if kind not in _KNOWN
+    )
+
+
+def _words(names: Iterable[str]) -> Callable[[Mapping[str, Any]], str]:
+    return lambda fault: " ".join(_pairs((name, fault.get(name)) for name in names))
+
+
+_match_words, _condition_words = _words(_MATCHES), _words(_CONDITIONS)
+
+
+def _fault_words(fault: Mapping[str, Any]) -> str:
+    parts = (_effect_words(fault), _match_words(fault), _condition_words(fault), fault["phase"])
+    return ", ".join(part for part in parts if part)
+
+
+def _pairs(fields: Iterable[tuple[str, Any]]) -> list[str]:
+    return [
+        f"{name}={_inner(value) if isinstance(value, Mapping) else value}"
+        for name, value in fields
+        if value is not None
+    ]
+
+
+def _inner(value: Mapping[str, Any]) -> str:
+    return ",".join(f"{name}:{item}" for name, item in value.items())
+
+
+# --- fault ---------------------------------------------------------------------------------------
+
+
+@click.group(cls=OrderedGroup)
 def fault() -> None:
     """Arm and remove faults: refused, late, broken and lost answers.
 
     Faults are tried in the order they were armed, each in its own world only.
+
+    Examples:
+      hosting-emulator fault add rate_limit limit=3 window=60s
+      hosting-emulator fault add connection_reset --call apply_project_domains --after-commit
+      hosting-emulator fault clear
     """
 
 
@@ -48,89 +94,87 @@ class _Add(click.Command):
             from hosting_emulator.faults.documents import describe_kinds
 
             name = error.option_name.lstrip("-").replace("-", "_")
-            effects = describe_kinds()["effects"]
-            if any(name in kind["options"] for kind in effects):
-                said = (
+            if any(name in kind["options"] for kind in describe_kinds()["effects"]):
+                message = (
                     f"No such option {error.option_name!r}: what an effect takes is written "
                     f"without dashes, as {name}=VALUE."
                 )
-                raise click.NoSuchOption(error.option_name, said, ctx=ctx) from None
+                raise click.NoSuchOption(error.option_name, message, ctx=ctx) from None
             raise
 
 
-@fault.command(
-    cls=_Add,
-    epilog=examples(
-        "hosting-emulator fault add abort code=service_unavailable"
-        " --call apply_project_domains --times 2 --after-commit",
-        "hosting-emulator fault add latency delay_ms=200 jitter_ms=50 --project shop",
-        "hosting-emulator fault add truncate bytes=20 --probability 0.1 --ttl 10m",
-        'hosting-emulator fault add --json-fault \'{"timeout": {}, "method": "PUT", "times": 1}\'',
+_match_options = options(
+    option("--call CALL", "Only this call, such as list_deployments."),
+    option("--project PROJECT", "Only this project, by alias or id."),
+    option("--principal WHO", "Only this person, by alias or id."),
+    option("--method METHOD", "Only this HTTP method."),
+    option("--path PATTERN", "Only such paths: /v1/projects/*/domains."),
+    option(
+        "--header NAME=PATTERN",
+        "Only requests with such a header; * stands for any text. Repeatable.",
+        multiple=True,
+        callback=named_values,
     ),
 )
+_condition_options = options(
+    option("--times N", "Act on so many requests, then no more.", type=int),
+    option("--skip-first N", "Let so many matching requests pass.", type=int),
+    option("--every N", "Act on every n-th matching request.", type=int),
+    option("--probability P", "Act by chance, above 0 up to 1, seeded.", type=float),
+    option("--from from_ WHEN", "Act from this timestamp, or so long from now."),
+    option("--until WHEN", "Act before this timestamp, or for so long from now."),
+    option("--ttl DURATION", "Act for so long in world time."),
+    option(
+        "--after-commit/--before-commit after",
+        "Do what is asked and lose the answer, or do nothing (the default).",
+    ),
+)
+
+
+@fault.command(cls=_Add)
 @click.argument("effect", required=False)
-@click.argument("options", nargs=-1, metavar="[OPTION=VALUE]...", callback=typed_values)
-@click.option("--call", metavar="CALL", help="Only this call, such as list_deployments.")
-@click.option("--project", metavar="PROJECT", help="Only this project, by alias or id.")
-@click.option("--principal", metavar="WHO", help="Only this person, by alias or id.")
-@click.option("--method", metavar="METHOD", help="Only this HTTP method.")
-@click.option("--path", metavar="PATTERN", help="Only such paths: /v1/projects/*/domains.")
-@click.option(
-    "--header",
-    multiple=True,
-    metavar="NAME=PATTERN",
-    callback=named_values,
-    help="Only requests with such a header; * stands for any text. Repeatable.",
+@click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", callback=typed_values)
+@_match_options
+@_condition_options
+@option("--json-fault JSON", "The whole fault as JSON, instead of all this.")
+@prints(
+    "{value[id]}",
+    words=lambda armed: f"{armed['id']} is armed in world {_world()}: {_fault_words(armed)}.",
 )
-@click.option("--times", type=int, metavar="N", help="Act on so many requests, then no more.")
-@click.option("--skip-first", type=int, metavar="N", help="Let so many matching requests pass.")
-@click.option("--every", type=int, metavar="N", help="Act on every n-th matching request.")
-@click.option(
-    "--probability", type=float, metavar="P", help="Act by chance, above 0 up to 1, seeded."
-)
-@click.option(
-    "--from", "from_", metavar="WHEN", help="Act from this timestamp, or so long from now."
-)
-@click.option("--until", metavar="WHEN", help="Act before this timestamp, or for so long from now.")
-@click.option("--ttl", metavar="DURATION", help="Act for so long in world time.")
-@click.option(
-    "--after-commit/--before-commit",
-    "after",
-    default=None,
-    help="Do what is asked and lose the answer, or do nothing (the default).",
-)
-@click.option("--json-fault", metavar="JSON", help="The whole fault as JSON, instead of all this.")
-@json_option
 @with_world
 def add(
     client: ControlClient,
     world: str,
     effect: str | None,
-    options: dict[str, Any],
+    taken: dict[str, Any],
     json_fault: str | None,
-    as_json: bool,
     **rule: Any,
-) -> None:
+) -> Any:
     """Arm a fault and print its id.
 
     EFFECT is what it does, OPTION=VALUE how; `fault kinds` lists them. A value is JSON where it
     reads as JSON, else text. Durations are world time; an effect's milliseconds are real time.
-    """
+
+    Examples:
+      hosting-emulator fault add abort code=service_unavailable --call apply_project_domains --times 2 --after-commit
+      hosting-emulator fault add latency delay_ms=200 jitter_ms=50 --project shop
+      hosting-emulator fault add truncate bytes=20 --probability 0.1 --ttl 10m
+      hosting-emulator fault add --json-fault '{"timeout": {}, "method": "PUT", "times": 1}'
+    """  # noqa: E501 - lines to copy
     written = _written_rule(**rule)
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")
     if effect is not None:
-        document = {effect: options, **written}
+        document = {effect: taken, **written}
     elif written:
         raise click.UsageError("give --json-fault alone: the rest of the fault stands in it")
     else:
         document = _parsed(str(json_fault))
-    armed = client.add_fault(document, world)
-    if as_json:
-        put_json(armed)
-        return
-    put(armed["id"])
-    say(f"{armed['id']} is armed in world {world}: {fault_words(armed)}.")
+    return client.add_fault(document, world)
+
+
+def _world() -> str:
+    return str(click.get_current_context().params["world"])
 
 
 def _written_rule(
@@ -155,43 +199,44 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 @fault.command("list")
-@json_option
+@prints(
+    columns(
+        {
+            "FAULT": "id",
+            "EFFECT": _effect_words,
+            "MATCHES": lambda found: _match_words(found) or "everything",
+            "WHEN": lambda found: _condition_words(found) or "always",
+            "PHASE": "phase",
+            "SEEN": "seen",
+            "HITS": "hits",
+            "SPENT": "spent",
+        }
+    )
+)
 @with_world
-def list_(client: ControlClient, world: str, as_json: bool) -> None:
+def list_(client: ControlClient, world: str) -> Any:
     """List the armed faults in the order in which they are tried.
 
     SEEN counts the requests that matched, HITS those that were acted on; one that is SPENT can act
     no more.
     """
-    armed = client.faults(world)
-    if as_json:
-        put_json(armed)
-        return
-    headers = ("FAULT", "EFFECT", "MATCHES", "WHEN", "PHASE", "SEEN", "HITS", "SPENT")
-    rows = [
-        [
-            found["id"],
-            effect_of(found),
-            match_words(found) or "everything",
-            condition_words(found) or "always",
-            *(found[name] for name in ("phase", "seen", "hits", "spent")),
-        ]
-        for found in armed
-    ]
-    put(table(headers, rows))
+    return client.faults(world)
 
 
-@fault.command(epilog=examples("hosting-emulator fault remove fault-1"))
+@fault.command()
 @click.argument("faults", nargs=-1, required=True, metavar="FAULT...")
 @with_world
 def remove(client: ControlClient, world: str, faults: tuple[str, ...]) -> None:
     """Remove faults.
 
     Each FAULT is an id, such as fault-1.
+
+    Examples:
+      hosting-emulator fault remove fault-1
     """
-    for found in faults:
-        client.remove_fault(found, world)
-        say(f"{found} is removed.")
+    for name in faults:
+        client.remove_fault(name, world)
+        say(f"{name} is removed.")
 
 
 @fault.command()
@@ -202,28 +247,84 @@ def clear(client: ControlClient, world: str) -> None:
     say(f"{count} {'fault is' if count == 1 else 'faults are'} removed.")
 
 
+_kind_columns = columns(
+    {
+        "EFFECT": "kind",
+        "EXAMPLE": lambda kind: " ".join(f"{k}={v}" for k, v in kind["example"].items()) or "-",
+        "ABOUT": "about",
+    }
+)
+
+
+def _kinds_text(found: Mapping[str, Any]) -> str:
+    return "\n\n".join(
+        [
+            _kind_columns(found["effects"]),
+            table(("MATCH", "ABOUT"), found["matches"].items()),
+            table(("CONDITION", "ABOUT"), found["conditions"].items()),
+        ]
+    )
+
+
 @fault.command()
-@json_option
-@maybe_client
-@click.pass_context
-def kinds(ctx: click.Context, url: str, control_token: str | None, as_json: bool) -> None:
+@prints(_kinds_text)
+@with_or_without_client
+def kinds(ask: Ask) -> Any:
     """List what a fault can do, what it can match and when it acts.
 
     Works without a running emulator; with --url the running one is asked.
     """
-    found = asked_if_named(ctx, url, control_token, lambda client: client.fault_kinds())
-    if found is None:
-        from hosting_emulator.faults.documents import describe_kinds
-
-        found = describe_kinds()
-    if as_json:
-        put_json(found)
-        return
-    put(table(("EFFECT", "EXAMPLE", "ABOUT"), map(_kind_row, found["effects"])))
-    put("\n" + table(("MATCH", "ABOUT"), found["matches"].items()))
-    put("\n" + table(("CONDITION", "ABOUT"), found["conditions"].items()))
+    return ask(
+        lambda client: client.fault_kinds(), "hosting_emulator.faults.documents:describe_kinds"
+    )
 
 
-def _kind_row(kind: dict[str, Any]) -> list[object]:
-    example = " ".join(f"{name}={value}" for name, value in kind["example"].items())
-    return [kind["kind"], example or "-", kind["about"]]
+# --- intervene -----------------------------------------------------------------------------------
+
+
+_intervention_columns = columns(
+    {
+        "WORD": "word",
+        "FIELDS ([] may be left out)": lambda kind: " ".join(
+            field["name"] if field["required"] else f"[{field['name']}]" for field in kind["fields"]
+        ),
+        "ABOUT": "about",
+    },
+    widest=100,
+)
+
+
+@click.command()
+@click.argument("word", required=False)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", callback=typed_values)
+@flag("--list listing", "List all interventions with their fields.")
+@prints(
+    lambda found: _intervention_columns(found) if isinstance(found, list) else None,
+    words=lambda done: (
+        None if isinstance(done, list) else f"{done['said'][:1].upper()}{done['said'][1:]}."
+    ),
+)
+@world_option
+@with_or_without_client
+def intervene(ask: Ask, world: str, word: str | None, fields: dict[str, Any], listing: bool) -> Any:
+    """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
+
+    WORD is what happens, FIELD=VALUE to whom and how; a value is JSON where it reads as JSON, else
+    text. What makes no sense is refused, and then nothing is changed. --list works without a
+    running emulator; with --url the running one is asked.
+
+    Examples:
+      hosting-emulator intervene stick_operation project=shop
+      hosting-emulator intervene fail_operation project=shop message='No space left.'
+      hosting-emulator intervene move_dns project=blog to=authorized expires_in=10m
+      hosting-emulator intervene set_permissions organization=acme permissions='["projects.read"]'
+      hosting-emulator intervene --list
+    """
+    if listing == (word is not None):
+        raise click.UsageError("give either WORD or --list")
+    if word is not None:
+        return ask(lambda client: client.intervene(word, fields, world))
+    return ask(
+        lambda client: client.interventions(),
+        "hosting_emulator.interventions:describe_interventions",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -9,49 +10,75 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from hosting_emulator_cli.commands.replaying import replay, shrink
-from hosting_emulator_cli.exchanges import exchange_line, exchange_table, project_aliases
-from hosting_emulator_cli.filters import with_filters
+from hosting_emulator_cli.commands.replay import replay, shrink
+from hosting_emulator_cli.exchanges import (
+    exchange_line,
+    exchange_table,
+    project_aliases,
+    show_whole,
+)
 from hosting_emulator_cli.groups import OrderedGroup
-from hosting_emulator_cli.looks.terminal import console, is_terminal
-from hosting_emulator_cli.options import examples, json_option, output_option, with_world
-from hosting_emulator_cli.output import as_json as to_json
-from hosting_emulator_cli.output import put, put_json, say
-from hosting_emulator_cli.showing import show_whole
-from hosting_emulator_cli.values import WholeNumber
+from hosting_emulator_cli.options import (
+    flag,
+    json_option,
+    option,
+    options,
+    output_option,
+    with_world,
+)
+from hosting_emulator_cli.output import console, is_terminal, put, put_json, say
+from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, Exchange, RequestFilters
 
-_number = click.argument("n", type=WholeNumber(min=1))
-
-
-def _limit(default: int, words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    limits = WholeNumber(1, 1000)
-    return click.option(
-        "--limit", type=limits, default=default, show_default=True, metavar="N", help=words
-    )
-
-
-@click.group(
-    cls=OrderedGroup,
-    epilog=examples(
-        "hosting-emulator requests tail --status 4xx",
-        "hosting-emulator requests list --who reader --project shop",
-        "hosting-emulator requests show 12",
+_FILTERS = {
+    "call": option("--call NAME", "Only this call; `none`: paths that no call has."),
+    "status": option("--status STATUS", "Only this status (404), or this class (4xx)."),
+    "who": option(
+        "--who WHO", "Only this person, by alias or id; `nobody`: without a known token."
     ),
-)
+    "project": option("--project PROJECT", "Only this project, by alias or id."),
+    "since": option(
+        "--since TIME", "Only from then on: a moment of world time, or so long ago (5m)."
+    ),
+    "until": option("--until TIME", "Only before then: a moment of world time, or so long ago."),
+    "text": option("--text TEXT", "Only what has this text in its path, bodies or reasons."),
+}
+
+
+def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `filters`, which requests it is about, as the client takes them."""
+
+    @functools.wraps(command)
+    def call(*args: Any, **rest: Any) -> Any:
+        filters = {name: rest.pop(name) for name in _FILTERS}
+        return command(*args, filters=filters, **rest)
+
+    return cast("Callable[..., Any]", options(*_FILTERS.values())(call))
+
+
+def _limit(default: int) -> Callable[..., Any]:
+    return option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=default)
+
+
+@click.group(cls=OrderedGroup)
 def requests() -> None:
     """Show the request log: what was asked, what was answered and why.
 
     A world keeps its last 1,000 requests, without the secrets in them. Times are the world's.
+
+    Examples:
+      hosting-emulator requests tail --status 4xx
+      hosting-emulator requests list --who reader --project shop
+      hosting-emulator requests show 12
     """
 
 
-@requests.command("list", epilog=examples("hosting-emulator requests list --status 4xx --json"))
-@_limit(50, "So many at most.")
-@with_filters
-@click.option("--whole", is_flag=True, help="With --json: also headers and bodies of each.")
+@requests.command("list")
+@_limit(50)
+@_with_filters
+@flag("--whole", "With --json: also headers and bodies of each.")
 @json_option
 @with_world
 def list_(
@@ -62,7 +89,11 @@ def list_(
     whole: bool,
     as_json: bool,
 ) -> None:
-    """List the last requests, the newest last."""
+    """List the last requests, the newest last.
+
+    Examples:
+      hosting-emulator requests list --status 4xx --json
+    """
     if whole and not as_json:
         raise click.UsageError("--whole belongs to --json; `requests show N` shows one whole")
     items = client.request_page(world, limit=limit, **filters)["items"][::-1]
@@ -79,8 +110,8 @@ def list_(
         say("No request fits." if given else "No requests yet.")
 
 
-@requests.command(epilog=examples("hosting-emulator requests show 12"))
-@_number
+@requests.command()
+@click.argument("n", type=WholeNumber(min=1))
 @json_option
 @with_world
 def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
@@ -88,6 +119,9 @@ def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
 
     N is its number in the list. Of what a client may not see, the trail says that it exists and who
     could see it.
+
+    Examples:
+      hosting-emulator requests show 12
     """
     found = client.request(n, world)
     if as_json:
@@ -96,27 +130,20 @@ def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
         show_whole(found, project_aliases(client, world))
 
 
-@requests.command(
-    epilog=examples(
-        "hosting-emulator requests tail",
-        "hosting-emulator requests tail --call list_deployments --json | jq .code",
-    )
-)
-@click.option(
-    "--last",
-    type=WholeNumber(0, 1000),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Begin with the last N.",
-)
-@with_filters
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@requests.command()
+@option("--last N", "Begin with the last N.", type=WholeNumber(0, 1000), default=10)
+@_with_filters
+@flag("--json as_json", "Print JSON, one object a line.")
 @with_world
 def tail(
     client: ControlClient, world: str, last: int, filters: RequestFilters, as_json: bool
 ) -> None:
-    """Show requests as they happen, until Ctrl-C."""
+    """Show requests as they happen, until Ctrl-C.
+
+    Examples:
+      hosting-emulator requests tail
+      hosting-emulator requests tail --call list_deployments --json | jq .code
+    """
     aliases = project_aliases(client, world)
     with client.listen(world, only=("request", "world"), **filters) as events:
         shown = 0
@@ -135,14 +162,30 @@ def tail(
                 _put_line(cast("Exchange", data), aliases, as_json)
 
 
-@requests.command(epilog=examples("hosting-emulator requests har --output requests.har"))
-@_limit(1000, "So many at most.")
-@with_filters
-@click.option(
+def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> None:
+    if as_json:
+        put(json.dumps(exchange, ensure_ascii=True))
+    elif is_terminal():
+        _show([exchange], aliases)
+    else:
+        put(exchange_line(exchange, aliases))
+
+
+def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
+    from hosting_emulator_cli.rich_views import line_view
+
+    out = console()
+    for exchange in exchanges:
+        out.print(line_view(exchange, aliases, out.width))
+
+
+@requests.command()
+@_limit(1000)
+@_with_filters
+@option(
     "--state/--no-state",
+    "Keep in it the world as the first of them found it, for `requests replay`.",
     default=True,
-    show_default=True,
-    help="Keep in it the world as the first of them found it, for `requests replay`.",
 )
 @output_option
 @with_world
@@ -157,29 +200,15 @@ def har(
     """Write requests as an HTTP Archive (HAR 1.2), oldest first.
 
     A browser opens it in its network panel; `requests replay` sends it again.
+
+    Examples:
+      hosting-emulator requests har --output requests.har
     """
     from hosting_emulator_cli.files import put_document
 
     document = client.har(world, limit=limit, state=state, **filters)
-    put_document(to_json(document), output, "The requests are written to")
+    put_document(document, output, "The requests are written to")
 
 
 requests.add_command(replay)
 requests.add_command(shrink)
-
-
-def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> None:
-    if as_json:
-        put(json.dumps(exchange, ensure_ascii=True))
-    elif is_terminal():
-        _show([exchange], aliases)
-    else:
-        put(exchange_line(exchange, aliases))
-
-
-def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
-    from hosting_emulator_cli.looks.exchanges import line
-
-    out = console()
-    for exchange in exchanges:
-        out.print(line(exchange, aliases, out.width))

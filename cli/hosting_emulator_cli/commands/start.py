@@ -9,179 +9,190 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hosting_emulator_cli.files import ReadyFile, is_scenario_file
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import examples
-from hosting_emulator_cli.output import as_json as to_json
-from hosting_emulator_cli.output import put
-from hosting_emulator_cli.scenario_files import is_file
-from hosting_emulator_cli.start_options import (
+from hosting_emulator_cli.options import (
     address_options,
-    check_seed,
+    choice,
+    flag,
     log_options,
+    option,
+    options,
+    settings_of,
+    vary_options,
     world_options,
 )
-from hosting_emulator_cli.varying import check_only, vary_options
+from hosting_emulator_cli.output import as_json as to_json
+from hosting_emulator_cli.output import fields, put
+from hosting_emulator_cli.variables import export_lines
 
 if TYPE_CHECKING:
-    from hosting_emulator.settings import Ready, Settings
-    from hosting_emulator_cli.ready_file import ReadyFile
+    from hosting_emulator.settings import Ready
 
-
-@click.command(
-    epilog=examples(
-        "hosting-emulator start",
-        "hosting-emulator start --ephemeral --port 0 --json",
-        "hosting-emulator start --clock scaled:60 --seed 42",
-        "hosting-emulator start --scenario mine.yaml --watch",
-        "hosting-emulator start --ephemeral --from kept.json",
-        "hosting-emulator start --quiet --ready-file ready.json &",
-    )
+CURL = (
+    'curl -s -H "Authorization: Bearer $HOSTING_TOKEN"'
+    ' "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"'
 )
+
+_state_options = options(
+    option(
+        "--data-dir DIRECTORY",
+        "Keep the state here, between runs.",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path(".hosting-emulator"),
+    ),
+    flag("--ephemeral", "Keep nothing: the state ends with the process."),
+    choice(
+        "--durability",
+        "What an answered change survives: the death of the process, or of the machine (fsync).",
+        *("process", "disk"),
+    ),
+)
+_load_options = options(
+    flag(
+        "--watch",
+        "Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
+    ),
+    flag(
+        "--salvage",
+        "Go on with what can be read of damaged state; say what is left out, and keep the files.",
+    ),
+    flag(
+        "--replace",
+        "Let --from take the place of a world that is kept; without it that is refused.",
+    ),
+)
+_access_options = options(
+    option(
+        "--public-url URL",
+        "The base URL others reach it by, where that is not its own address (container, proxy).",
+        env="HOSTING_EMULATOR_PUBLIC_URL",
+    ),
+    option(
+        "--allow-host allowed_hosts HOST",
+        "Also answer under this Host name; repeatable (in the variable, divided by spaces).",
+        multiple=True,
+        env="HOSTING_EMULATOR_ALLOW_HOST",
+    ),
+    option(
+        "--allow-origin allowed_origins ORIGIN",
+        "Also let web apps of this origin (http://app.test:3000) use /v1 and sign people in; those "
+        "of this machine may. Repeatable (in the variable, divided by spaces).",
+        multiple=True,
+        env="HOSTING_EMULATOR_ALLOW_ORIGIN",
+    ),
+    option(
+        "--control-token TEXT",
+        "What other machines must send to use the control API (header X-Control-Token).",
+        env="HOSTING_EMULATOR_CONTROL_TOKEN",
+    ),
+)
+
+
+@click.command()
 @address_options(port=4620)
-@click.option(
-    "--data-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path(".hosting-emulator"),
-    show_default=True,
-    metavar="DIRECTORY",
-    help="Keep the state here, between runs.",
-)
-@click.option("--ephemeral", is_flag=True, help="Keep nothing: the state ends with the process.")
-@click.option(
-    "--durability",
-    type=click.Choice(["process", "disk"]),
-    default="process",
-    show_default=True,
-    help="What an answered change survives: the death of the process, or of the machine (fsync).",
-)
+@_state_options
 @world_options
 @vary_options
-@click.option(
-    "--watch",
-    is_flag=True,
-    help="Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
-)
-@click.option(
-    "--salvage",
-    is_flag=True,
-    help="Go on with what can be read of damaged state; say what is left out, and keep the files.",
-)
-@click.option(
-    "--replace",
-    is_flag=True,
-    help="Let --from take the place of a world that is kept; without it that is refused.",
-)
-@click.option(
-    "--public-url",
-    envvar="HOSTING_EMULATOR_PUBLIC_URL",
-    show_envvar=True,
-    metavar="URL",
-    help="The base URL others reach it by, where that is not its own address (container, proxy).",
-)
-@click.option(
-    "--allow-host",
-    "allowed_hosts",
-    multiple=True,
-    envvar="HOSTING_EMULATOR_ALLOW_HOST",
-    show_envvar=True,
-    metavar="HOST",
-    help="Also answer under this Host name; repeatable (in the variable, divided by spaces).",
-)
-@click.option(
-    "--allow-origin",
-    "allowed_origins",
-    multiple=True,
-    envvar="HOSTING_EMULATOR_ALLOW_ORIGIN",
-    show_envvar=True,
-    metavar="ORIGIN",
-    help="Also let web apps of this origin (http://app.test:3000) use /v1 and sign people in; those "
-    "of this machine may. Repeatable (in the variable, divided by spaces).",
-)
-@click.option(
-    "--control-token",
-    envvar="HOSTING_EMULATOR_CONTROL_TOKEN",
-    show_envvar=True,
-    metavar="TEXT",
-    help="What other machines must send to use the control API (header X-Control-Token).",
-)
+@_load_options
+@_access_options
 @log_options
-@click.option("--json", "as_json", is_flag=True, help="Once ready, print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing.")
-@click.option(
-    "--ready-file",
+@flag("--json as_json", "Once ready, print one JSON object.")
+@flag("--quiet", "Print nothing.")
+@option(
+    "--ready-file PATH",
+    "Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
     type=click.Path(dir_okay=False, path_type=Path),
-    metavar="PATH",
-    help="Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
 )
 @click.pass_context
 def start(
-    ctx: click.Context, /, as_json: bool, quiet: bool, ready_file: Path | None, **options: Any
+    ctx: click.Context,
+    /,
+    as_json: bool,
+    quiet: bool,
+    ready_file: Path | None,
+    data_dir: Path,
+    ephemeral: bool,
+    **same: Any,
 ) -> None:
     """Run the emulator until Ctrl-C.
 
     Once it is ready it prints its addresses, a token, and lines to copy for a first request.
+
+    Examples:
+      hosting-emulator start
+      hosting-emulator start --ephemeral --port 0 --json
+      hosting-emulator start --clock scaled:60 --seed 42
+      hosting-emulator start --scenario mine.yaml --watch
+      hosting-emulator start --ephemeral --from kept.json
+      hosting-emulator start --quiet --ready-file ready.json &
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
-    settings = _settings(ctx, **options)
+    if same["watch"] and not is_scenario_file(same["scenario"] or ""):
+        raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
+    if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("give --data-dir or --ephemeral, not both")
+    settings = settings_of(ctx, data_dir=None if ephemeral else data_dir, **same)
     from hosting_emulator.bootstrap import run
     from hosting_emulator.settings import StartError
 
     with ExitStack() as stack:
-        file = _entered(stack, ready_file)
+        file = None if ready_file is None else stack.enter_context(ReadyFile(ready_file))
+
+        def announce(ready: Ready) -> None:
+            from dataclasses import asdict
+
+            document = to_json(asdict(ready))
+            if not quiet:
+                put(document if as_json else banner(ready))
+            # Last: who reads the file may at once read what was printed too.
+            if file is not None:
+                file.write(document + "\n")
+
         try:
-            code = run(settings, lambda ready: _announce(ready, as_json, quiet, file))
+            code = run(settings, announce)
         except StartError as error:
             raise Failure(str(error)) from error
     ctx.exit(code)
 
 
-def _settings(
-    ctx: click.Context,
-    *,
-    data_dir: Path,
-    ephemeral: bool,
-    assume: dict[str, str],
-    allowed_hosts: tuple[str, ...],
-    **same: Any,
-) -> Settings:
-    """Build the settings; options that are named as their setting go through as they are."""
-    from hosting_emulator.settings import Settings
-    from hosting_emulator_scenarios import FOLDER
-
-    check_seed(ctx)
-    check_only(ctx)
-    if same["watch"] and not is_file(same["scenario"] or ""):
-        raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
-    if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
-        raise click.UsageError("give --data-dir or --ephemeral, not both")
-    return Settings(
-        data_dir=None if ephemeral else data_dir,
-        assumptions=assume,
-        allowed_hosts=allowed_hosts,
-        library=FOLDER,
-        **same,
-    )
+def banner(ready: Ready) -> str:
+    """Write what `start` prints when it is ready: addresses, lines to copy, and how to stop."""
+    variables = {
+        "HOSTING_BASE_URL": ready.base_url,
+        "HOSTING_TOKEN": ready.token,
+        "HOSTING_ORGANIZATION_ID": ready.organization_id,
+        "HOSTING_PROJECT_ID": ready.project_id,
+    }
+    sections = {
+        "Hosting emulator is ready": fields(_facts(ready)),
+        "Copy this into the shell your client runs in:": export_lines(variables, "sh"),
+        "Then list the project's deployments:": CURL,
+    }
+    lines = [""]
+    for title, text in sections.items():
+        indented = "\n".join(f"  {line}" for line in text.splitlines())
+        lines += [click.style(title, bold=True), "", indented, ""]
+    return "\n".join([*lines, "Stop with Ctrl-C.", ""])
 
 
-def _entered(stack: ExitStack, path: Path | None) -> ReadyFile | None:
-    if path is None:
-        return None
-    from hosting_emulator_cli.ready_file import ReadyFile
+def _facts(ready: Ready) -> list[tuple[str, object]]:
+    from hosting_emulator_cli.commands.world import varied_words
 
-    return stack.enter_context(ReadyFile(path))
-
-
-def _announce(ready: Ready, as_json: bool, quiet: bool, file: ReadyFile | None) -> None:
-    from dataclasses import asdict
-
-    document = to_json(asdict(ready))
-    if as_json:
-        put(document)
-    elif not quiet:
-        from hosting_emulator_cli.banner import banner
-
-        put(banner(ready))
-    # Last: who reads the file may at once read what was printed too.
-    if file is not None:
-        file.write(document + "\n")
+    return [
+        ("base URL", ready.base_url),
+        ("development", ready.dev_base_url if ready.dev_base_url != ready.base_url else None),
+        ("dev origins", ready.tls_url),
+        ("their CA", ready.ca_file),
+        ("control API", ready.control_url),
+        ("control token", ready.control_token),
+        ("docs", ready.docs_url),
+        ("OpenAPI", ready.openapi_url),
+        ("world", f"{ready.world} ({'new' if ready.fresh else 'as it was left'})"),
+        ("answers", None if ready.vary is None else varied_words(ready.vary, ready.vary_only)),
+        ("state", ready.data_dir or "in memory only: it ends with this process"),
+        ("organization", ready.organization_id),
+        ("project", ready.project_id),
+        ("token", "the owner's, below; `hosting-emulator token` makes more"),
+    ]

@@ -1,47 +1,58 @@
-"""`status`: the running emulator and its worlds."""
+"""`status`, `wait` and `why`: whether an emulator is there, what is in it, and what it waits for."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.looks.terminal import console, is_terminal
-from hosting_emulator_cli.options import examples, json_option, with_client
-from hosting_emulator_cli.output import fields, put, put_json
-from hosting_emulator_cli.worlds import varied_lines, world_table
+from hosting_emulator_cli.commands.world import varied_lines, world_table
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import connected, option, url_options, with_client, with_world
+from hosting_emulator_cli.output import console, fields, is_terminal, prints
+from hosting_emulator_cli.parameters import SECONDS
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient, Info
+    from hosting_emulator.sdk import ControlClient
+
+#: Real time between two attempts.
+POLL_S = 0.05
+#: One attempt may hang this long (a listening socket that nobody serves) before the next.
+ATTEMPT_S = 2.0
 
 
-@click.command(epilog=examples("hosting-emulator status", "hosting-emulator status --json"))
-@json_option
+def _status_text(found: dict[str, Any]) -> str | None:
+    facts, worlds = _process(found), found["worlds"]
+    if not is_terminal():
+        return f"{fields(facts)}\n\n{world_table(worlds)}"
+    from hosting_emulator_cli import rich_views
+
+    out = console()
+    out.print(rich_views.process_panel(facts))
+    out.print(rich_views.worlds_view(worlds, out.width))
+    for line in varied_lines(worlds):
+        out.print(line, markup=False, highlight=False)
+    return None
+
+
+@click.command()
+@prints(_status_text)
 @with_client
-def status(client: ControlClient, as_json: bool) -> None:
+def status(client: ControlClient) -> dict[str, Any]:
     """Show the running emulator and its worlds.
 
     Version, uptime (real time), addresses; each world's clock and counts.
-    """
-    info, worlds = client.info(), client.worlds()
-    uptime_s = _uptime_s(info["started_at"])
-    if as_json:
-        put_json({**info, "uptime_seconds": uptime_s, "worlds": worlds})
-        return
-    facts = _process(info, uptime_s)
-    if is_terminal():
-        from hosting_emulator_cli.looks import panels
 
-        out = console()
-        out.print(panels.process_panel(facts))
-        out.print(panels.world_table(worlds, out.width))
-        for line in varied_lines(worlds):
-            out.print(line, markup=False, highlight=False)
-        return
-    put(fields(facts))
-    put("")
-    put(world_table(worlds))
+    Examples:
+      hosting-emulator status
+      hosting-emulator status --json
+    """
+    info = client.info()
+    uptime_s = _uptime_s(info["started_at"])
+    return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
 def _uptime_s(started_at: str) -> int:
@@ -50,13 +61,13 @@ def _uptime_s(started_at: str) -> int:
     return max(0, int(passed.total_seconds()))
 
 
-def _process(info: Info, uptime_s: int) -> list[tuple[str, object]]:
+def _process(info: dict[str, Any]) -> list[tuple[str, object]]:
     from hosting_emulator.contract.durations import format_duration
 
     kept = f"{info['data_dir']} (durability: {info['durability']})" if info["data_dir"] else None
     return [
         ("version", info["version"]),
-        ("process", f"{info['pid']}, up {format_duration(uptime_s * 1000)}"),
+        ("process", f"{info['pid']}, up {format_duration(info['uptime_seconds'] * 1000)}"),
         ("base URL", info["base_url"]),
         ("development", info["dev_base_url"]),
         ("control API", info["control_url"]),
@@ -64,3 +75,105 @@ def _process(info: Info, uptime_s: int) -> list[tuple[str, object]]:
         ("TLS port", info["tls_port"]),
         ("state", kept or "in memory only"),
     ]
+
+
+# --- wait ----------------------------------------------------------------------------------------
+
+
+class NotUp(click.ClickException):
+    """The time is over: one line and exit code 1."""
+
+    exit_code = 1
+
+
+@click.command()
+@option(
+    "--timeout timeout_s DURATION",
+    "Give up after this much real time, such as 500ms, 30s or 2m.",
+    type=SECONDS,
+    default="30s",
+)
+@url_options
+def wait(timeout_s: float, url: str, control_token: str | None) -> None:
+    """Wait until the emulator answers.
+
+    Exit code 0 as soon as it does; 1, with one line, when the time is over.
+
+    Examples:
+      hosting-emulator start --quiet & hosting-emulator wait --timeout 10s
+    """
+
+    # Also the container's health check, run every few seconds: it must stay light.
+    def attempt(seconds: float) -> None:
+        with connected(url, control_token, timeout_s=seconds) as client:
+            client.health()
+
+    reason = wait_until(attempt, timeout_s=timeout_s)
+    if reason is not None:
+        raise NotUp(reason)
+
+
+def wait_until(
+    attempt: Callable[[float], None],
+    *,
+    timeout_s: float,
+    now: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str | None:
+    """Attempt until it succeeds, and return None; else what failed last, when time is over.
+
+    There is always one attempt; each is told how many seconds it may take. `now` and `sleep` stand
+    for the machine's.
+    """
+    left, end = timeout_s, now() + timeout_s
+    while True:
+        try:
+            attempt(min(ATTEMPT_S, max(left, POLL_S)))
+        except Failure as failure:
+            left = end - now()
+            if left <= 0:
+                return failure.message
+        else:
+            return None
+        sleep(min(POLL_S, left))
+        left = end - now()
+
+
+# --- why -----------------------------------------------------------------------------------------
+
+
+def _why_text(found: dict[str, Any]) -> str | None:
+    if is_terminal():
+        from hosting_emulator_cli.rich_views import why_panel
+
+        console().print(why_panel(found))  # type: ignore[arg-type]
+        return None
+    following = found["next"]
+    facts = fields(
+        [
+            ("operation", found["operation"]),
+            ("kind", found["kind"]),
+            ("project", found["project"]),
+            ("state", f"{found['state']} ({found['phase']})"),
+            ("at", found["at"]),
+            ("next", f"{following['at']}: {following['what']}" if following else None),
+            ("waits for", found["waits_for"]),
+            ("held by", found["held_by"]),
+        ]
+    )
+    return "\n".join([facts, "", *found["says"], *(f"  {line}" for line in found["commands"])])
+
+
+@click.command()
+@click.argument("operation")
+@prints(_why_text)
+@with_world
+def why(client: ControlClient, world: str, operation: str) -> Any:
+    """Say where an operation stands, what comes next, and what would move it.
+
+    OPERATION is its id. Times are the world's; the commands at the end can be run as they stand.
+
+    Examples:
+      hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448
+    """
+    return client.why(operation, world)

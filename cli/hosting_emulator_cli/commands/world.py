@@ -2,266 +2,274 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hosting_emulator_cli.groups import Failure, OrderedGroup
 from hosting_emulator_cli.options import (
     assume_option,
-    examples,
-    json_option,
+    check_only,
+    option,
     output_option,
+    vary_options,
     with_client,
     with_world,
 )
-from hosting_emulator_cli.output import put, put_json, say
-from hosting_emulator_cli.values import clock_mode, clock_request, read_with, timestamp
-from hosting_emulator_cli.varying import check_only, vary_options
-from hosting_emulator_cli.worlds import commit_table, world_table
+from hosting_emulator_cli.output import columns, prints, say
+from hosting_emulator_cli.parameters import CLOCK_MODE, TIMESTAMP, WholeNumber, clock_request
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ClockRequest, ControlClient, WorldSummary
+    from hosting_emulator.sdk import ClockState, CommitEntry, ControlClient, WorldSummary
 
-_ephemeral_option = click.option(
+
+# --- How a world is shown, wherever worlds are ---------------------------------------------------
+
+
+def clock_words(clock: ClockState) -> str:
+    """Write a clock's mode, with its rate where it has one: `frozen`, `scaled:60`."""
+    return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else clock["mode"]
+
+
+def _count(name: str) -> Any:
+    return lambda world: world["counts"][name]
+
+
+_world_columns = columns(
+    {
+        "WORLD": "name",
+        "CLOCK": lambda world: clock_words(world["clock"]),
+        "NOW": lambda world: world["clock"]["now"],
+        "PROJECTS": _count("projects"),
+        "DEPLOYMENTS": _count("deployments"),
+        "OPERATIONS": _count("operations"),
+        "TICKETS": _count("tickets"),
+        "KEYS": _count("api_keys"),
+        "COMMIT": "commit",
+        "KEPT": lambda world: not world["ephemeral"],
+        "BASE URL": "base_url",
+    }
+)
+
+
+def world_table(worlds: Sequence[WorldSummary]) -> str:
+    """Lay out worlds, one in a line; below them, which ones answer varied."""
+    return "\n".join([_world_columns(worlds), *varied_lines(worlds)])
+
+
+def varied_lines(worlds: Sequence[WorldSummary]) -> list[str]:
+    """Say of each world whose answers vary by which seed they do, and where."""
+    return [
+        f"World {world['name']}: {varied_words(variation['seed'], variation['only'])}."
+        for world in worlds
+        if (variation := world.get("variation")) is not None
+    ]
+
+
+def varied_words(seed: str, only: Sequence[str] | None) -> str:
+    """Say by which seed answers vary, and where: `varied by seed 5, at page-size only`."""
+    return f"varied by seed {seed}" + (f", at {', '.join(only)} only" if only else "")
+
+
+# --- The commands --------------------------------------------------------------------------------
+
+_ephemeral_option = option(
     "--ephemeral/--kept",
-    default=None,
-    help="Whether the world ends with the emulator or is kept on disk; else as the emulator is.",
+    "Whether the world ends with the emulator or is kept on disk; else as the emulator is.",
 )
-
-_at_option = click.option(
-    "--at",
-    "commit",
-    type=click.IntRange(min=0),
-    metavar="COMMIT",
-    help="As it was after this commit (`world history` lists them); else as it is now.",
+_prints_new_world = prints(
+    "{value[name]}", words="World {value[name]} answers at {value[base_url]}."
 )
 
 
-@click.group(
-    cls=OrderedGroup,
-    epilog=examples(
-        "W=$(hosting-emulator world create --clock frozen)",
-        "hosting-emulator world export --output before.json",
-    ),
-)
+@click.group(cls=OrderedGroup)
 def world() -> None:
     """Make, copy, keep and remove worlds.
 
     The `default` world answers at /v1, any other at /worlds/NAME/v1.
+
+    Examples:
+      W=$(hosting-emulator world create --clock frozen)
+      hosting-emulator world export --output before.json
     """
 
 
 @world.command("list")
-@json_option
+@prints(world_table)
 @with_client
-def list_(client: ControlClient, as_json: bool) -> None:
+def list_(client: ControlClient) -> list[WorldSummary]:
     """List the worlds with their clocks and counts."""
-    worlds = client.worlds()
-    if as_json:
-        put_json(worlds)
-    else:
-        put(world_table(worlds))
+    return client.worlds()
 
 
-@world.command(
-    epilog=examples(
-        "hosting-emulator world create",
-        "hosting-emulator world create checkout --clock scaled:60 --seed 42",
-    )
-)
+@world.command()
 @click.argument("name", required=False)
-@click.option("--seed", metavar="TEXT", help="What ids, words and secrets are drawn from.")
-@click.option(
-    "--clock",
-    "mode",
-    callback=read_with(clock_mode),
-    metavar="MODE",
-    help="real, frozen, skip, or scaled:RATE (world seconds per real second).",
+@option("--seed TEXT", "What ids, words and secrets are drawn from.")
+@option(
+    "--clock mode MODE",
+    "real, frozen, skip, or scaled:RATE (world seconds per real second).",
+    type=CLOCK_MODE,
 )
-@click.option(
-    "--at", callback=read_with(timestamp), metavar="TIMESTAMP", help="World time to begin at."
-)
+@option("--at TIMESTAMP", "World time to begin at.", type=TIMESTAMP)
 @assume_option
 @vary_options
 @_ephemeral_option
-@json_option
-@click.pass_context
+@_prints_new_world
 @with_client
 def create(
-    ctx: click.Context,
-    /,
     client: ControlClient,
     name: str | None,
-    seed: str | None,
     mode: str | None,
     at: str | None,
     assume: dict[str, str],
     vary: str | None,
     vary_only: tuple[str, ...] | None,
-    ephemeral: bool | None,
-    as_json: bool,
-) -> None:
+    **same: Any,
+) -> WorldSummary:
     """Make a world and print its name.
 
     NAME is lower-case letters, digits and hyphens, at most 63; without it a throw-away name.
+
+    Examples:
+      hosting-emulator world create
+      hosting-emulator world create checkout --clock scaled:60 --seed 42
     """
-    check_only(ctx)
-    made = client.create_world(
-        name,
-        seed=seed,
-        clock=_clock(mode, at),
-        assumptions=assume,
-        ephemeral=ephemeral,
-        vary=vary,
-        only=vary_only,
+    check_only(vary, vary_only)
+    clock = clock_request(mode, at)
+    return client.create_world(
+        name, clock=clock, assumptions=assume, vary=vary, only=vary_only, **same
     )
-    _put_made(made, as_json)
 
 
-def _clock(mode: str | None, at: str | None) -> ClockRequest | None:
-    if mode is not None:
-        return clock_request(mode, at)
-    return {"at": at} if at is not None else None
-
-
-@world.command(
-    epilog=examples(
-        "hosting-emulator world fork before-upgrade --world checkout",
-        "hosting-emulator world fork --at 12",
-    )
-)
+@world.command()
 @click.argument("name", required=False)
-@_at_option
+@option(
+    "--at commit COMMIT",
+    "As it was after this commit (`world history` lists them); else as it is now.",
+    type=WholeNumber(min=0),
+)
 @_ephemeral_option
-@json_option
+@_prints_new_world
 @with_world
-def fork(
-    client: ControlClient,
-    world: str,
-    name: str | None,
-    commit: int | None,
-    ephemeral: bool | None,
-    as_json: bool,
-) -> None:
+def fork(client: ControlClient, world: str, name: str | None, **same: Any) -> WorldSummary:
     """Copy a world, as it is or was, into a new one and print its name.
 
     NAME is the new world's; without it a throw-away name. --world is the one that is copied.
+
+    Examples:
+      hosting-emulator world fork before-upgrade --world checkout
+      hosting-emulator world fork --at 12
     """
-    _put_made(client.fork(world, name, ephemeral=ephemeral, commit=commit), as_json)
+    return client.fork(world, name, **same)
 
 
-@world.command(epilog=examples("hosting-emulator world history --world checkout"))
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 1000),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="So many at most.",
+@world.command()
+@option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=20)
+@prints(
+    columns(
+        {
+            "COMMIT": "commit",
+            "AT": "at",
+            "WHAT": lambda found: ": ".join(filter(None, (found["title"], found["says"]))),
+        }
+    )
 )
-@json_option
 @with_world
-def history(client: ControlClient, world: str, limit: int, as_json: bool) -> None:
+def history(client: ControlClient, world: str, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first: to rewind to or to fork at.
 
     A commit is one accepted change. A world keeps its last 1,000 while the emulator runs.
+
+    Examples:
+      hosting-emulator world history --world checkout
     """
-    commits = client.history(world, limit=limit)
-    if as_json:
-        put_json(commits)
-    else:
-        put(commit_table(commits))
+    return client.history(world, limit=limit)
 
 
-@world.command(epilog=examples("hosting-emulator world rewind 12"))
-@click.argument("commit", type=click.IntRange(min=0))
-@json_option
+@world.command()
+@click.argument("commit", type=WholeNumber(min=0))
+@prints(words="World {value[name]} is as it was after commit {commit}.")
 @with_world
-def rewind(client: ControlClient, world: str, commit: int, as_json: bool) -> None:
+def rewind(client: ControlClient, world: str, commit: int) -> WorldSummary:
     """Put a world back to what it was after a commit.
 
     COMMIT is its number in `world history`. It is one more commit, so that you can go back again;
     the request log goes on.
+
+    Examples:
+      hosting-emulator world rewind 12
     """
-    summary = client.rewind(commit, world)
-    if as_json:
-        put_json(summary)
-    else:
-        say(f"World {summary['name']} is as it was after commit {commit}.")
+    return client.rewind(commit, world)
 
 
-@world.command(epilog=examples("hosting-emulator world reset", "hosting-emulator world reset ci-1"))
+@world.command()
 @click.argument("name", required=False)
-@json_option
+@prints(words="World {value[name]} is back at its seed.")
 @with_world
-def reset(client: ControlClient, world: str, name: str | None, as_json: bool) -> None:
+def reset(client: ControlClient, world: str, name: str | None) -> WorldSummary:
     """Put a world back to what its seed makes of it.
 
     NAME is the world's; without it the one --world says.
+
+    Examples:
+      hosting-emulator world reset
+      hosting-emulator world reset ci-1
     """
-    summary = client.reset(name or world)
-    if as_json:
-        put_json(summary)
-    else:
-        say(f"World {summary['name']} is back at its seed.")
+    return client.reset(name or world)
 
 
-@world.command(epilog=examples("hosting-emulator world delete checkout"))
+@world.command()
 @click.argument("name")
 @with_client
 def delete(client: ControlClient, name: str) -> None:
     """Delete a world and its state.
 
     NAME is the world's; the default world cannot be deleted, only reset.
+
+    Examples:
+      hosting-emulator world delete checkout
     """
     client.delete_world(name)
     say(f"World {name} is deleted.")
 
 
-@world.command(
-    epilog=examples("hosting-emulator world export --world checkout --output before.json")
-)
+@world.command()
 @output_option
 @with_world
 def export(client: ControlClient, world: str, output: Path | None) -> None:
-    """Write a world's whole state as one readable JSON document."""
+    """Write a world's whole state as one readable JSON document.
+
+    Examples:
+      hosting-emulator world export --world checkout --output before.json
+    """
     from hosting_emulator_cli.files import put_document
-    from hosting_emulator_cli.looks.progress import working
     from hosting_emulator_cli.output import as_json
+    from hosting_emulator_cli.progress import working
 
     with working(f"Exporting world {world}"):
         text = as_json(client.export_state(world))
     put_document(text, output, f"World {world} is written to")
 
 
-@world.command("import", epilog=examples("hosting-emulator world import before.json --world copy"))
+@world.command("import")
 @click.argument("file")
-@json_option
+@prints(words="World {value[name]} now holds what {file} says.")
 @with_world
-def import_(client: ControlClient, world: str, file: str, as_json: bool) -> None:
+def import_(client: ControlClient, world: str, file: str) -> WorldSummary:
     """Replace a world's state by an exported document; a missing world is made.
 
     FILE is what `world export` wrote; - reads stdin.
+
+    Examples:
+      hosting-emulator world import before.json --world copy
     """
     from hosting_emulator_cli.files import read_json
-    from hosting_emulator_cli.looks.progress import working
+    from hosting_emulator_cli.progress import working
 
     state = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{file} is not an exported world: it must hold a JSON object")
     with working(f"Importing into world {world}"):
-        summary = client.import_state(state, world)
-    if as_json:
-        put_json(summary)
-    else:
-        say(f"World {summary['name']} now holds what {file} says.")
-
-
-def _put_made(made: WorldSummary, as_json: bool) -> None:
-    if as_json:
-        put_json(made)
-        return
-    put(made["name"])
-    say(f"World {made['name']} answers at {made['base_url']}.")
+        return client.import_state(state, world)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator import __version__
-from hosting_emulator_cli.doctor import examining, machine, network, versions
-from hosting_emulator_cli.doctor.finding import Finding
-from hosting_emulator_cli.doctor.processes import owner_of_file, owner_of_port
+from hosting_emulator_cli import doctor_checks
+from hosting_emulator_cli.doctor_checks import Answered, CheckFinding, Resolve, Subject
 from tests.unit.cli.doctoring import findings_of
 from tests.unit.sdk.fake_control import FakeControl, Says
 
@@ -74,8 +72,8 @@ def test_json_has_every_finding(run, tmp_path: Path):
     found = json.loads(result.stdout)
     assert found["ok"] is True
     assert {each["check"] for each in found["findings"]} >= {
-        *("python", "dependencies", "emulator", "port", "data", "disk", "certificates"),
-        *("localhost", "dev origins", "IPv6", "open files", "clock", "proxies"),
+        *("python", "dependencies", "emulator", "port", "data", "certificates"),
+        *("localhost", "dev origins", "open files", "clock", "proxies"),
     }
     assert all(set(each) == {"check", "verdict", "seen", "advice"} for each in found["findings"])
     assert all(each["advice"] for each in found["findings"] if each["verdict"] == "problem")
@@ -89,15 +87,15 @@ def test_no_address_is_one_line(run):
 
 
 def test_a_check_that_fails_itself_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
-    def broken(error: object) -> Finding:
+    def broken() -> list[CheckFinding]:
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr(machine, "check_ipv6", broken)
+    monkeypatch.setattr(doctor_checks, "check_versions", broken)
 
     result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
 
-    (said,) = findings_of(result, "machine")
-    assert said["seen"] == "This could not be checked: no such luck."
+    (found,) = findings_of(result, "versions")
+    assert found["seen"] == "This could not be checked: no such luck."
     assert findings_of(result, "localhost")
 
 
@@ -109,21 +107,21 @@ def test_a_check_that_fails_itself_does_not_stop_the_others(run, tmp_path: Path,
     [("3.10.14", "problem"), ("3.11.0", "ok"), ("3.14.0rc1", "ok"), ("4.0", "ok")],
 )
 def test_python_is_held_against_the_least(version: str, verdict: str):
-    assert versions.check_python(version, ">=3.11").verdict == verdict
+    assert doctor_checks.check_python(version, ">=3.11").verdict == verdict
 
 
 def test_dependencies_that_are_missing_or_old_are_named():
     wanted = ["aiohttp>=3.11", "pyjwt[crypto]>=2.9", "click>=8.2", "pytest>=8; extra == 'pytest'"]
     installed = {"aiohttp": "3.9.5", "click": "8.10"}
 
-    old, missing = versions.check_dependencies(wanted, installed.get)
+    old, missing = doctor_checks.check_dependencies(wanted, installed.get)
 
     assert old.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
     assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
 
 
 def test_this_installation_is_fine():
-    assert {finding.verdict for finding in examining._versions()} == {"ok"}
+    assert {finding.verdict for finding in doctor_checks.check_versions()} == {"ok"}
 
 
 # --- The emulator and its port -------------------------------------------------------------------
@@ -175,53 +173,38 @@ def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
 
 
 def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
-    nobody = network.Answered(None, None, "connection refused", silent=True)
+    nobody = Answered(None, None, "connection refused", silent=True)
+    subject = Subject("http://here", True, None, None, None, None)
 
-    chosen = network.check_emulator("http://here", nobody, "1", named=True)
-    default = network.check_emulator("http://here", nobody, "1", named=False)
+    chosen = doctor_checks.check_emulator(subject, nobody)
+    default = doctor_checks.check_emulator(subject._replace(named=False), nobody)
 
     assert chosen.verdict == "problem"
     assert chosen.seen == "Nothing answers at http://here: connection refused."
     assert default.verdict == "note"
 
 
-def test_a_port_that_another_program_has_is_named_with_it(port: int):
-    error = network.binding_error(port)
-    assert error is not None
-
-    found = network.check_port("tls port", port, error, None, lambda _: "nc (process 7)")
+def test_a_port_that_another_program_has(port: int):
+    found = doctor_checks.check_port("tls port", port, doctor_checks.binding_error(port), None)
 
     assert found.verdict == "problem"
-    assert found.seen == f"{port} is taken by nc (process 7), which is no emulator."
+    assert found.seen == f"{port} is taken by another program, which is no emulator."
+    assert f"`lsof -i :{port}`" in str(found.advice)
     assert "`start --tls-port 0`" in str(found.advice)
 
 
 def test_a_port_one_may_not_have():
     error = PermissionError(errno.EACCES, "Permission denied")
 
-    found = network.check_port("port", 80, error, None, lambda _: None)
+    found = doctor_checks.check_port("port", 80, error, None)
 
     assert found.seen == "80 cannot be listened on: permission denied."
-
-
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells")
-def test_who_listens_is_told(port: int, free_port: int):
-    assert f"(process {os.getpid()})" in str(owner_of_port(port))
-    assert owner_of_port(free_port) is None
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells")
-def test_who_has_a_file_is_told(tmp_path: Path):
-    path = tmp_path / "lock"
-    with path.open("w"):
-        assert f"(process {os.getpid()})" in str(owner_of_file(path))
-    assert owner_of_file(path) is None
 
 
 # --- The machine ---------------------------------------------------------------------------------
 
 
-def answering(*addresses: str) -> machine.Resolve:
+def answering(*addresses: str) -> Resolve:
     return lambda name: addresses
 
 
@@ -238,8 +221,8 @@ def failing(name: str) -> list[str]:
         (failing, "problem"),
     ],
 )
-def test_localhost_must_lead_here(resolve: machine.Resolve, verdict: str):
-    assert machine.check_localhost(resolve).verdict == verdict
+def test_localhost_must_lead_here(resolve: Resolve, verdict: str):
+    assert doctor_checks.check_localhost(resolve).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -250,8 +233,8 @@ def test_localhost_must_lead_here(resolve: machine.Resolve, verdict: str):
         (failing, "note", "/etc/hosts"),
     ],
 )
-def test_dev_origins_should_lead_here(resolve: machine.Resolve, verdict: str, advice: str):
-    found = machine.check_dev_names(resolve)
+def test_dev_origins_should_lead_here(resolve: Resolve, verdict: str, advice: str):
+    found = doctor_checks.check_dev_names(resolve)
 
     assert found.verdict == verdict
     assert advice in str(found.advice)
@@ -261,14 +244,14 @@ def test_dev_origins_should_lead_here(resolve: machine.Resolve, verdict: str, ad
     ("most", "verdict"), [(None, "ok"), (65536, "ok"), (1024, "note"), (64, "problem")]
 )
 def test_the_limit_of_open_files(most: int | None, verdict: str):
-    assert machine.check_open_files(most).verdict == verdict
+    assert doctor_checks.check_open_files(most).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("year", "verdict"), [(1970, "problem"), (2024, "problem"), (2025, "ok"), (2101, "problem")]
 )
 def test_the_clock_shows_a_time_that_can_be(year: int, verdict: str):
-    assert machine.check_clock(datetime(year, 6, 1, tzinfo=UTC)).verdict == verdict
+    assert doctor_checks.check_clock(datetime(year, 6, 1, tzinfo=UTC)).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -284,11 +267,4 @@ def test_the_clock_shows_a_time_that_can_be(year: int, verdict: str):
     ],
 )
 def test_proxies_leave_this_machine_out(environ: dict[str, str], verdict: str):
-    assert machine.check_proxies(environ).verdict == verdict
-
-
-def test_no_ipv6_is_a_note():
-    error = OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
-
-    assert machine.check_ipv6(error).verdict == "note"
-    assert machine.check_ipv6(None).verdict == "ok"
+    assert doctor_checks.check_proxies(environ).verdict == verdict

@@ -10,14 +10,14 @@ import pytest
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import executing
 from hosting_emulator_cli.commands.exec import VARIABLES
-from hosting_emulator_cli.executing import Execution
+from hosting_emulator_cli.executing import Executed, Execution
 from hosting_emulator_scenarios import FOLDER
 
 PLAIN = Execution(
     command=("node", "--test"),
     settings=Settings(port=0, data_dir=None, library=FOLDER),
     principal="owner",
-    exports=[],
+    exports=(),
     report="failed",
     keep=None,
     patience_s=10.0,
@@ -30,9 +30,9 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is executed; each ends with exit code 42."""
     found: list[Execution] = []
 
-    def execute(wanted: Execution) -> int:
-        found.append(wanted)
-        return 42
+    def execute(execution: Execution) -> Executed:
+        found.append(execution)
+        return Executed(42)
 
     monkeypatch.setattr(executing, "execute", execute)
     return found
@@ -71,7 +71,7 @@ def test_every_option_is_heeded(run, executed: list[Execution], tmp_path: Path):
             PLAIN,
             settings=settings,
             principal="reader",
-            exports=[("HOSTING_BASE_URL", "API_URL"), ("HOSTING_BASE_URL", "OTHER")],
+            exports=(("HOSTING_BASE_URL", "API_URL"), ("HOSTING_BASE_URL", "OTHER")),
             report="always",
             keep=keep,
             patience_s=90.0,

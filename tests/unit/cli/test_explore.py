@@ -41,7 +41,7 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
         command=("node", "--test"),
         settings=SETTINGS,
         principal="owner",
-        exports=[],
+        exports=(),
         faults=KINDS,
         calls=(),
         jobs=usual_jobs(),
@@ -83,7 +83,7 @@ def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: P
     assert (wanted.calls, wanted.jobs, wanted.max_runs) == (("list_deployments",), 3, 7)
     assert (wanted.limit_s, wanted.budget_s, wanted.json) == (90, 600, True)
     assert [wanted.state, wanted.junit, wanted.html] == files
-    assert wanted.exports == [("HOSTING_BASE_URL", "API_URL")]
+    assert wanted.exports == (("HOSTING_BASE_URL", "API_URL"),)
     line = wanted.repeat(Point.read(POINT))
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
@@ -124,7 +124,7 @@ def test_a_state_brings_its_own_clock(run, explored: list[ExploreOptions], tmp_p
         (["--conduct", "loud", "node"], "'loud' is not one of"),
         (["--budget", "soon", "node"], "is not a duration"),
         (["--html", "no/such/folder.html", "node"], "no such directory"),
-        (["-j", "0", "node"], "is not in the range"),
+        (["-j", "0", "node"], "is not a whole number from"),
     ],
     ids=" ".join,
 )

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
 
 import click
@@ -116,7 +117,7 @@ _VARYING = (
     (r"\b\d+\.\d+ ms", "N ms"),
     (r'("duration_us"|"pid"|"uptime_seconds"|"time"|"wait"): [\d.]+', r"\1: N"),
     (r"\x1b\[[\d;]*m", ""),
-    (r"\b\d+, up \d+\w+", "PID, up N"),
+    (r"\b\d+, up \d+\w+ *", "PID, up N"),
     (r'"\d{4}-[^"]*Z"(?=,?\n)', '"TIME"'),
 )
 
@@ -124,7 +125,7 @@ _VARYING = (
 def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
     """Yield what each command takes, however this version of Click lays it out."""
     yield f"=== {' '.join(path)}"
-    yield (command.help or "").strip()
+    yield cleandoc(command.help or "")
     for parameter in command.params:
         names = " ".join([*parameter.opts, *parameter.secondary_opts])
         facts = {

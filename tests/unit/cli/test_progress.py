@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from hosting_emulator_cli.looks import progress
+from hosting_emulator_cli import progress
 
 
 class Screen(io.StringIO):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from hosting_emulator_cli.scenario_files import library_names
+from hosting_emulator_cli.files import library_names
 from tests.unit.cli.samples import world
 from tests.unit.sdk.fake_control import FakeControl, Says
 
@@ -300,7 +300,7 @@ def test_junit_has_a_suite_a_scenario_and_a_case_a_step(ask, control: FakeContro
 def test_schema_accepts_every_shipped_scenario(run):
     from ruamel.yaml import YAML
 
-    from hosting_emulator_cli.scenario_files import library_text
+    from hosting_emulator_cli.files import library_text
 
     schema = json.loads(run("scenario", "schema").stdout)
 

@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator_cli import executing, varied_runs
-from hosting_emulator_cli.executing import Execution, Ran
+from hosting_emulator_cli.executing import Executed, Execution
 from tests.unit.sdk.fake_control import FakeControl
 
 
@@ -17,16 +17,16 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
     found: list[Execution] = []
 
-    def run_once(wanted: Execution) -> Ran:
+    def execute(wanted: Execution) -> Executed:
         found.append(wanted)
         settings = wanted.settings
         if settings.vary is None:
-            return Ran(0)
+            return Executed(0)
         points = settings.vary_only or tuple(POINTS)
-        return Ran(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
+        return Executed(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
 
     for module in (executing, varied_runs):
-        monkeypatch.setattr(module, "run_once", run_once)
+        monkeypatch.setattr(module, "execute", execute)
     for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
         monkeypatch.delenv(name, raising=False)
     return found
@@ -89,7 +89,7 @@ def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
 def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
     run, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(varied_runs, "run_once", lambda wanted: Ran(1))
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(1))
 
     told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
@@ -129,7 +129,7 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 
 
 def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(varied_runs, "run_once", lambda wanted: Ran(1, ("key-order",)))
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(1, ("key-order",)))
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -138,7 +138,9 @@ def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pyte
 
 def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
     codes = iter([1, 0, 0, 0])
-    monkeypatch.setattr(varied_runs, "run_once", lambda wanted: Ran(next(codes), ("key-order",)))
+    monkeypatch.setattr(
+        varied_runs, "execute", lambda wanted: Executed(next(codes), ("key-order",))
+    )
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -146,8 +148,8 @@ def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
-    ran = iter([Ran(1, ("key-order",)), Ran(130, signalled=True)])
-    monkeypatch.setattr(varied_runs, "run_once", lambda wanted: next(ran))
+    ran = iter([Executed(1, ("key-order",)), Executed(130, signalled=True)])
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: next(ran))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 
@@ -159,7 +161,7 @@ def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
 def test_a_command_that_never_ran_says_nothing_of_variation(
     run, monkeypatch: pytest.MonkeyPatch, code: int
 ):
-    monkeypatch.setattr(varied_runs, "run_once", lambda wanted: Ran(code))
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(code))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from hosting_emulator_cli.commands.wait import POLL_S, wait_until
+from hosting_emulator_cli.commands.status import POLL_S, wait_until
 from hosting_emulator_cli.groups import Failure
 from tests.unit.sdk.fake_control import FakeControl, Says
 

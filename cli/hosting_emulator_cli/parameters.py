@@ -1,34 +1,37 @@
-"""How values that people type are read: times, durations, clock modes, NAME=VALUE.
+"""Kinds of values that people type: times, durations, clock modes, NAME=VALUE, files.
 
-Each is a Click callback that says what would be right in one line. Nothing of the emulator is
-imported before a value has to be read.
+Each says in one line what would be right. Nothing of the emulator is imported before a value has to
+be read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockMode, ClockRequest
 
-T = TypeVar("T")
+#: A file to read or to write.
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-def read_with(
-    read: Callable[[str], T],
-) -> Callable[[click.Context, click.Parameter, str | None], T | None]:
-    """Make the callback of a parameter whose text `read` turns into a value, or a ValueError."""
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
+    """Text that `read` turns into a value; its ValueError is what is wrong with the text."""
 
-    def callback(ctx: click.Context, param: click.Parameter, text: str | None) -> T | None:
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it. Raises BadParameter."""
         try:
-            return None if text is None else read(text)
+            return self._read(value) if isinstance(value, str) else value
         except ValueError as error:
-            raise click.BadParameter(str(error), ctx=ctx, param=param) from error
-
-    return callback
+            self.fail(str(error), param, ctx)
 
 
 class WholeNumber(click.IntRange):
@@ -38,18 +41,14 @@ class WholeNumber(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read it. Raises BadParameter."""
+        least, most = self.min or 0, self.max
         try:
             number = int(value)
         except ValueError:
-            number = None
-        if (
-            number is None
-            or (self.min or 0) > number
-            or (self.max is not None and number > self.max)
-        ):
-            most = "" if self.max is None else f" to {self.max}"
-            wanted = f"{self.min}{most or ' or more'}"
-            self.fail(f"{str(value)[:40]!r} is not a whole number from {wanted}", param, ctx)
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            limits = f"{least} or more" if most is None else f"{least} to {most}"
+            self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
         return number
 
 
@@ -60,12 +59,17 @@ def duration_ms(text: str) -> int:
     return parse_duration_ms(text)
 
 
-def duration_whole_s(text: str) -> int:
+def seconds(text: str) -> float:
+    """Read a duration as seconds."""
+    return duration_ms(text) / 1000
+
+
+def whole_seconds(text: str) -> int:
     """Read a duration of whole seconds, at least one."""
-    seconds, rest = divmod(duration_ms(text), 1000)
-    if rest or not seconds:
+    found, rest = divmod(duration_ms(text), 1000)
+    if rest or not found:
         raise ValueError(f"{text!r} must be whole seconds, 1s or more")
-    return seconds
+    return found
 
 
 def timestamp(text: str) -> str:
@@ -82,15 +86,16 @@ def clock_mode(text: str) -> str:
     return text
 
 
-def clock_request(mode: str, at: str | None) -> ClockRequest:
+def clock_request(mode: str | None, at: str | None) -> ClockRequest:
     """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
-    request: ClockRequest
+    request: ClockRequest = {}
     if mode in {"real", "frozen", "skip"}:
         request = {"mode": cast("ClockMode", mode)}
-    elif mode.startswith("scaled:"):
-        request = {"mode": "scaled", "rate": rate(mode.removeprefix("scaled:"))}
-    else:
-        raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
+    elif mode is not None:
+        name, _, speed = mode.partition(":")
+        if name != "scaled" or ":" not in mode:
+            raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
+        request = {"mode": "scaled", "rate": rate(speed)}
     if at is not None:
         request["at"] = at
     return request
@@ -105,6 +110,19 @@ def rate(text: str) -> float:
     if not 0 < number < float("inf"):
         raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
     return number
+
+
+PORT = WholeNumber(0, 65535)
+SECONDS = Parsed("duration", seconds)
+WHOLE_SECONDS = Parsed("duration", whole_seconds)
+TIMESTAMP = Parsed("timestamp", timestamp)
+CLOCK_MODE = Parsed("mode", clock_mode)
+RATE = Parsed("rate", rate)
+
+
+def split_words(texts: tuple[str, ...]) -> list[str]:
+    """Read words given one by one, or several with commas or spaces between."""
+    return [word for text in texts for word in text.replace(",", " ").split()]
 
 
 def named_values(
@@ -123,19 +141,18 @@ def named_values(
 def typed_values(
     ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Read repeated `NAME=VALUE`s, each value a number, true, false, null or JSON where it reads so."""
-    return {name: typed(text) for name, text in named_values(ctx, param, texts).items()}
+    """Read repeated `NAME=VALUE`s, each value as JSON if it is JSON, else as plain text."""
+    return {name: _typed(text) for name, text in named_values(ctx, param, texts).items()}
 
 
-def typed(text: str) -> Any:
-    """Read a value as JSON if it is JSON, else as plain text. Text that looks like JSON is quoted."""
+def _typed(text: str) -> Any:
     import json
 
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return text
 
 
-def _no_number(text: str) -> Any:
+def _refuse_constant(text: str) -> Any:
     raise ValueError(f"{text} is no JSON")  # NaN and Infinity, which Python would let pass

@@ -1,0 +1,209 @@
+"""`requests replay` and `requests shrink`: requests of a log or a recording are sent again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from hosting_emulator_cli.exchanges import project_aliases, replay_text, show_whole
+from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.options import (
+    assume_option,
+    file_option,
+    flag,
+    json_option,
+    option,
+    options,
+    with_world,
+)
+from hosting_emulator_cli.output import put, put_json, say
+from hosting_emulator_cli.parameters import WholeNumber
+
+if TYPE_CHECKING:
+    from hosting_emulator.replay import Beginning, Recording, ReplayOptions
+    from hosting_emulator.sdk import ControlClient
+
+#: How the throw-away world begins, and how requests are sent.
+_replay_options = options(
+    option(
+        "--scenario NAME|FILE",
+        "The throw-away world begins as this scenario; else as the recorded world was.",
+    ),
+    option("--seed TEXT", "The throw-away world begins anew, of this seed."),
+    assume_option,
+    option("--as principal WHO", "Send all as this person, an alias or id; else as who sent it."),
+    flag("--no-time", "Do not move the clock by the time between the requests."),
+)
+
+
+@click.command()
+@click.argument("what", metavar="N|FILE")
+@flag("--same-key", "With N: keep its Idempotency-Key.")
+@flag("--fresh", "With FILE: into a throw-away world, also without saying so.")
+@_replay_options
+@json_option
+@with_world
+@click.pass_context
+def replay(
+    ctx: click.Context,
+    /,
+    client: ControlClient,
+    world: str,
+    what: str,
+    same_key: bool,
+    fresh: bool,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Send one request again, or a whole recording, and compare the answers.
+
+    N|FILE is a number in the list, or a recording. The request N is sent as the same person, with a
+    new Idempotency-Key, and what it comes to is shown.
+
+    FILE is an HTTP Archive: of `requests har`, a browser or a proxy (or `requests list --json
+    --whole`). It goes to a throw-away world that begins as the recorded one did; --world names
+    another. Ids, cursors, secrets and times may differ where a server makes them anew. Exit code 1:
+    an answer differs.
+
+    Examples:
+      hosting-emulator requests replay 12 --same-key
+      hosting-emulator requests har --output before.har
+      hosting-emulator requests replay before.har --assume accepted_status=200
+      hosting-emulator requests replay browser.har --world checkout --as member
+    """
+    if what.isdigit():
+        if fresh or any(how.values()):
+            raise click.UsageError(
+                "a single request goes to its own world: only --same-key is for N"
+            )
+        _replay_one(client, world, int(what), same_key, as_json)
+        return
+    if same_key:
+        raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
+    named = ctx.get_parameter_source("world") is ParameterSource.COMMANDLINE
+    if named and (fresh or how["scenario"] or how["seed"] or how["assume"]):
+        raise click.UsageError("--world is there already: leave out --fresh and how it begins")
+    from hosting_emulator.replay import like_recorded, report_document
+    from hosting_emulator.replay import replay as send
+
+    record = _read(what)
+    beginning, sending = _how(**how)
+    if named:
+        report = send(client, record, client.world(world), sending)
+    else:
+        with like_recorded(client, record, beginning) as made:
+            report = send(client, record, client.world(made.name), sending)
+    if as_json:
+        put_json(report_document(report, record))
+    else:
+        put(replay_text(report, record))
+    ctx.exit(1 if report.differing else 0)
+
+
+def _replay_one(client: ControlClient, world: str, n: int, same_key: bool, as_json: bool) -> None:
+    found = client.replay(n, world, same_key=same_key)
+    if as_json:
+        put_json(found)
+    else:
+        show_whole(found, project_aliases(client, world))
+
+
+@click.command()
+@click.argument("file", required=False)
+@option(
+    "--shows WORDS",
+    "The answer to keep: status=, code=, call=, method=, path= and n=, as many as you like.",
+    required=True,
+)
+@file_option("--output", "Write what is left as an HTTP Archive, which `requests replay` takes.")
+@option("--max-runs N", "Stop after so many tries.", type=WholeNumber(1, 100_000), default=500)
+@_replay_options
+@json_option
+@with_world
+def shrink(
+    client: ControlClient,
+    world: str,
+    file: str | None,
+    shows: str,
+    output: Path | None,
+    max_runs: int,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Find the fewest requests that still show an answer, and print them as curl lines.
+
+    FILE is a recording, as for `requests replay`; without it the log of --world is taken. Each try
+    is in a throw-away world of its own, which begins as the recorded one did.
+
+    Examples:
+      hosting-emulator requests shrink --shows 'status=409 code=idempotency_key_reused'
+      hosting-emulator requests shrink failed.har --shows 'code=etag_mismatch n=31' --output short.har
+    """
+    from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
+    from hosting_emulator.replay import shrink as reduce
+    from hosting_emulator_cli.files import put_document
+    from hosting_emulator_cli.progress import working
+
+    try:
+        answer = Shows.read(shows)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--shows") from error
+    record = _read(file) if file is not None else _record_of(client, world)
+    beginning, sending = _how(**how)
+    try:
+        with working("Leaving out what is not needed"):
+            found = reduce(
+                client, record, answer, beginning=beginning, options=sending, max_runs=max_runs
+            )
+    except NotShown as error:
+        raise Failure(str(error)) from error
+    lines = list(curl_lines(read_record(found.har)))
+    numbers = [one.n for one in found.requests]
+    if output is not None:
+        put_document(found.har, output, "What is left is written to")
+    if as_json:
+        counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
+        put_json({"requests": numbers, **counts, "curl": lines})
+        return
+    put("\n".join(lines))
+    say(
+        f"{len(numbers)} of {found.of} requests show it (#{', #'.join(map(str, numbers))}), "
+        f"found in {found.runs} runs"
+        + ("." if found.shortest else "; not tried to the end: give more --max-runs.")
+    )
+
+
+def _read(file: str) -> Recording:
+    """Read a recording. Raises Failure."""
+    from hosting_emulator.replay import RecordRefused, read_record
+    from hosting_emulator_cli.files import read_json, shown
+
+    try:
+        return read_record(read_json(file))
+    except RecordRefused as error:
+        raise Failure(f"{shown(file)}: {error}") from error
+
+
+def _record_of(client: ControlClient, world: str) -> Recording:
+    from hosting_emulator.replay import RecordRefused, read_record
+
+    try:
+        return read_record(client.har(world, state=True))
+    except RecordRefused as error:
+        raise Failure(f"world {world}: {error}") from error
+
+
+def _how(
+    *,
+    scenario: str | None,
+    seed: str | None,
+    assume: dict[str, str],
+    principal: str | None,
+    no_time: bool,
+) -> tuple[Beginning, ReplayOptions]:
+    from hosting_emulator.replay import Beginning, ReplayOptions
+
+    return Beginning(scenario, seed, assume), ReplayOptions(as_=principal, move_time=not no_time)

@@ -1,0 +1,459 @@
+"""What `doctor` looks at: each check finds out facts of this machine and judges them.
+
+What can be found stands in `doctor.toml`.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.metadata
+import ipaddress
+import os
+import platform
+import re
+import resource
+import socket
+import ssl
+import threading
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.x509 import load_pem_x509_certificate
+
+from hosting_emulator import __version__
+from hosting_emulator.bootstrap.inspection import Inspected, inspect
+from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
+from hosting_emulator.settings import DEFAULT_PORT
+from hosting_emulator_cli.options import open_client
+
+_KINDS = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"))
+_PACKAGE = "hosting-emulator"
+_DEFAULT_DIRECTORY = Path(".hosting-emulator")
+_HERE = "127.0.0.1"
+#: Names that stand for all a running emulator must have certificates for.
+_NAMES = ("localhost", "x.dev.localhost")
+#: How long an emulator may take to answer, in real seconds. A slower resolver is as good as none.
+_PATIENCE_S, _RESOLVER_S = 3.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinding:
+    """One check's verdict. `seen` is one sentence; `advice` says what to do, if anything is."""
+
+    check: str
+    verdict: str
+    seen: str
+    advice: str | None = None
+
+
+def finding(check: str, kind: str, *, shown_as: str | None = None, **facts: object) -> CheckFinding:
+    """Fill a kind of finding with its facts."""
+    row: dict[str, str] = _KINDS[check][kind]
+    advice = row.get("advice")
+    return CheckFinding(
+        shown_as or check,
+        row["verdict"],
+        row["seen"].format(**facts),
+        advice and advice.format(**facts),
+    )
+
+
+class Answered(NamedTuple):
+    """What an address answered: `version` None is no emulator, and `why` says what it was instead.
+
+    With `silent`, nothing answered at all. `info` None beside a version: the emulator keeps the rest
+    to those who have its control token.
+    """
+
+    version: str | None
+    info: Info | None
+    why: str = ""
+    silent: bool = False
+
+
+class Subject(NamedTuple):
+    """What is to be looked at; None: what the running emulator uses, else what `start` would.
+
+    `named`: somebody chose `url`, on the command line or in the environment.
+    """
+
+    url: str
+    named: bool
+    control_token: str | None
+    port: int | None
+    tls_port: int | None
+    data_dir: Path | None
+
+
+def examine(subject: Subject) -> list[CheckFinding]:
+    """Make every check, whatever becomes of the others. Raises BadParameter: `url` is no address."""
+    running = _ask(subject.url, subject.control_token)
+    used = running.info and running.info["data_dir"]
+    kept_there = Path(used) if used and Path(used).is_dir() else _DEFAULT_DIRECTORY
+    path = subject.data_dir or kept_there
+    uses = bool(used) and Path(str(used)).resolve() == path.resolve()
+    checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
+        "versions": check_versions,
+        "emulator": lambda: [check_emulator(subject, running)],
+        "port": lambda: check_ports(subject, running),
+        "data": lambda: check_data(path, answers=uses),
+        "certificates": lambda: check_certificates(path / "tls", running if uses else None),
+        "machine": check_machine,
+    }
+    findings: list[CheckFinding] = []
+    for name, check in checks.items():
+        try:
+            findings += check()
+        except Exception as error:
+            why = str(error) or type(error).__name__
+            findings.append(CheckFinding(name, "note", f"This could not be checked: {why}."))
+    return findings
+
+
+# --- Versions ------------------------------------------------------------------------------------
+
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9.]+)\s*$")
+
+
+def check_versions() -> Iterator[CheckFinding]:
+    """Hold Python and the dependencies against what the installed package asks for."""
+    try:
+        known = importlib.metadata.distribution(_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        yield finding("versions", "not_installed")
+        return
+    yield check_python(platform.python_version(), known.metadata["Requires-Python"] or ">=3.11")
+    yield from check_dependencies(known.requires or [], _installed)
+
+
+def _installed(name: str) -> str | None:
+    with suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(name)
+    return None
+
+
+def check_python(version: str, required: str) -> CheckFinding:
+    """Hold Python's version against what the package asks for, such as `>=3.11`."""
+    least = required.removeprefix(">=").strip()
+    kind = "ok" if _release(version) >= _release(least) else "old"
+    return finding("python", kind, version=version, least=least)
+
+
+def check_dependencies(
+    requirements: Iterable[str], installed: Callable[[str], str | None]
+) -> list[CheckFinding]:
+    """Hold each dependency against its least version; what belongs to an extra does not count."""
+    needed = [match.groups() for match in map(_REQUIREMENT.match, requirements) if match]
+    findings = []
+    for name, least in needed:
+        version = installed(name)
+        if version is None or _release(version) < _release(least):
+            state = "is not installed" if version is None else f"is {version}"
+            findings.append(finding("dependencies", "old", name=name, state=state, least=least))
+    return findings or [finding("dependencies", "ok", count=len(needed))]
+
+
+def _release(version: str) -> list[int]:
+    """Return a version's numbers, to be compared; zeros at the end and `rc1` do not count."""
+    numbers = re.match(r"\d+(\.\d+)*", version)
+    found = [int(number) for number in numbers.group().split(".")] if numbers else []
+    while found and not found[-1]:
+        found.pop()
+    return found
+
+
+# --- The emulator and its ports ------------------------------------------------------------------
+
+
+def _ask(url: str, control_token: str | None) -> Answered:
+    """Ask whoever answers at a base URL who they are."""
+    version = None
+    with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
+        try:
+            version = str(client.health()["version"])
+            return Answered(version, client.info())
+        except EmulatorUnreachable as error:
+            return Answered(None, None, error.reason, silent=version is None)
+        except ControlRefused as error:
+            return Answered(version, None, str(error))
+        except (ControlError, LookupError, TypeError) as error:
+            return Answered(None, None, str(error))
+
+
+def check_emulator(subject: Subject, running: Answered) -> CheckFinding:
+    """Judge the emulator that commands would talk to."""
+    version, info, why, silent = running
+    kind = "ok"
+    if version is None:
+        kind = ("silent" if silent else "other") if subject.named else "none"
+        why = why if silent else f"W{why[1:]}"
+    elif version != __version__:
+        kind = "version"
+    elif info is None:
+        kind = "closed"
+    facts = {"url": subject.url, "version": version, "ours": __version__, "why": why}
+    return finding("emulator", kind, pid=info and info["pid"], **facts)
+
+
+def check_ports(subject: Subject, running: Answered) -> Iterator[CheckFinding]:
+    """Judge the ports that `start` would take."""
+    parts = urlsplit(subject.url)
+    here = parts.hostname in (_HERE, "localhost", "::1")
+    port = subject.port
+    if port is None:
+        port = (parts.port if here else None) or DEFAULT_PORT
+    if port == 0:
+        yield finding("port", "any")
+    else:
+        error, answered = binding_error(port), running
+        if error is not None and not (here and parts.port == port):
+            answered = _ask(f"http://{_HERE}:{port}", subject.control_token)
+        yield check_port("port", port, error, answered)
+    if subject.tls_port:
+        its = running.info is not None and running.info["tls_port"] == subject.tls_port
+        error = binding_error(subject.tls_port)
+        yield check_port("tls port", subject.tls_port, error, running if its else None)
+
+
+def binding_error(port: int) -> OSError | None:
+    """Try to listen on a port of this machine, as `start` would; None: one can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_HERE, port))
+            probe.listen(1)
+        except OSError as error:
+            return error
+    return None
+
+
+def check_port(
+    check: str, port: int, error: OSError | None, answered: Answered | None
+) -> CheckFinding:
+    """Judge a port that could not be listened on, for `error`; `answered` is who speaks there."""
+    facts: dict[str, object] = {"port": port, "option": f"--{check.replace(' ', '-')}"}
+    kind = "taken"
+    if error is None:
+        kind = "free"
+    elif error.errno != errno.EADDRINUSE:
+        kind, facts["why"] = "refused", (error.strerror or str(error)).lower()
+    elif answered is not None and answered.version is not None:
+        folder = answered.info and answered.info["data_dir"]
+        facts["kept"] = f" and keeps its state in {folder}" if folder else ""
+        kind, facts["version"] = "ours", answered.version
+    return finding("port", kind, shown_as=check, **facts)
+
+
+# --- The data directory --------------------------------------------------------------------------
+
+
+def check_data(path: Path, *, answers: bool) -> Iterator[CheckFinding]:
+    """Judge the data directory and what is in it. `answers`: the emulator that has it was reached."""
+    there = path.exists()
+    above = next(found for found in (path.absolute(), *path.absolute().parents) if found.exists())
+    if path.is_symlink() and not there:
+        yield finding("data", "link", path=path)
+    elif there and not path.is_dir():
+        yield finding("data", "file", path=path)
+    elif not os.access(above, os.W_OK | os.X_OK):
+        yield finding("data", "unwritable", path=path if there else above)
+    elif not there:
+        yield finding("data", "none", path=path)
+    else:
+        found = inspect(path)
+        yield from check_worlds(path, found, answers=answers)
+        yield check_secrets(path, found)
+
+
+def check_worlds(path: Path, found: Inspected, *, answers: bool) -> list[CheckFinding]:
+    """Judge the worlds that a data directory holds."""
+    count = f"{len(found.worlds)} {'world' if len(found.worlds) == 1 else 'worlds'}"
+    if found.held:
+        return [finding("data", "in_use" if answers else "held", path=path, count=count)]
+    findings = []
+    for words in found.refused.values():
+        seen, _, advice = words.rpartition("; ")  # the store says what to do last
+        if not seen:
+            seen, advice = words, "restore the folder from a copy, or move it away"
+        findings.append(finding("data", "damaged", seen=_sentence(seen), advice=_sentence(advice)))
+    findings += [finding("data", "notice", seen=_sentence(words)) for words in found.notices]
+    return findings or [finding("data", "ok", path=path, count=count)]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text[:1] not in "/." else f"{text}."
+
+
+def check_secrets(path: Path, found: Inspected) -> CheckFinding:
+    """Judge who else on this machine may read or change what is kept."""
+    mode = path.stat().st_mode
+    if mode & 0o022:
+        return finding("secrets", "writable", path=path, mode=f"{mode & 0o777:o}")
+    if not found.exposed:
+        return finding("secrets", "ok")
+    more = f" and {len(found.exposed) - 1} more" if len(found.exposed) > 1 else ""
+    return finding("secrets", "readable", path=path, file=found.exposed[0], more=more)
+
+
+# --- Certificates --------------------------------------------------------------------------------
+
+#: With less than this left, the next start makes another authority.
+_LEFT = timedelta(days=30)
+
+
+def check_certificates(folder: Path, running: Answered | None) -> Iterator[CheckFinding]:
+    """Judge the authority that is kept, and what the emulator that uses it presents."""
+    yield check_authority(folder, datetime.now(UTC))
+    port, ca_file = running and running.info and running.info["tls_port"], folder / "ca.pem"
+    if port and ca_file.exists():
+        yield check_served(ca_file, port)
+
+
+def check_authority(folder: Path, now: datetime) -> CheckFinding:
+    """Judge the authority in a data directory's folder `tls`. Raises OSError."""
+    path, key = folder / "ca.pem", folder / "ca.key"
+    missing = [file for file in (path, key) if not file.exists()]
+    if len(missing) == 2:
+        return finding("certificates", "none")
+    if missing:
+        return finding("certificates", "useless", why=f"{missing[0]} is missing")
+    entered = all(above.stat().st_mode & 0o011 for above in (folder, folder.absolute().parent))
+    if key.stat().st_mode & 0o077 and entered:
+        return finding("certificates", "readable", key=key, folder=folder)
+    try:
+        certificate = load_pem_x509_certificate(path.read_bytes())
+        private = load_pem_private_key(key.read_bytes(), None)
+    except (ValueError, TypeError):
+        return finding("certificates", "useless", why=f"{path} or its key is damaged")
+    if private.public_key() != certificate.public_key():
+        return finding("certificates", "useless", why=f"{key} is not the key of {path}")
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if now > ends:
+        return finding("certificates", "useless", why=f"{path} ran out on {ends:%Y-%m-%d}")
+    kind = "early" if now < begins else "soon" if ends - now < _LEFT else "ok"
+    days = {"begins": f"{begins:%Y-%m-%d}", "ends": f"{ends:%Y-%m-%d}"}
+    return finding("certificates", kind, path=path, **days)
+
+
+def check_served(ca_file: Path, port: int) -> CheckFinding:
+    """Judge what the emulator's TLS port presents, to a client that trusts the file."""
+    context = ssl.create_default_context(cafile=str(ca_file))
+    for name in _NAMES:
+        try:
+            with (
+                socket.create_connection((_HERE, port), _PATIENCE_S) as plain,
+                context.wrap_socket(plain, server_hostname=name),
+            ):
+                pass
+        except (OSError, ValueError) as error:
+            why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error
+            return finding("certificates", "refused", port=port, name=name, path=ca_file, why=why)
+    return finding("certificates", "served", port=port, names=" and ".join(_NAMES))
+
+
+# --- The machine ---------------------------------------------------------------------------------
+
+_EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
+_FEW_FILES, _ENOUGH_FILES = 256, 4096
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+
+Resolve = Callable[[str], Collection[str]]
+
+
+def check_machine() -> Iterator[CheckFinding]:
+    """Judge how names resolve here, what a process may open, what time it is, what proxies do."""
+    yield check_localhost(_resolve_in_time)
+    yield check_dev_names(_resolve_in_time)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    yield check_open_files(None if most == resource.RLIM_INFINITY else most)
+    yield check_clock(datetime.now(UTC))
+    yield check_proxies(os.environ)
+
+
+def _resolve_in_time(name: str) -> list[str]:
+    """Resolve a name; a resolver that hangs is left behind. Raises OSError."""
+    answers: list[list[str] | OSError] = []
+
+    def resolve() -> None:
+        try:
+            found = socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)
+            answers.append(list(dict.fromkeys(str(address[0]) for *_, address in found)))
+        except OSError as error:
+            answers.append(error)
+
+    resolving = threading.Thread(target=resolve, daemon=True)
+    resolving.start()
+    resolving.join(_RESOLVER_S)
+    answer = answers[0] if answers else TimeoutError(f"no answer in {_RESOLVER_S:.0f} seconds")
+    if isinstance(answer, OSError):
+        raise answer
+    return answer
+
+
+def check_localhost(resolve: Resolve) -> CheckFinding:
+    """Judge whether `localhost` leads here."""
+    try:
+        found = resolve("localhost")
+    except OSError as error:
+        return finding("localhost", "unknown", why=error.strerror or error)
+    kind = "ok" if _HERE in found else "only_ipv6"
+    if not all(map(_is_here, found)):
+        kind = "elsewhere"
+    return finding("localhost", kind, addresses=", ".join(found))
+
+
+def check_dev_names(resolve: Resolve) -> CheckFinding:
+    """Judge whether the names of dev origins, `*.dev.localhost`, lead here."""
+    name = _NAMES[1]
+    try:
+        found = resolve(name)
+    except OSError:
+        return finding("dev origins", "unknown", name=name)
+    kind = "ok" if all(map(_is_here, found)) else "elsewhere"
+    return finding("dev origins", kind, name=name, addresses=", ".join(found))
+
+
+def _is_here(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def check_open_files(most: int | None) -> CheckFinding:
+    """Judge the most files a process may open here, its hard limit; None is no limit."""
+    if most is None:
+        return finding("open files", "ok", most="any number of")
+    kind = "few" if most < _FEW_FILES else "some" if most < _ENOUGH_FILES else "ok"
+    return finding("open files", kind, most=f"{most:,}")
+
+
+def check_clock(now: datetime) -> CheckFinding:
+    """Judge this machine's clock, which worlds with a real clock follow."""
+    if _EPOCH <= now < _EPOCH.replace(year=2100):
+        return finding("clock", "ok", now=f"{now:%Y-%m-%d %H:%M}")
+    return finding("clock", "wrong", now=f"{now:%Y-%m-%d}")
+
+
+def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
+    """Judge whether proxies named in the environment would be sent what is meant for this machine."""
+    named = [name for base in _PROXIES for name in (base, base.lower()) if environ.get(name)]
+    if not named:
+        return finding("proxies", "none")
+    spared = ",".join(environ.get(name, "") for name in ("NO_PROXY", "no_proxy"))
+    fine = all(_is_spared(host, spared) for host in ("localhost", _HERE))
+    return finding("proxies", "ok" if fine else "wrong", names=", ".join(named))
+
+
+def _is_spared(host: str, no_proxy: str) -> bool:
+    for entry in (part.strip().lower().lstrip(".") for part in no_proxy.split(",")):
+        if entry in ("*", host):
+            return True
+        with suppress(ValueError):
+            if ipaddress.ip_address(host) in ipaddress.ip_network(entry):
+                return True
+    return False
