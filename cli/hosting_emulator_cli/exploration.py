@@ -53,8 +53,8 @@ from hosting_emulator_cli.output import (
     put,
     put_json,
     say,
+    working,
 )
-from hosting_emulator_cli.progress import working
 from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json, put, say
@@ -125,19 +125,14 @@ def read_json(path: str) -> Any:
 # --- Scenarios, named on the command line by their name in the library, or as a file -------------
 
 
-class ChosenScenario(NamedTuple):
-    """A scenario to send: its `name` in the library, or its `text` and what to call the `file`."""
+def choose_scenario(named: str) -> dict[str, str]:
+    """Return what to send: a `name` in the library, or a `text` and what errors call its `file`.
 
-    name: str | None = None
-    text: str | None = None
-    file: str | None = None
-
-
-def choose_scenario(named: str) -> ChosenScenario:
-    """Read a scenario that is a file, and leave a library name as it is. Raises Failure."""
+    Raises Failure.
+    """
     if is_scenario_file(named):
-        return ChosenScenario(text=read_scenario_file(named), file=shown(named))
-    return ChosenScenario(named)
+        return {"text": read_scenario_file(named), "file": shown(named)}
+    return {"name": named}
 
 
 def is_scenario_file(named: str) -> bool:

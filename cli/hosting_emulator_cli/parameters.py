@@ -88,16 +88,13 @@ def clock_mode(text: str) -> str:
 
 def clock_request(mode: str | None, at: str | None) -> ClockRequest:
     """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
-    request: ClockRequest = {}
-    if mode in {"real", "frozen", "skip"}:
-        request = {"mode": cast("ClockMode", mode)}
+    request: ClockRequest = {} if at is None else {"at": at}
+    if mode is not None and mode.startswith("scaled:"):
+        request |= {"mode": "scaled", "rate": rate(mode.removeprefix("scaled:"))}
+    elif mode in ("real", "frozen", "skip"):
+        request["mode"] = cast("ClockMode", mode)
     elif mode is not None:
-        name, _, speed = mode.partition(":")
-        if name != "scaled" or ":" not in mode:
-            raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
-        request = {"mode": "scaled", "rate": rate(speed)}
-    if at is not None:
-        request["at"] = at
+        raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
     return request
 
 

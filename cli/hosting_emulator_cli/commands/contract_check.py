@@ -18,6 +18,7 @@ from hosting_emulator_cli.options import (
     option,
     options,
 )
+from hosting_emulator_cli.output import put, put_json, say, working
 from hosting_emulator_cli.parameters import SECONDS, named_values
 
 #: As `hosting_emulator.contract_check.ALLOWED`, which is not loaded before it is needed.
@@ -133,8 +134,6 @@ def check(
     from hosting_emulator.contract_check import check as run_check
     from hosting_emulator_cli import check_reports
     from hosting_emulator_cli.files import write_whole
-    from hosting_emulator_cli.output import put, put_json, say
-    from hosting_emulator_cli.progress import working
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
         raise Failure(f"--ca-file: cannot read {path}")

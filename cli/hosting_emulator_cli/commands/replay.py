@@ -19,7 +19,7 @@ from hosting_emulator_cli.options import (
     options,
     with_world,
 )
-from hosting_emulator_cli.output import put, put_json, say
+from hosting_emulator_cli.output import put, put_json, say, working
 from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
@@ -145,7 +145,6 @@ def shrink(
     from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
     from hosting_emulator.replay import shrink as reduce
     from hosting_emulator_cli.files import put_document
-    from hosting_emulator_cli.progress import working
 
     try:
         answer = Shows.read(shows)

@@ -31,7 +31,7 @@ from hosting_emulator_cli.options import (
     with_or_without_client,
     with_world,
 )
-from hosting_emulator_cli.output import columns, prints, put, put_json, say
+from hosting_emulator_cli.output import columns, prints, put, put_json, say, working
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
@@ -133,8 +133,7 @@ def load(client: ControlClient, world: str, named: str) -> Any:
     Examples:
       hosting-emulator scenario load provider-outage --world ci-1
     """
-    chosen = choose_scenario(named)
-    return client.load_scenario(chosen.name, text=chosen.text, file=chosen.file, world=world)
+    return client.load_scenario(**choose_scenario(named), world=world)
 
 
 @scenario.command()
@@ -175,13 +174,10 @@ def run(
 
     def one(named: str) -> AnyReport:
         chosen = choose_scenario(named)
-        source = {"text": chosen.text, "file": chosen.file}
         try:
-            return client.run_scenario(
-                chosen.name, **source, world=world, vary=vary, only=vary_only
-            )
+            return client.run_scenario(**chosen, world=world, vary=vary, only=vary_only)
         except ControlRefused as refused:
-            return unreadable(chosen.file or named, refused.detail or refused.title)
+            return unreadable(chosen.get("file", named), refused.detail or refused.title)
 
     _put_reports(ctx, scenarios, one, junit, as_json)
 
@@ -195,7 +191,6 @@ def _put_reports(
 ) -> None:
     """Make and show a report of each, and end with the exit code that they call for."""
     from hosting_emulator_cli import reports
-    from hosting_emulator_cli.progress import working
 
     found = []
     for done, name in enumerate(named):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.groups import Failure, OrderedGroup
 from hosting_emulator_cli.options import (
     assume_option,
@@ -18,7 +19,7 @@ from hosting_emulator_cli.options import (
     with_client,
     with_world,
 )
-from hosting_emulator_cli.output import columns, prints, say
+from hosting_emulator_cli.output import columns, prints, say, working
 from hosting_emulator_cli.parameters import CLOCK_MODE, TIMESTAMP, WholeNumber, clock_request
 
 if TYPE_CHECKING:
@@ -244,13 +245,11 @@ def export(client: ControlClient, world: str, output: Path | None) -> None:
     Examples:
       hosting-emulator world export --world checkout --output before.json
     """
-    from hosting_emulator_cli.files import put_document
-    from hosting_emulator_cli.output import as_json
-    from hosting_emulator_cli.progress import working
+    from hosting_emulator_cli.output import working
 
     with working(f"Exporting world {world}"):
-        text = as_json(client.export_state(world))
-    put_document(text, output, f"World {world} is written to")
+        state = client.export_state(world)
+    put_document(state, output, f"World {world} is written to")
 
 
 @world.command("import")
@@ -265,9 +264,6 @@ def import_(client: ControlClient, world: str, file: str) -> WorldSummary:
     Examples:
       hosting-emulator world import before.json --world copy
     """
-    from hosting_emulator_cli.files import read_json
-    from hosting_emulator_cli.progress import working
-
     state = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{file} is not an exported world: it must hold a JSON object")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hosting_emulator.settings import Settings
-from hosting_emulator_cli import executing
+from hosting_emulator.variation.points import POINTS
+from hosting_emulator_cli import executing, varied_runs
 from hosting_emulator_cli.commands.exec import VARIABLES
 from hosting_emulator_cli.executing import Executed, Execution
 from hosting_emulator_scenarios import FOLDER
+from tests.unit.sdk.fake_control import FakeControl
 
 PLAIN = Execution(
     command=("node", "--test"),
@@ -133,3 +136,210 @@ def test_a_wrong_option_is_one_line(
     assert why in result.stderr
     assert result.stderr.count("\n") == 1
     assert executed == []
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
+    """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
+    found: list[Execution] = []
+
+    def execute(wanted: Execution) -> Executed:
+        found.append(wanted)
+        settings = wanted.settings
+        if settings.vary is None:
+            return Executed(0)
+        points = settings.vary_only or tuple(POINTS)
+        return Executed(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
+
+    for module in (executing, varied_runs):
+        monkeypatch.setattr(module, "execute", execute)
+    for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
+        monkeypatch.delenv(name, raising=False)
+    return found
+
+
+def test_points_come_one_by_one_or_by_commas(run, runs: list[Execution]):
+    run("exec", "--vary", "7", "--only", "page-size", "--only", "key-order,next-poll", "--", "x")
+
+    assert runs[0].settings.vary == "7"
+    assert runs[0].settings.vary_only == ("page-size", "next-poll", "key-order")
+
+
+def test_the_environment_says_it_where_nothing_else_does(
+    run, runs: list[Execution], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_VARY", "9")
+    monkeypatch.setenv("HOSTING_EMULATOR_VARY_ONLY", "key-order,page-size")
+    run("exec", "--", "x")
+
+    settings = runs[0].settings
+    assert (settings.vary, settings.vary_only) == ("9", ("page-size", "key-order"))
+
+
+@pytest.mark.parametrize("command", ["exec", "start", "scenario run"])
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--only", "page-size"), "--only belongs to --vary"),
+        (("--vary", "7", "--only", "page-sizes"), "did you mean page-size?"),
+    ],
+)
+def test_what_cannot_be_is_one_line(run, runs, command: str, options: tuple[str, ...], why: str):
+    result = run(*command.split(), *options, *(["x"] if command != "start" else []))
+
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert runs == []
+
+
+def test_shrinking_needs_a_seed(run, runs):
+    result = run("exec", "--shrink", "--", "x")
+
+    assert (result.exit_code, runs) == (2, [])
+    assert "--shrink belongs to --vary" in result.stderr
+
+
+def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
+    result = run("exec", "--clock=skip", "--vary=a b", "--", "npm", "test", "--vary", "x")
+
+    told = result.stderr.splitlines()
+    assert result.exit_code == 3
+    assert told[0] == f"Varied by seed a b: {', '.join(POINTS)}."
+    assert told[1] == (
+        "Again: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
+    )
+    assert len(runs) == 1
+
+
+def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
+    run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(1))
+
+    told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
+
+    assert told[0] == (
+        "Varied by seed 1: no answer of this emulator; worlds that the command made itself vary by "
+        "it too."
+    )
+
+
+def test_a_success_says_nothing(run, runs):
+    result = run("exec", "--vary", "7", "--only", "key-order", "--shrink", "--", "x")
+
+    assert (result.exit_code, result.stderr, len(runs)) == (0, "", 1)
+
+
+def test_quiet_says_nothing_of_a_failure(run, runs):
+    result = run("exec", "--quiet", "--vary", "7", "--", "x")
+
+    assert (result.exit_code, result.stderr) == (3, "")
+
+
+def test_shrinking_finds_the_points_that_matter(run, runs):
+    result = run("exec", "--vary", "7", "--shrink", "--report", "never", "--", "npm", "test")
+
+    told = result.stderr.splitlines()
+    assert result.exit_code == 3
+    assert told[2].startswith("Shrinking: at most 43 more runs")
+    assert told[3].startswith("It fails with page-size and extra-fields alone (")
+    assert told[4] == (
+        "Again: hosting-emulator exec --report never --vary 7 --only page-size --only extra-fields "
+        "-- npm test"
+    )
+    assert len(runs) <= 1 + 43
+    assert [run.silent for run in runs] == [False] + [True] * (len(runs) - 1)
+    assert runs[1].settings.vary is None
+    assert {run.report for run in runs} == {"never"}
+
+
+def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(1, ("key-order",)))
+
+    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    assert told[-1] == "It fails without any variation too: no point is to blame."
+
+
+def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
+    codes = iter([1, 0, 0, 0])
+    monkeypatch.setattr(
+        varied_runs, "execute", lambda wanted: Executed(next(codes), ("key-order",))
+    )
+
+    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    assert told[-1].startswith("It passes when it is run again with the same points")
+
+
+def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
+    ran = iter([Executed(1, ("key-order",)), Executed(130, signalled=True)])
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: next(ran))
+
+    result = run("exec", "--vary", "7", "--shrink", "--", "x")
+
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "Stopped: nothing more is found out."
+
+
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_command_that_never_ran_says_nothing_of_variation(
+    run, monkeypatch: pytest.MonkeyPatch, code: int
+):
+    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(code))
+
+    result = run("exec", "--vary", "7", "--shrink", "--", "x")
+
+    assert (result.exit_code, result.stderr) == (code, "")
+
+
+def test_points_are_listed(run):
+    lines = run("contract", "variation-points").stdout.splitlines()
+    rows = json.loads(run("contract", "variation-points", "--json").stdout)
+
+    assert lines[0].split() == ["POINT", "WHAT", "VARIES"]
+    assert [line.split()[0] for line in lines[1:]] == list(POINTS)
+    assert [row["id"] for row in rows] == list(POINTS)
+    assert all(row["sentence"] for row in rows)
+
+
+def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: FakeControl):
+    variation = {"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {"key-order": 2}}
+    report = {"scenario": "x", "file": "x.yaml", "passed": False, "steps": []}
+    control.on("POST /scenarios/run", {**report, "variation": variation})
+
+    result = ask("scenario", "run", "outage", "--vary", "7", "--only", "key-order")
+
+    assert control.bodies("POST /scenarios/run") == [
+        {"name": "outage", "vary": "7", "only": ["key-order"]}
+    ]
+    assert "varied   by seed 7, confined to key-order: key-order" in result.stdout
+    assert "again    --vary 7 --only key-order" in result.stdout
+    assert result.stderr.splitlines()[-1] == (
+        "Under --vary a story that pins one of our choices fails; points varied: key-order."
+    )
+
+
+def test_a_story_that_passes_varied_says_nothing_of_it(ask, control: FakeControl):
+    variation = {"seed": "7", "only": None, "assumed": {}, "varied": {"key-order": 2}}
+    report = {"scenario": "x", "file": "x.yaml", "passed": True, "steps": []}
+    control.on("POST /scenarios/run", {**report, "variation": variation})
+
+    assert "--vary" not in ask("scenario", "run", "outage", "--vary", "7").stderr
+
+
+def test_start_hands_it_on(run, monkeypatch: pytest.MonkeyPatch):
+    from hosting_emulator import bootstrap
+
+    found = []
+
+    def began(settings, tell):
+        found.append(settings)
+        return 0
+
+    monkeypatch.setattr(bootstrap, "run", began)
+    run("start", "--ephemeral", "--vary", "7", "--only", "page-size")
+
+    assert found[0].vary == "7"
+    assert found[0].vary_only == ("page-size",)

@@ -1,10 +1,16 @@
-"""`status` shows the process and its worlds."""
+"""`status`, `wait` and `why`: whether an emulator is there, what is in it, and what it waits for."""
 
+import itertools
 import json
 import re
+from typing import Any
 
+import pytest
+
+from hosting_emulator_cli.commands.status import POLL_S, wait_until
+from hosting_emulator_cli.groups import Failure
 from tests.unit.cli.samples import INFO, world
-from tests.unit.sdk.fake_control import FakeControl
+from tests.unit.sdk.fake_control import FakeControl, Says
 
 
 def answer(control: FakeControl, **changes: object):
@@ -76,3 +82,160 @@ def test_status_on_a_terminal_is_a_panel_and_a_table(ask, control: FakeControl, 
     assert shown.startswith("╭─  hosting-emulator  ─")
     assert "base URL     http://127.0.0.1:4620" in shown
     assert re.search(r"default +scaled:60 +2030-01-31 09:30:00 +3 +2 +5 +7 +on disk", shown)
+
+
+class MachineTime:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.at += seconds
+
+
+def fail_times(times: float):
+    attempts = itertools.count(1)
+
+    def attempt(timeout_s: float) -> None:
+        number = next(attempts)
+        if number <= times:
+            raise Failure(f"not yet ({number})")
+
+    return attempt
+
+
+def test_up_at_once_sleeps_never():
+    time = MachineTime()
+
+    assert wait_until(fail_times(0), timeout_s=30, now=time.now, sleep=time.sleep) is None
+    assert time.slept == []
+
+
+def test_polls_every_50_ms_until_up():
+    time = MachineTime()
+
+    assert wait_until(fail_times(3), timeout_s=30, now=time.now, sleep=time.sleep) is None
+    assert time.slept == [POLL_S] * 3 == [0.05] * 3
+
+
+def test_gives_the_last_reason_when_time_is_over():
+    time = MachineTime()
+
+    reason = wait_until(fail_times(999), timeout_s=0.12, now=time.now, sleep=time.sleep)
+
+    assert reason == "not yet (4)"
+    assert sum(time.slept) == pytest.approx(0.12)
+
+
+def test_no_time_is_one_attempt():
+    time = MachineTime()
+
+    assert wait_until(fail_times(1), timeout_s=0, now=time.now, sleep=time.sleep) == "not yet (1)"
+
+
+def test_an_attempt_may_hang_only_as_long_as_there_is_time():
+    time = MachineTime()
+    allowed: list[float] = []
+
+    def hang(timeout_s: float) -> None:
+        allowed.append(timeout_s)
+        time.sleep(timeout_s)
+        raise Failure("no answer")
+
+    wait_until(hang, timeout_s=3, now=time.now, sleep=time.sleep)
+
+    assert allowed == pytest.approx([2.0, 0.95])
+    assert time.at == pytest.approx(103)
+
+
+def test_wait_says_nothing_when_up(ask, control: FakeControl):
+    control.on("GET /health", {"status": "ok", "version": "0.1.0"})
+
+    result = ask("wait", "--timeout", "10s")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_wait_fails_with_one_line(ask, control: FakeControl):
+    control.on("GET /health", Says({"title": "Starting"}, 503))
+
+    result = ask("wait", "--timeout", "0s")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: Starting\n"
+
+
+def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):
+    control.on(
+        "GET /health",
+        Says({"title": "Starting"}, 503),
+        Says(text="<html>", content_type="text/html"),
+        {"status": "ok"},
+    )
+
+    assert ask("wait", "--timeout", "10s").exit_code == 0
+    assert len(control.asked) == 3
+
+
+WHY: dict[str, Any] = {
+    "operation": "01OP",
+    "kind": "apply_project_domains",
+    "project": "shop",
+    "state": "running",
+    "phase": "deploying",
+    "at": "2030-01-31T09:30:00.000Z",
+    "says": ["It is running (deploying), and goes on.", "The clock is frozen."],
+    "next": {"at": "2030-01-31T09:30:02.000Z", "what": "it goes to verifying"},
+    "waits_for": None,
+    "held_by": None,
+    "commands": ["hosting-emulator clock advance --until 01OP"],
+}
+PATH = "GET /worlds/default/operations/01OP/why"
+
+
+def test_why_in_words(ask, control: FakeControl):
+    control.on(PATH, WHY)
+
+    assert ask("why", "01OP").stdout == (
+        "operation  01OP\n"
+        "kind       apply_project_domains\n"
+        "project    shop\n"
+        "state      running (deploying)\n"
+        "at         2030-01-31T09:30:00.000Z\n"
+        "next       2030-01-31T09:30:02.000Z: it goes to verifying\n"
+        "\n"
+        "It is running (deploying), and goes on.\n"
+        "The clock is frozen.\n"
+        "  hosting-emulator clock advance --until 01OP\n"
+    )
+
+
+def test_why_as_json(ask, control: FakeControl):
+    control.on(PATH, WHY)
+
+    assert json.loads(ask("why", "01OP", "--json").stdout) == WHY
+
+
+def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    control.on(PATH, {**WHY, "held_by": "its profile", "state": "queued", "next": None})
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("why", "01OP").stdout)
+
+    assert shown.startswith("╭─  apply_project_domains of shop  ─")
+    assert "held by  its profile" in shown
+    assert "$ hosting-emulator clock advance --until 01OP" in shown
+
+
+def test_an_operation_that_is_not_there(ask):
+    result = ask("why", "none")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: the fake knows no GET /worlds/default/operations/none")
