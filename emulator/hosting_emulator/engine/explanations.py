@@ -48,6 +48,7 @@ from hosting_emulator.world.tables import (
     REMEMBERED,
     TABLES,
     TIMELINE,
+    Table,
 )
 from hosting_emulator.world.value import Change, World
 
@@ -243,8 +244,8 @@ def _refusal(entry: Entry) -> Iterator[str]:
 
 
 def _principal(world: World, principal: Principal) -> str:
-    who = _person(world, principal.person_id)
-    where = _organization(world, principal.organization_id)
+    who = _alias(world, PEOPLE, principal.person_id)
+    where = _alias(world, ORGANIZATIONS, principal.organization_id)
     if principal.api_key_id is not None:
         key = world.get(API_KEYS, principal.api_key_id)
         name = key.name if key else principal.api_key_id
@@ -269,7 +270,7 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
         yield "scope", f"Nothing has the {spec.subject} id {subject_id}."
         return
     role = project_role(Change(world, entry.at_ms), principal, project)
-    owner = _organization(world, project.organization_id)
+    owner = _alias(world, ORGANIZATIONS, project.organization_id)
     if role is None:
         yield "scope", _outside(world, label, owner, project, principal)
         return
@@ -294,8 +295,8 @@ def _organization_access(
         yield (
             "scope",
             f"The organization {found.alias} exists, outside the access of "
-            f"{_person(world, principal.person_id)}, whose token is for "
-            f"{_organization(world, principal.organization_id)}. {_could_see(world, roles)}",
+            f"{_alias(world, PEOPLE, principal.person_id)}, whose token is for "
+            f"{_alias(world, ORGANIZATIONS, principal.organization_id)}. {_could_see(world, roles)}",
         )
         return
     yield "scope", f"{found.alias} is the organization of the token, and the caller is in it."
@@ -306,7 +307,7 @@ def _organization_access(
 
 def _outside(world: World, label: str, owner: str, project: Project, principal: Principal) -> str:
     if project.organization_id != principal.organization_id:
-        reason = f"whose token is for {_organization(world, principal.organization_id)}"
+        reason = f"whose token is for {_alias(world, ORGANIZATIONS, principal.organization_id)}"
     elif world.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}") is None:
         reason = f"who is no member of {owner}"
     else:
@@ -316,7 +317,7 @@ def _outside(world: World, label: str, owner: str, project: Project, principal: 
         grant = world.get(GRANTS, f"{project.id}/{person_id}")
         if member.role == "owner" or grant:
             roles[person_id] = "owner" if member.role == "owner" or not grant else grant.role
-    who = _person(world, principal.person_id)
+    who = _alias(world, PEOPLE, principal.person_id)
     return (
         f"{label} exists, in {owner}, outside the access of {who}, {reason}. "
         f"{_could_see(world, roles)}"
@@ -329,7 +330,7 @@ def _members(world: World, organization_id: str) -> list[tuple[str, Any]]:
 
 
 def _could_see(world: World, roles: Mapping[str, str]) -> str:
-    people = sorted(f"{_person(world, id_)} ({role})" for id_, role in roles.items())
+    people = sorted(f"{_alias(world, PEOPLE, id_)} ({role})" for id_, role in roles.items())
     if not people:
         return "Nobody could see it."
     more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
@@ -346,16 +347,10 @@ def _project(world: World, subject: Subject, subject_id: str) -> tuple[Project |
     return found, f"The operation, of the project {found.alias}," if found else ""
 
 
-def _person(world: World, person_id: str) -> str:
-    person = world.get(PEOPLE, person_id)
-    return person.alias if person else person_id
-
-
-def _organization(world: World, organization_id: str | None) -> str:
-    if organization_id is None:
-        return "no organization"
-    found = world.get(ORGANIZATIONS, organization_id)
-    return found.alias if found else organization_id
+def _alias(world: World, table: Table[Any], id_: str | None) -> str:
+    """Return the alias of an organization, a person or a project, or what stands for it."""
+    row = None if id_ is None else world.get(table, id_)
+    return str(row.alias) if row else id_ or "no organization"
 
 
 # --- which faults saw the request, which acted, and why the others did not -------------------------
@@ -429,7 +424,7 @@ def _operations(made: Committed, before: World) -> Iterator[str]:
         )
         was = f", was {_stands(old)}" if old else ""
         way = f", by way of {' and '.join(passed)}" if passed else ""
-        of = f"{operation.kind} of {_alias(made.world, operation.project_id)}"
+        of = f"{operation.kind} of {_alias(made.world, PROJECTS, operation.project_id)}"
         yield f"operation {id_} ({of}) is {_stands(operation)}{was}{way}"
 
 
@@ -438,7 +433,7 @@ def _statuses(made: Committed, before: World) -> Iterator[str]:
         for id_, record in made.writes.get(table, {}).items():
             old = before.get(TABLES[table], id_)
             if record is not None and (old is None or old.status != record.status):
-                project = _alias(made.world, getattr(record, "project_id", id_))
+                project = _alias(made.world, PROJECTS, getattr(record, "project_id", id_))
                 was = f", was {old.status}" if old else ""
                 yield f"the {kind} of {project} is {record.status}{was}"
 
@@ -446,11 +441,6 @@ def _statuses(made: Committed, before: World) -> Iterator[str]:
 def _stands(operation: Operation) -> str:
     running = operation.state == "running"
     return f"{operation.state} ({operation.phase})" if running else operation.state
-
-
-def _alias(world: World, project_id: str) -> str:
-    project = world.get(PROJECTS, project_id)
-    return project.alias if project else project_id
 
 
 # --- which assumptions shaped the answer -----------------------------------------------------------

@@ -160,7 +160,9 @@ def result_document(
 
 def read_result(found: Mapping[str, Any]) -> PointResult:
     """Read a result again. Raises ValueError, TypeError or KeyError for anything else."""
-    values = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
+    }
     return PointResult(**{**values, "point": Point.read(found["point"])})
 
 
