@@ -23,56 +23,45 @@ _ENDED = frozenset({"succeeded", "failed", "cancelled"})
 
 
 class ExchangeView:
-    """One exchange. What needs work is worked out when a rule asks for it."""
+    """One exchange. What reads a body is worked out when a rule asks for it."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
-        self.n = entry.n
-        self.call = entry.call
-        self.at_ms = entry.at_ms
-        self.status = entry.status
+        self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
         self.world: World = entry.world
+        #: The call, or what was asked where there is none, for a sentence.
+        self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
+        #: The call's row of the contract's table; None: no call has this path.
+        self.spec: CallSpec | None = calls_at(self.world.assumptions.operation_path).by_id.get(
+            entry.call or ""
+        )
         #: The person who asked; None: nobody known.
         self.who = entry.principal.person_id if entry.principal else None
-
-    @cached_property
-    def spec(self) -> CallSpec | None:
-        """The call's row of the contract's table; None: no call has this path."""
-        return calls_at(self.world.assumptions.operation_path).by_id.get(self.call or "")
-
-    @property
-    def name(self) -> str:
-        """The call, or what was asked where there is none, for a sentence."""
-        return self.call or f"{self.entry.method} {self.entry.path[:_LONGEST_PATH]}"
-
-    # --- what was sent ---------------------------------------------------------------------------
-
-    @cached_property
-    def headers(self) -> Mapping[bytes, bytes]:
-        """The headers sent, by their names in lower case; of a repeated one the last."""
-        return {name.lower(): value for name, value in self.entry.headers}
-
-    @cached_property
-    def credentials(self) -> bytes:
-        """The Authorization header: two of one person may be two clients, which know less of it."""
-        return self.headers.get(b"authorization", b"")
-
-    @cached_property
-    def key(self) -> str | None:
-        """The Idempotency-Key sent."""
-        value = self.headers.get(b"idempotency-key")
-        return None if value is None else value.decode("utf-8", "backslashreplace")
-
-    @cached_property
-    def mutation_key(self) -> str | None:
-        """The Idempotency-Key of a mutation by somebody known; None: it has none, or is no such."""
+        #: The headers sent, by their names in lower case; of a repeated one the last.
+        self.headers = {name.lower(): value for name, value in entry.headers}
+        #: The Authorization header: two of one person may be two clients, which know less of it.
+        self.credentials = self.headers.get(b"authorization", b"")
+        key = self.headers.get(b"idempotency-key")
+        #: The Idempotency-Key sent; and that of a mutation by somebody known.
+        self.key = None if key is None else key.decode("utf-8", "backslashreplace")
         mutation = self.spec is not None and self.spec.idempotent and self.who is not None
-        return (self.key or None) if mutation else None
-
-    @cached_property
-    def path(self) -> str:
-        """The path asked for, however it was spelled."""
-        return unquote(self.entry.path) if "%" in self.entry.path else self.entry.path
+        self.mutation_key = (self.key or None) if mutation else None
+        #: The path asked for, however it was spelled.
+        self.path = unquote(entry.path) if "%" in entry.path else entry.path
+        #: Whether the answer surely came to the client: nothing broke it, delayed it or slowed it.
+        self.heard = not (
+            entry.lost is not None
+            or entry.late_ms
+            or any(fault_kinds()[fault.kind].delays for fault in entry.acted)
+        )
+        #: Whether it was answered with success, and the client heard of it.
+        self.succeeded = 200 <= entry.status < 300 and self.heard
+        #: Whether it was answered that nobody knows: a 5xx, or the code for it at any status; and
+        #: whether the client cannot know what became of it: so, or without a whole answer.
+        self.says_uncertain = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
+        self.uncertain = entry.lost is not None or entry.status == 0 or self.says_uncertain
+        #: The machine's time when the answer was on its way.
+        self.left_ms = entry.real_ms + entry.late_ms
 
     @cached_property
     def query(self) -> Mapping[str, str]:
@@ -92,8 +81,6 @@ class ExchangeView:
             body = msgspec.json.encode(self.sent, order="deterministic")
         return entry.method, self.path, entry.query, body
 
-    # --- what came back --------------------------------------------------------------------------
-
     @cached_property
     def answer(self) -> Any:
         """The body of the answer, as JSON; None: it was no JSON, or was not kept whole."""
@@ -104,34 +91,6 @@ class ExchangeView:
         """The problem document that it was answered with."""
         answer = self.answer if self.status >= 400 else None
         return answer if isinstance(answer, dict) and "code" in answer else None
-
-    @cached_property
-    def heard(self) -> bool:
-        """Whether the answer surely came to the client: nothing broke it, delayed it or slowed it."""
-        entry = self.entry
-        if entry.lost is not None or entry.late_ms:
-            return False
-        return not any(fault_kinds()[fault.kind].delays for fault in entry.acted)
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether it was answered with success, and the client heard of it."""
-        return 200 <= self.status < 300 and self.heard
-
-    @property
-    def uncertain(self) -> bool:
-        """Whether the client cannot know what became of it: no whole answer, or one that says so."""
-        return self.entry.lost is not None or self.status == 0 or self.says_uncertain
-
-    @property
-    def says_uncertain(self) -> bool:
-        """Whether it was answered that nobody knows: a 5xx, or the code for it at any status."""
-        return self.status >= 500 or self.entry.code == "api_key_creation_uncertain"
-
-    @property
-    def left_ms(self) -> int:
-        """The machine's time when the answer was on its way."""
-        return self.entry.real_ms + self.entry.late_ms
 
     @property
     def retry_after_s(self) -> int | None:
