@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
@@ -16,7 +16,6 @@ _A_READ_AGAIN_MS = 60_000
 #: Who asks again so soon after the end did not see it.
 _AT_ONCE_MS = 1000
 _KEY_LIMIT = 128
-_LIMITED = "rate_limited"
 #: What libraries and browsers ask by themselves.
 _NO_CALL = frozenset({"HEAD", "OPTIONS"})
 #: An operation, as one client sees it.
@@ -72,89 +71,79 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
     return not now.waited(before, _A_READ_AGAIN_MS if is_read else A_RETRY_MS)
 
 
-class RetryAfter(Judge):
-    """429 and 503 say how long to wait, and the client does not.
+class TooSoon(Judge):
+    """What the service said of waiting: Retry-After of 429 and 503, and when to poll again.
 
-    `rate_limited` is about whoever asks: any call of the same credentials has to wait.
+    `rate_limited` is about whoever asks: any call of the same credentials has to wait. Polls are not
+    judged in a world whose clock skips: there a poll moves time itself.
     """
 
     def __init__(self) -> None:
-        self._told: Recent[tuple[bytes, ...], tuple[ExchangeView, int]] = Recent()
+        #: What was said, and for how many seconds, by whom it concerns and what.
+        self._told: Recent[tuple[bytes, str], tuple[ExchangeView, int]] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        limited_now = now.entry.code == _LIMITED
-        tells = now.status in (429, 503) or limited_now
-        if now.who is None or not (self._told or tells):
-            return
+        if now.who is not None:
+            yield from self._asked_again(now)
+            yield from self._polled(now)
+
+    def _broken(
+        self, place: tuple[bytes, str], now: ExchangeView
+    ) -> tuple[ExchangeView, int] | None:
+        """Return what was said of a place, if it still holds."""
+        told = self._told.get(place)
+        if told is not None and now.waited(told[0], told[1] * 1000):
+            del self._told[place]
+            return None
+        return told
+
+    def _asked_again(self, now: ExchangeView) -> Iterator[Finding]:
         # A limit is on who asks, other trouble is with what is asked.
-        asked = f"{now.entry.method} {now.path}?{now.entry.query}"
-        limited = (now.credentials,)
-        unwell = (now.credentials, asked.encode("utf-8", "backslashreplace"))
-        for place in (limited, unwell):
-            told = self._told.pop(place, None)
-            if told is None or now.waited(told[0], told[1] * 1000):
+        limited, unwell = "", f"{now.entry.method} {now.path}?{now.entry.query}"
+        for about in (limited, unwell):
+            told = self._broken((now.credentials, about), now)
+            if told is None:
                 continue
-            self._told.keep(place, told)
-            same = told[0].entry.method == now.entry.method and told[0].path == now.path
-            if same or max(now.waits_ms(told[0])) >= _ON_ITS_WAY_MS:
-                yield _too_soon(*told, now, place)
-        seconds = now.retry_after_s
-        if tells and now.heard and seconds is not None:
-            self._told.keep(limited if limited_now else unwell, (now, seconds))
+            before, seconds = told
+            same = before.entry.method == now.entry.method and before.path == now.path
+            if same or max(now.waits_ms(before)) >= _ON_ITS_WAY_MS:
+                again = before.request[:3] == now.request[:3]
+                what = "was asked again" if again else f"{now.name} was asked"
+                yield finding(
+                    "retried-before-retry-after",
+                    f"{before.name} was answered {before.status} with Retry-After: {seconds} "
+                    f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
+                    *(before, now),
+                    group=(now.credentials, about),
+                )
+        by_limit, wait_s = now.entry.code == "rate_limited", now.retry_after_s
+        if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
+            self._told.keep((now.credentials, limited if by_limit else unwell), (now, wait_s))
 
-
-def _too_soon(
-    before: ExchangeView, seconds: int, now: ExchangeView, place: tuple[bytes, ...]
-) -> Finding:
-    what = "was asked again"
-    if before.request[:3] != now.request[:3]:
-        what = f"{now.name} was asked"
-    return finding(
-        "retried-before-retry-after",
-        f"{before.name} was answered {before.status} with Retry-After: {seconds} "
-        f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
-        *(before, now),
-        group=place,
-    )
-
-
-class TooEarly(Judge):
-    """A poll sooner than the last answer about the operation asked for.
-
-    Not judged in a world whose clock skips: there a poll moves time itself.
-    """
-
-    def __init__(self) -> None:
-        self._told: Recent[_Place, tuple[ExchangeView, int]] = Recent()
-
-    def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.who is None:
-            return
+    def _polled(self, now: ExchangeView) -> Iterator[Finding]:
         if now.call == "get_operation" and now.world.clock.mode != "skip":
-            told = self._told.get((now.credentials, str(now.entry.operation)))
-            if told is not None and not now.waited(told[0], told[1] * 1000):
-                yield _too_early(*told, now)
+            place = (now.credentials, str(now.entry.operation))
+            told = self._broken(place, now)
+            if told is not None:
+                before, seconds = told
+                yield finding(
+                    "polled-too-early",
+                    f"Operation {now.entry.operation} was to be polled after {seconds} s "
+                    f"(#{before.n}), and was polled after {now.shown_wait(before)} (#{now.n}).",
+                    *(before, now),
+                    group=place,
+                )
         if now.operation is None:
             return
         place = (now.credentials, now.operation["id"])
         if now.entry.replayed and place in self._told:  # it says what was said before
             return
         progress = now.operation.get("progress")
-        seconds = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
-        if isinstance(seconds, int) and not isinstance(seconds, bool):
-            self._told.keep(place, (now, seconds))
+        wait_s = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+        if isinstance(wait_s, int) and not isinstance(wait_s, bool):
+            self._told.keep(place, (now, wait_s))
         else:
             self._told.pop(place, None)
-
-
-def _too_early(before: ExchangeView, seconds: int, now: ExchangeView) -> Finding:
-    return finding(
-        "polled-too-early",
-        f"Operation {now.entry.operation} was to be polled after {seconds} s (#{before.n}), and "
-        f"was polled after {now.shown_wait(before)} (#{now.n}).",
-        *(before, now),
-        group=(now.credentials, now.entry.operation),
-    )
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from hosting_emulator.conduct.exchange import ExchangeView
 from hosting_emulator.conduct.idempotency import KeyReused, MissingKey, NewKey
 from hosting_emulator.conduct.requests import RequestContent
-from hosting_emulator.conduct.retries import AfterEnd, NotRetryable, RetryAfter, TooEarly
+from hosting_emulator.conduct.retries import AfterEnd, NotRetryable, TooSoon
 from hosting_emulator.conduct.rules import SEVERITIES, Finding, Judge
 from hosting_emulator.conduct.unfinished import Following, Paging
 from hosting_emulator.engine.engine import Engine
@@ -23,7 +23,7 @@ from hosting_emulator.engine.request_log import Entry
 
 #: Who judges.
 JUDGES: tuple[type[Judge], ...] = (
-    *(MissingKey, NewKey, KeyReused, NotRetryable, RetryAfter, TooEarly, AfterEnd),
+    *(MissingKey, NewKey, KeyReused, NotRetryable, TooSoon, AfterEnd),
     *(Following, Paging, RequestContent),
 )
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
