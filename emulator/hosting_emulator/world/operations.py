@@ -141,17 +141,14 @@ def _join_queue(change: Change, project: Project, operation: Operation) -> None:
     if project.queue_tail is None:
         project = replace(project, queue_head=operation.id)
     else:
-        last = change.row(OPERATIONS, project.queue_tail)
-        change.put(OPERATIONS, last.id, replace(last, next_waiting=operation.id))
+        _put(change, change.row(OPERATIONS, project.queue_tail), next_waiting=operation.id)
     change.put(PROJECTS, project.id, replace(project, queue_tail=operation.id))
 
 
 def schedule_next(change: Change, operation: Operation) -> Operation:
     """Put an operation's next step on the schedule, if its profile is driven by time."""
     mode, queued_ms, running_ms = profile_of(change, operation.kind)
-    if operation.stuck or operation.kind == HELD:
-        return operation
-    if mode not in ("timed", "immediate"):
+    if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
         return operation
     if operation.step == 0:
         due_ms = max(change.now_ms, operation.created_ms + queued_ms)
@@ -160,7 +157,11 @@ def schedule_next(change: Change, operation: Operation) -> Operation:
     sequence = next_number(change, "schedule")
     key = str(sequence)
     change.put(SCHEDULE, key, Event(due_ms, sequence, "operation_step", operation.id))
-    operation = replace(operation, event=key)
+    return _put(change, operation, event=key)
+
+
+def _put(change: Change, operation: Operation, **changes: Any) -> Operation:
+    operation = replace(operation, **changes)
     change.put(OPERATIONS, operation.id, operation)
     return operation
 
@@ -188,7 +189,8 @@ def _enter(change: Change, operation: Operation, entered: Step) -> Operation:
     if entered.state != operation.state:
         lifecycles.OPERATION.move(operation.state, entered.state)
     built = entered.phase == "deploying" and operation.deployment_id is not None
-    operation = replace(
+    operation = _put(
+        change,
         operation,
         state=entered.state,
         phase=entered.phase,
@@ -196,7 +198,6 @@ def _enter(change: Change, operation: Operation, entered: Step) -> Operation:
         updated_at=now,
         build_completed_at=now if built else operation.build_completed_at,
     )
-    change.put(OPERATIONS, operation.id, operation)
     _move_deployment(change, operation, entered.deployment)
     return operation
 
@@ -249,7 +250,8 @@ def finish(
     result = None
     if state == "succeeded":
         project, result = _outcome(change, operation, project)
-    operation = replace(
+    operation = _put(
+        change,
         _unscheduled(change, operation),
         state=state,
         phase="done",
@@ -259,7 +261,6 @@ def finish(
         error=failure,
         stuck=False,
     )
-    change.put(OPERATIONS, operation.id, operation)
     if project.claim == operation.id:
         _pass_claim(change, project)
     else:
@@ -286,34 +287,23 @@ def _pass_claim(change: Change, project: Project) -> None:
         waiting = change.row(OPERATIONS, head)
         head = waiting.next_waiting
         if waiting.state == "queued":
-            heir = replace(waiting, next_waiting=None)
-            change.put(OPERATIONS, heir.id, heir)
+            heir = _put(change, waiting, next_waiting=None)
             break
-    change.put(
-        PROJECTS,
-        project.id,
-        replace(
-            project,
-            claim=heir.id if heir else None,
-            queue_head=head,
-            queue_tail=None if head is None else project.queue_tail,
-        ),
-    )
+    claim, tail = heir.id if heir else None, None if head is None else project.queue_tail
+    project = replace(project, claim=claim, queue_head=head, queue_tail=tail)
+    change.put(PROJECTS, project.id, project)
     if heir is not None:
         schedule_next(change, heir)
 
 
 def stick(change: Change, operation: Operation) -> Operation:
     """Stop an operation where it is: its next step leaves the schedule."""
-    operation = replace(_unscheduled(change, operation), stuck=True)
-    change.put(OPERATIONS, operation.id, operation)
-    return operation
+    return _put(change, _unscheduled(change, operation), stuck=True)
 
 
 def release(change: Change, operation: Operation) -> Operation:
     """Let a stuck operation move again, if it holds the claim; its next step begins anew."""
-    operation = replace(operation, stuck=False)
-    change.put(OPERATIONS, operation.id, operation)
+    operation = _put(change, operation, stuck=False)
     holds = change.row(PROJECTS, operation.project_id).claim == operation.id
     return schedule_next(change, operation) if holds and operation.event is None else operation
 
@@ -327,9 +317,7 @@ def fail(change: Change, operation: Operation, failure: Failure) -> Operation:
 
 def hold_claim(change: Change, project: Project) -> Operation:
     """Make an operation that holds a free claim and never moves by itself."""
-    operation = begin(change, project, HELD)
-    entered = _enter(change, operation, Step("running", "deploying", "queued", 0))
-    return entered
+    return _enter(change, begin(change, project, HELD), Step("running", "deploying", "queued", 0))
 
 
 def put_past_deployment(
@@ -368,17 +356,14 @@ def count_poll(change: Change, operation: Operation) -> Operation:
     mode, per_state, _ = profile_of(change, operation.kind)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:
         return operation
-    project = change.row(PROJECTS, operation.project_id)
-    if project.claim != operation.id:
+    if change.row(PROJECTS, operation.project_id).claim != operation.id:
         return operation
-    operation = replace(operation, polls=operation.polls + 1)
-    change.put(OPERATIONS, operation.id, operation)
+    operation = _put(change, operation, polls=operation.polls + 1)
     state, phases = operation.state, len(plan_of(operation)) - 2
     shared = phases if state == "running" else 1
     due = operation.polls * shared // per_state + (1 if state == "running" else 0)
     while operation.state == state and operation.step < due:
         operation = step(change, operation.id)
     if operation.state != state and not finished(operation):
-        operation = replace(operation, polls=0)
-        change.put(OPERATIONS, operation.id, operation)
+        operation = _put(change, operation, polls=0)
     return operation
