@@ -332,7 +332,7 @@ class _Credentials:
                 organization=organization,
                 interactive=interactive,
                 expires_in_seconds=_TEN_YEARS_S,
-            ).access_token
+            )["access_token"]
         return self._tokens[wanted]
 
     def _new_key(self, who: Who, key: str) -> str:

@@ -9,119 +9,63 @@
 nothing beyond the standard library, and needs no pytest.
 """
 
-from hosting_emulator.sdk.clock import Duration, OperationLike, WorldClock
-from hosting_emulator.sdk.conduct import (
-    WorldConduct,
-    conduct_text,
-    finding_lines,
-    headline,
-    of_severity,
-    quotes,
-    request_numbers,
-    rule_lines,
-    summary,
-)
-from hosting_emulator.sdk.connection import (
-    ControlError,
-    ControlRefused,
-    EmulatorUnreachable,
-    EventStream,
-    UnexpectedAnswer,
-)
-from hosting_emulator.sdk.control import ControlClient, world_path
-from hosting_emulator.sdk.emulator import ArmedFault, HostingEmulator, Phase, WorldSnapshot
-from hosting_emulator.sdk.fresh import (
-    ClockLike,
-    ScenarioLike,
-    VaryLike,
-    clock_request,
-    find_file,
-    is_file_name,
-)
-from hosting_emulator.sdk.records import (
-    ClockMode,
-    ClockRequest,
-    ClockState,
-    CommitEntry,
-    ConductFinding,
-    ConductReport,
-    Exchange,
-    FaultState,
-    Headers,
-    Info,
-    JsonObject,
-    Message,
-    Named,
-    Record,
-    RequestFilters,
-    Severity,
-    WholeExchange,
-    Why,
-    WorldEvent,
-    WorldSummary,
-)
-from hosting_emulator.sdk.report import report_text, variation_lines
-from hosting_emulator.sdk.requests import Filters, RecordedRequest, Requests, known_call
-from hosting_emulator.sdk.text import Aliases, ExchangeCells, NoSuchName, exchange_cells
-
-__all__ = [
-    "Aliases",
-    "ArmedFault",
-    "ClockLike",
-    "ClockMode",
-    "ClockRequest",
-    "ClockState",
-    "CommitEntry",
-    "ConductFinding",
-    "ConductReport",
-    "ControlClient",
-    "ControlError",
-    "ControlRefused",
-    "Duration",
-    "EmulatorUnreachable",
-    "EventStream",
-    "Exchange",
-    "ExchangeCells",
-    "FaultState",
-    "Filters",
-    "Headers",
-    "HostingEmulator",
-    "Info",
-    "JsonObject",
-    "Message",
-    "Named",
-    "NoSuchName",
-    "OperationLike",
-    "Phase",
-    "Record",
-    "RecordedRequest",
-    "RequestFilters",
-    "Requests",
-    "ScenarioLike",
-    "Severity",
-    "UnexpectedAnswer",
-    "VaryLike",
-    "WholeExchange",
-    "Why",
-    "WorldClock",
-    "WorldConduct",
-    "WorldEvent",
-    "WorldSnapshot",
-    "WorldSummary",
-    "clock_request",
-    "conduct_text",
-    "exchange_cells",
-    "find_file",
-    "finding_lines",
-    "headline",
-    "is_file_name",
-    "known_call",
-    "of_severity",
-    "quotes",
-    "report_text",
-    "request_numbers",
-    "rule_lines",
-    "summary",
-    "variation_lines",
-    "world_path",
-]
+from hosting_emulator.sdk.clock import Duration as Duration
+from hosting_emulator.sdk.clock import OperationLike as OperationLike
+from hosting_emulator.sdk.clock import WorldClock as WorldClock
+from hosting_emulator.sdk.conduct import WorldConduct as WorldConduct
+from hosting_emulator.sdk.conduct import conduct_text as conduct_text
+from hosting_emulator.sdk.conduct import finding_lines as finding_lines
+from hosting_emulator.sdk.conduct import headline as headline
+from hosting_emulator.sdk.conduct import of_severity as of_severity
+from hosting_emulator.sdk.conduct import quotes as quotes
+from hosting_emulator.sdk.conduct import request_numbers as request_numbers
+from hosting_emulator.sdk.conduct import rule_lines as rule_lines
+from hosting_emulator.sdk.conduct import summary as summary
+from hosting_emulator.sdk.connection import ControlError as ControlError
+from hosting_emulator.sdk.connection import ControlRefused as ControlRefused
+from hosting_emulator.sdk.connection import EmulatorUnreachable as EmulatorUnreachable
+from hosting_emulator.sdk.connection import EventStream as EventStream
+from hosting_emulator.sdk.connection import UnexpectedAnswer as UnexpectedAnswer
+from hosting_emulator.sdk.control import ControlClient as ControlClient
+from hosting_emulator.sdk.control import world_path as world_path
+from hosting_emulator.sdk.emulator import ArmedFault as ArmedFault
+from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
+from hosting_emulator.sdk.emulator import Phase as Phase
+from hosting_emulator.sdk.emulator import WorldSnapshot as WorldSnapshot
+from hosting_emulator.sdk.fresh import ClockLike as ClockLike
+from hosting_emulator.sdk.fresh import ScenarioLike as ScenarioLike
+from hosting_emulator.sdk.fresh import VaryLike as VaryLike
+from hosting_emulator.sdk.fresh import WorldOptions as WorldOptions
+from hosting_emulator.sdk.fresh import clock_request as clock_request
+from hosting_emulator.sdk.fresh import find_file as find_file
+from hosting_emulator.sdk.fresh import is_file_name as is_file_name
+from hosting_emulator.sdk.records import ClockMode as ClockMode
+from hosting_emulator.sdk.records import ClockRequest as ClockRequest
+from hosting_emulator.sdk.records import ClockState as ClockState
+from hosting_emulator.sdk.records import CommitEntry as CommitEntry
+from hosting_emulator.sdk.records import ConductFinding as ConductFinding
+from hosting_emulator.sdk.records import ConductReport as ConductReport
+from hosting_emulator.sdk.records import Exchange as Exchange
+from hosting_emulator.sdk.records import FaultState as FaultState
+from hosting_emulator.sdk.records import Headers as Headers
+from hosting_emulator.sdk.records import Info as Info
+from hosting_emulator.sdk.records import JsonObject as JsonObject
+from hosting_emulator.sdk.records import Message as Message
+from hosting_emulator.sdk.records import Named as Named
+from hosting_emulator.sdk.records import Record as Record
+from hosting_emulator.sdk.records import RequestFilters as RequestFilters
+from hosting_emulator.sdk.records import Severity as Severity
+from hosting_emulator.sdk.records import WholeExchange as WholeExchange
+from hosting_emulator.sdk.records import Why as Why
+from hosting_emulator.sdk.records import WorldEvent as WorldEvent
+from hosting_emulator.sdk.records import WorldSummary as WorldSummary
+from hosting_emulator.sdk.report import report_text as report_text
+from hosting_emulator.sdk.report import variation_lines as variation_lines
+from hosting_emulator.sdk.requests import Filters as Filters
+from hosting_emulator.sdk.requests import RecordedRequest as RecordedRequest
+from hosting_emulator.sdk.requests import Requests as Requests
+from hosting_emulator.sdk.requests import known_call as known_call
+from hosting_emulator.sdk.text import Aliases as Aliases
+from hosting_emulator.sdk.text import ExchangeCells as ExchangeCells
+from hosting_emulator.sdk.text import NoSuchName as NoSuchName
+from hosting_emulator.sdk.text import exchange_cells as exchange_cells

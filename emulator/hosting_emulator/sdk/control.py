@@ -11,20 +11,16 @@ from urllib.parse import quote, urlencode
 
 from hosting_emulator.sdk.connection import ControlConnection, EventStream
 from hosting_emulator.sdk.records import (
-    AccessToken,
     ClockRequest,
     ClockState,
     CommitEntry,
     ConductReport,
     Exchange,
-    ExchangePage,
     FaultState,
     Info,
     JsonObject,
     Record,
     RequestFilters,
-    SnapshotEntry,
-    StoryReport,
     VariationState,
     WholeExchange,
     Why,
@@ -178,8 +174,8 @@ class ControlClient(ControlConnection):
         organization: str | None = None,
         interactive: bool = True,
         expires_in_seconds: int | None = None,
-    ) -> AccessToken:
-        """Make an access token for a person, named by alias or id.
+    ) -> Record:
+        """Make an access token for a person, named by alias or id: {access_token, expires_in, …}.
 
         `organization` is an alias or id; without it the person's own default. A token that is not
         `interactive` carries no login session. It lives for seconds of the world's time.
@@ -187,7 +183,7 @@ class ControlClient(ControlConnection):
         body = {"as": principal, "interactive": interactive} | _given(
             organization=organization, expires_in_seconds=expires_in_seconds
         )
-        return AccessToken(self.post(world_path(world, "tokens"), body))
+        return Record(self.post(world_path(world, "tokens"), body))
 
     def create_api_key(
         self,
@@ -315,14 +311,14 @@ class ControlClient(ControlConnection):
         world: str | None = None,
         vary: str | None = None,
         only: Sequence[str] | None = None,
-    ) -> StoryReport:
+    ) -> Record:
         """Run a scenario's story and return the report, step by step.
 
         It runs in a throw-away world, or in `world`, which it replaces and leaves as the story
         left it. Scenario and errors as for `load_scenario`; `vary` and `only` as for `create_world`.
         """
         body = _given(name=name, text=text, file=file, world=world, vary=vary, only=only)
-        return StoryReport(self.post("scenarios/run", body))
+        return Record(self.post("scenarios/run", body))
 
     def scenario_schema(self) -> JsonObject:
         """The JSON Schema of scenario files, for editors."""
@@ -343,13 +339,13 @@ class ControlClient(ControlConnection):
         limit: int = 50,
         trail: bool = True,
         **filters: Unpack[RequestFilters],
-    ) -> ExchangePage:
-        """The last exchanges, newest first, 1 to 1000 of them, and how many there were in all.
+    ) -> Record:
+        """The last exchanges, newest first, 1 to 1000 of them, and how many there were: {items, total}.
 
         Without `trail` the answer is shorter and sooner made.
         """
         query = _query(limit=limit, trail=None if trail else "false", **filters)
-        return ExchangePage(self.get(world_path(world, "requests") + query))
+        return Record(self.get(world_path(world, "requests") + query))
 
     def request(self, n: int, world: str = DEFAULT_WORLD) -> WholeExchange:
         """One exchange with headers and bodies; 404 when newer ones have taken its place."""
@@ -438,13 +434,13 @@ class ControlClient(ControlConnection):
         """Put the state after a commit back, as one more commit; 404 if it is not kept."""
         return WorldSummary(self.post(world_path(world, "rewind"), {"commit": commit}))
 
-    def snapshot(self, world: str = DEFAULT_WORLD) -> SnapshotEntry:
-        """Keep a world as it is now; the snapshot lives as long as process and world."""
-        return SnapshotEntry(self.post(world_path(world, "snapshots"), {}))
+    def snapshot(self, world: str = DEFAULT_WORLD) -> Record:
+        """Keep a world as it is now, for as long as process and world live: {id, commit, at}."""
+        return Record(self.post(world_path(world, "snapshots"), {}))
 
-    def snapshots(self, world: str = DEFAULT_WORLD) -> list[SnapshotEntry]:
+    def snapshots(self, world: str = DEFAULT_WORLD) -> list[Record]:
         """The snapshots of a world."""
-        return self._list(SnapshotEntry, world_path(world, "snapshots"))
+        return self._list(Record, world_path(world, "snapshots"))
 
     def restore_snapshot(self, snapshot_id: str, world: str = DEFAULT_WORLD) -> WorldSummary:
         """Put state, clock, faults and assumptions back; the request log goes on."""

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 
 from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
 from hosting_emulator.sdk.conduct import WorldConduct
@@ -21,19 +21,17 @@ from hosting_emulator.sdk.connection import (
 )
 from hosting_emulator.sdk.control import ControlClient
 from hosting_emulator.sdk.fresh import (
-    ClockLike,
     ScenarioLike,
     VaryLike,
-    asked_variation,
-    clock_request,
+    WorldOptions,
     read_vary,
-    scenario_fields,
+    world_fields,
 )
 from hosting_emulator.sdk.records import (
     CommitEntry,
     FaultState,
     JsonObject,
-    SnapshotEntry,
+    Record,
     VariationState,
     Why,
     WorldSummary,
@@ -143,45 +141,27 @@ class HostingEmulator:
         scenario: ScenarioLike | None = None,
         document_name: str = "(inline)",
         state: Mapping[str, Any] | None = None,
-        clock: ClockLike | None = None,
-        seed: str | None = None,
-        assumptions: Mapping[str, Any] | None = None,
         name: str | None = None,
-        vary: VaryLike | None = None,
-        vary_only: str | Sequence[str] | None = None,
         control_token: str | None = None,
+        **options: Unpack[WorldOptions],
     ) -> Self:
         """Make a world that closing deletes. `url` and `control_token` as for `connect`.
 
         It begins as the default world, its clock frozen; or as a `scenario`: a name of the library,
         the path of a file, or a document, which may leave out name and description and which errors
         call `document_name`; or as an exported `state`. `clock` is `frozen`, `real`, `skip`,
-        `scaled:60` or `{mode, rate}`. `clock` and `assumptions` are laid over a scenario's. `vary` is
-        a seed that its answers vary by, at the points in `vary_only` or at all, or both as a scenario
-        writes them; HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not given.
+        `scaled:60` or `{mode, rate}`. It, `seed` and `assumptions` are laid over a scenario's. `vary`
+        is a seed that its answers vary by, at the points in `vary_only` or at all.
         Raises ValueError for what cannot be read; ControlRefused, with `file:line:column`, for a
         scenario that is wrong.
         """
         if scenario is not None and state is not None:
             raise ValueError("a world begins in one way: give scenario or state")
-        fields = scenario_fields(scenario, document_name)
-        varied_by, only = asked_variation(vary, vary_only)
-        if clock is None and scenario is None and state is None:
-            clock = "frozen"
+        fields = world_fields(scenario, document_name, state, **options)
         control, _ = _reach(url, control_token)
         own = control is not url
         try:
-            world = control.create_world(
-                name,
-                ephemeral=True,
-                clock=None if clock is None else clock_request(clock),
-                seed=seed,
-                assumptions=assumptions,
-                state=state,
-                vary=varied_by,
-                only=only,
-                **fields,
-            )
+            world = control.create_world(name, ephemeral=True, **fields)
         except BaseException:
             if own:
                 control.close()
@@ -270,16 +250,16 @@ class HostingEmulator:
         plain = organization is None and interactive and expires_in_seconds is None
         if plain and who in self._tokens:
             return self._tokens[who]
-        made = self.control.token(
+        token: str = self.control.token(
             who,
             world=self.name,
             organization=organization,
             interactive=interactive,
             expires_in_seconds=_TEN_YEARS_S if expires_in_seconds is None else expires_in_seconds,
-        )
+        )["access_token"]
         if plain:
-            self._tokens[who] = made.access_token
-        return made.access_token
+            self._tokens[who] = token
+        return token
 
     def headers(self, who: str = "owner", *, key: str | None = None) -> dict[str, str]:
         """Return a person's Authorization header, and with `key` the Idempotency-Key."""
@@ -498,11 +478,11 @@ class WorldSnapshot:
     as its world.
     """
 
-    def __init__(self, emulator: HostingEmulator, kept: SnapshotEntry) -> None:
+    def __init__(self, emulator: HostingEmulator, kept: Record) -> None:
         self._emulator = emulator
-        self.id = kept.id
-        self.commit = kept.commit
-        self.at = kept.at
+        self.id: str = kept["id"]
+        self.commit: int = kept["commit"]
+        self.at: str = kept["at"]
 
     def __repr__(self) -> str:
         return f"<WorldSnapshot {self.id!r} of {self._emulator.name!r} at {self.at}>"

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 from hosting_emulator.sdk.records import ClockRequest, JsonObject
 
@@ -23,13 +23,55 @@ ClockLike: TypeAlias = str | ClockRequest | Mapping[str, Any]
 #: A seed, or seed and points as a scenario writes them: {"seed": 7, "only": ["page-size"]}.
 VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
+
+class WorldOptions(TypedDict, total=False):
+    """What is laid over how a fresh world begins.
+
+    `vary` is a seed that its answers vary by, at the points in `vary_only` or at all, or both as a
+    scenario writes them; HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not
+    given.
+    """
+
+    clock: ClockLike | None
+    seed: str | None
+    assumptions: Mapping[str, Any] | None
+    vary: VaryLike | None
+    vary_only: str | Sequence[str] | None
+
+
 #: What a library needs to list a scenario is nothing to ask of one that is written in place.
 _NAMED = {"name": "inline", "description": "Written where it is used."}
 _NO_SEED = 'vary is a seed, a text or a whole number, or {"seed": …, "only": […]}'
 
 
-def scenario_fields(scenario: ScenarioLike | None, document_name: str) -> JsonObject:
-    """Return a scenario as `ControlClient.create_world` takes it. Raises ValueError, OSError."""
+def world_fields(
+    scenario: ScenarioLike | None,
+    document_name: str,
+    state: Mapping[str, Any] | None,
+    *,
+    clock: ClockLike | None = None,
+    vary: VaryLike | None = None,
+    vary_only: str | Sequence[str] | None = None,
+    **same: Any,
+) -> JsonObject:
+    """Return how a world begins as `ControlClient.create_world` takes it.
+
+    Raises ValueError, OSError.
+    """
+    if clock is None and scenario is None and state is None:
+        clock = "frozen"
+    seed, only = asked_variation(vary, vary_only)
+    return {
+        **_scenario_fields(scenario, document_name),
+        "clock": None if clock is None else clock_request(clock),
+        "state": state,
+        "vary": seed,
+        "only": only,
+        **same,
+    }
+
+
+def _scenario_fields(scenario: ScenarioLike | None, document_name: str) -> JsonObject:
     if scenario is None:
         return {}
     if isinstance(scenario, Mapping):

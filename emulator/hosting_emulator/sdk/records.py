@@ -142,15 +142,6 @@ class WorldSummary(Record):
     projects: list[Named]
 
 
-class AccessToken(Record):
-    """An access token; `expires_in` is in seconds of the world's time."""
-
-    access_token: str
-    token_type: str
-    expires_in: int
-    expires_at: str
-
-
 class FaultState(Record):
     """An armed fault and its counts. Beside these stands what was written: effect, match, times.
 
@@ -167,16 +158,6 @@ class FaultState(Record):
     spent: bool
 
 
-class StoryReport(Record):
-    """What became of a scenario's story, whose `steps` end with the first that did not pass."""
-
-    scenario: str
-    file: str
-    passed: bool
-    steps: list[Record]
-    variation: VariationState | None
-
-
 class CommitEntry(Record):
     """A change of a world that was accepted: its number, world time, and what made it.
 
@@ -187,14 +168,6 @@ class CommitEntry(Record):
     at: str
     title: str
     says: str
-
-
-class SnapshotEntry(Record):
-    """A world as it was at `commit`, at `at` in world time, kept for going back to."""
-
-    id: str
-    commit: int
-    at: str
 
 
 # --- Requests --------------------------------------------------------------------------------
@@ -267,12 +240,6 @@ class WholeExchange(Exchange):
     answer: Message
 
 
-class ExchangePage(Record):
-    """The newest exchanges first, as `["items"]`; `total` is how many requests the world has had."""
-
-    total: int
-
-
 class WorldEvent(NamedTuple):
     """Something that happened in a world: `request` (an Exchange), `commit`, `clock`, `fault`,
     `world` (another took its place) or `gap` (some were missed). `id` goes up.
@@ -311,18 +278,12 @@ class Headers(Mapping[str, str]):
 # --- Operations and conduct ------------------------------------------------------------------
 
 
-class NextEvent(Record):
-    """What happens next by itself, and when in world time (an RFC 3339 timestamp)."""
-
-    at: str
-    what: str
-
-
 class Why(Record):
     """Why an operation is where it is; `str()` is the whole story.
 
-    `says` are sentences; `next` is None when time alone moves nothing; `waits_for` is the id of the
-    operation that must end first; `held_by` says what keeps it; `commands` would move it on.
+    `says` are sentences; `next` tells `at` and `what`, None when time alone moves nothing;
+    `waits_for` is the id of the operation that must end first; `held_by` says what keeps it;
+    `commands` would move it on.
     """
 
     operation: str
@@ -332,7 +293,7 @@ class Why(Record):
     phase: str
     at: str
     says: list[str]
-    next: NextEvent | None
+    next: Record | None
     waits_for: str | None
     held_by: str | None
     reconciliation: str | None
@@ -345,7 +306,7 @@ class Why(Record):
             *(f"  {sentence}" for sentence in self.says),
         ]
         if self.next:
-            lines.append(f"  next, at {self.next.at}: {self.next.what}")
+            lines.append(f"  next, at {self.next['at']}: {self.next['what']}")
         return "\n".join([*lines, *(f"  try: {command}" for command in self.commands)])
 
 

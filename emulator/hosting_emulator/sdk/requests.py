@@ -136,7 +136,8 @@ class Requests(Sequence[RecordedRequest]):
     @property
     def total(self) -> int:
         """How many requests there were in all, held or not."""
-        return max(0, self._control.request_page(self._world, limit=1).total - self._after)
+        total: int = self._control.request_page(self._world, limit=1)["total"]
+        return max(0, total - self._after)
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on."""
@@ -146,7 +147,7 @@ class Requests(Sequence[RecordedRequest]):
             self._base_url,
             self._people,
             self._projects,
-            after=self._control.request_page(self._world, limit=1).total,
+            after=self._control.request_page(self._world, limit=1)["total"],
         )
 
     def of(
@@ -219,7 +220,7 @@ class Requests(Sequence[RecordedRequest]):
             if exchange["n"] > self._after
         ]
         full = len(page["items"]) == CAPACITY
-        lost = max(0, page.total - self._after - len(held)) if full else 0
+        lost = max(0, page["total"] - self._after - len(held)) if full else 0
         return _Log(self._world, self._base_url, held, lost)
 
     def _fetch(self, n: int) -> WholeExchange:

@@ -85,26 +85,3 @@ def test_who_hangs_up_is_unreachable(client: ControlClient, control: FakeControl
 
     with pytest.raises((EmulatorUnreachable, UnexpectedAnswer)):
         client.listen()
-
-
-@pytest.mark.parametrize(
-    ("method", "arguments", "request_line", "body"),
-    [
-        ("requests", {"who": "reader"}, "GET /worlds/default/requests?limit=50&who=reader", None),
-        (
-            "request_page",
-            {"limit": 3, "trail": False, "after": 9, "text": "a b"},
-            "GET /worlds/default/requests?limit=3&trail=false&after=9&text=a+b",
-            None,
-        ),
-        ("har", {"status": "404"}, "GET /worlds/default/requests.har?limit=1000&status=404", None),
-        ("replay", {"n": 4}, "POST /worlds/default/requests/4/replay", {"same_key": False}),
-    ],
-)
-def test_the_request_log_is_asked(
-    client: ControlClient, control: FakeControl, method, arguments, request_line, body
-):
-    control.on(request_line, {"items": [], "total": 0})
-    getattr(client, method)(**arguments)
-
-    assert control.asked[-1].body == body

@@ -64,8 +64,7 @@ def test_what_is_underlined_fails(hosting_emulator: HostingEmulator):
 
 
 def public_parts() -> Iterator[tuple[str, object]]:
-    for name in sdk.__all__:
-        thing = getattr(sdk, name)
+    for name, thing in vars(sdk).items():
         if inspect.isclass(thing):
             for part, value in inspect.getmembers(thing):
                 home = getattr(inspect.unwrap(getattr(value, "fget", value)), "__module__", "")
