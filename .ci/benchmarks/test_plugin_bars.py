@@ -19,7 +19,7 @@ import pytest
 
 from benchmarks.judging import judge
 from benchmarks.report import Figure
-from tests.plugin import many
+from tests.plugin import thousand_tests as many
 
 pytestmark = pytest.mark.benchmark
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.chromium import Chromium
-from tests.browser.looking import items
+from tests.browser.control_views import items
 from tests.browser.page import Page
 from tests.conftest import Api
 

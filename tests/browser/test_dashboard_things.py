@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.browser.chromium import Chromium
-from tests.browser.looking import items
+from tests.browser.control_views import items
 from tests.conftest import Api
 
 Panel = Callable[[str], str]

@@ -14,7 +14,7 @@ from tests.browser import axe
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
 from tests.conftest import Api
-from tests.contract.signing_in import request_fields
+from tests.contract.sign_in_client import request_fields
 
 APP = Path(__file__).with_name("web_app.html").read_bytes()
 Address = Callable[..., str]

@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.sdk import HostingEmulator
 from tests.conftest import Api, Response
-from tests.contract.holding import hold, moment
+from tests.contract.answer_checks import hold, moment
 
 
 class HeldApi(Api):

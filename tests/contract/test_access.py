@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Response
+from tests.contract.answer_checks import problem, without_request_id
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import problem, without_request_id
 
 NOWHERE = "01JGFJJZ000000000000000000"
 Call = Callable[..., Response]

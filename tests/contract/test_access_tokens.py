@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.conftest import Response
+from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
-from tests.contract.forging import b64, claims_of, jwks, parts, signed, unb64, world_key
-from tests.contract.holding import problem
-from tests.contract.wire import wire
+from tests.contract.forged_tokens import b64, claims_of, jwks, parts, signed, unb64, world_key
+from tests.contract.raw_http import wire
 
 
 def refused(answer: Response) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Response
+from tests.contract.answer_checks import moment, problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment, problem
 
 #: What each call needs of a key.
 NEEDS = {

@@ -1,7 +1,7 @@
 """Every assumption, at each of its alternatives, visibly changes an answer.
 
 A case asks the same of two fresh worlds: one as it comes, one under the alternative. Both answers
-are written down (in the three files beside this one), and a test finds assumptions without a case.
+are written down in `assumption_cases`, and a test finds assumptions without a case.
 """
 
 from __future__ import annotations
@@ -12,16 +12,11 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.contract import assumed_behaviour, assumed_forms, assumed_inputs
-from tests.contract.assuming import Case
+from tests.contract.answer_checks import problem
+from tests.contract.assumption_cases import Case, cases
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import problem
 
-CASES = [
-    *assumed_forms.cases.found,
-    *assumed_inputs.cases.found,
-    *assumed_behaviour.cases.found,
-]
+CASES = cases.found
 
 #: Shown elsewhere, and why.
 ELSEWHERE = {

@@ -8,7 +8,7 @@ from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.sdk import ControlRefused
 from tests.conftest import Api
 from tests.contract.conftest import HeldApi
-from tests.contract.origins import issue, redeem, secret_of
+from tests.contract.dev_origins import issue, redeem, secret_of
 
 
 def broken(api: Api) -> list[tuple[str, list[int]]]:

@@ -7,8 +7,8 @@ import re
 from datetime import timedelta
 from urllib.parse import urlsplit
 
+from tests.contract.answer_checks import moment
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment
 
 
 def test_a_ticket_opens_the_dev_origin_for_ten_minutes(api: HeldApi) -> None:

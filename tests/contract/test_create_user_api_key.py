@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.contract.answer_checks import moment, problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment, problem
 
 PERMISSIONS = [
     "projects.read",

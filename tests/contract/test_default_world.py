@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlClient
+from tests.contract.answer_checks import moment
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment
 
 DNS = {"not_authorized", "pending", "authorized", "expired", "revoked"}
 

@@ -13,9 +13,9 @@ from hosting_emulator.faults.documents import describe_kinds
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import HostingEmulator, Phase
 from tests.conftest import Api, Response
-from tests.contract.holding import hold_problem
-from tests.contract.seeing import Client, Seen
-from tests.contract.wire import wire
+from tests.contract.answer_checks import hold_problem
+from tests.contract.connection_outcomes import Client, Seen
+from tests.contract.raw_http import wire
 
 PHASES = ("before_commit", "after_commit")
 

@@ -11,8 +11,8 @@ from hosting_emulator.contract.calls import CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from tests.conftest import Api, Response
-from tests.contract.holding import problem
-from tests.contract.seeing import Client
+from tests.contract.answer_checks import problem
+from tests.contract.connection_outcomes import Client
 
 #: Each of these keeps the first answer from its client.
 LOSING: list[tuple[str, dict[str, Any]]] = [

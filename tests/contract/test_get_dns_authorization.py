@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.contract.answer_checks import moment
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment
 
 
 @pytest.mark.parametrize(

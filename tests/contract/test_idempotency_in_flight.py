@@ -19,8 +19,8 @@ from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator.settings import Settings
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Api
-from tests.contract.holding import problem
-from tests.contract.wire import Wire, wire
+from tests.contract.answer_checks import problem
+from tests.contract.raw_http import Wire, wire
 
 _PATIENCE_S = 10.0
 

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 import jwt
 import pytest
 
+from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
-from tests.contract.forging import parts
-from tests.contract.holding import problem
+from tests.contract.forged_tokens import parts
 
 
 def discover(api: HeldApi) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.sdk import ControlRefused
+from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import problem
 
 
 def intervene(api: HeldApi, word: str, **fields: Any) -> str:

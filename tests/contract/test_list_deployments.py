@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.contract.answer_checks import moment, problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment, problem
 
 
 def walk(api: HeldApi, size: int, project: str = "shop") -> list[list[dict[str, Any]]]:

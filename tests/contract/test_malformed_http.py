@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import Response
+from tests.contract.answer_checks import hold_problem, problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import hold_problem, problem
-from tests.contract.wire import Wire, wire
+from tests.contract.raw_http import Wire, wire
 
 BROKEN = {
     "no request line": b"\r\n\r\nhello\r\n\r\n",

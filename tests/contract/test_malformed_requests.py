@@ -9,9 +9,9 @@ import zlib
 import pytest
 
 from tests.conftest import Response
+from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import problem
-from tests.contract.wire import wire
+from tests.contract.raw_http import wire
 
 JSON = {"Content-Type": "application/json"}
 MEBIBYTE = 1024 * 1024

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.contract.answer_checks import CODES, hold_problem, problem, without_request_id
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import CODES, hold_problem, problem, without_request_id
-from tests.contract.wire import wire
+from tests.contract.raw_http import wire
 
 every_code = pytest.mark.parametrize("code", CODES)
 

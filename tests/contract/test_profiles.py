@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused
+from tests.contract.answer_checks import moment
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import moment
 
 Start = Callable[[HeldApi], dict[str, Any]]
 

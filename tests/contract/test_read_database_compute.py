@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import problem
 
 _PLACEMENT = {
     "min_cu",

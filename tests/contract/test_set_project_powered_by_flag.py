@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import problem
 
 #: A Free workspace's project whose own domain depends on its flag, and who owns it.
 GARDEN: dict[str, Any] = {"project": "garden", "who": "outsider"}

@@ -6,7 +6,7 @@ import jwt
 import pytest
 
 from tests.contract.conftest import HeldApi
-from tests.contract.signing_in import CALLBACK, Browser, request_fields
+from tests.contract.sign_in_client import CALLBACK, Browser, request_fields
 
 HERE = "http://localhost:5173/callback"
 

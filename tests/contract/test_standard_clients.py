@@ -18,7 +18,7 @@ from joserfc import jwk, jwt
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.contract.signing_in import Browser
+from tests.contract.sign_in_client import Browser
 
 CALLBACK = "http://localhost:5173/callback"
 SCOPE = "openid profile email offline_access"

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.contract.answer_checks import hold_problem, problem, without_request_id
 from tests.contract.conftest import HeldApi
-from tests.contract.holding import hold_problem, problem, without_request_id
-from tests.contract.origins import REDEEM, issue, redeem, secret_of, visit
+from tests.contract.dev_origins import REDEEM, issue, redeem, secret_of, visit
 
 # --- Success --------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.contract_check.tampering import Exchange, Tampering
+from tests.contract_check.tampering_proxy import Exchange, Tampering
 
 Change = Callable[[Exchange], None]
 

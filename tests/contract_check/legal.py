@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
-from tests.contract_check.tampering import Exchange, Tampering
+from tests.contract_check.tampering_proxy import Exchange, Tampering
 
 Change = Callable[[Exchange], None]
 

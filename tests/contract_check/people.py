@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract_check import CheckOptions
-from tests.contract_check.tampering import Exchange, Tampering
+from tests.contract_check.tampering_proxy import Exchange, Tampering
 
 
 class TakesFor(Tampering):

@@ -9,9 +9,9 @@ import pytest
 from hosting_emulator.contract_check import CheckRefused
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check import people
-from tests.contract_check.checking import checked, differing, options, with_verdict
+from tests.contract_check.check_run import checked, differing, options, with_verdict
 from tests.contract_check.deviations import DEVIATIONS, Deviation
-from tests.contract_check.tampering import Exchange, Tampering, wrong_server
+from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 
 
 @pytest.fixture

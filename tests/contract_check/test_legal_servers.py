@@ -6,9 +6,9 @@ import pytest
 
 from hosting_emulator.contract_check.values import is_timestamp, moment
 from hosting_emulator.sdk import HostingEmulator
-from tests.contract_check.checking import checked, differing, with_verdict
+from tests.contract_check.check_run import checked, differing, with_verdict
 from tests.contract_check.legal import LEGAL, Legal
-from tests.contract_check.tampering import wrong_server
+from tests.contract_check.tampering_proxy import wrong_server
 
 
 @pytest.mark.parametrize("legal", LEGAL, ids=lambda legal: legal.name)

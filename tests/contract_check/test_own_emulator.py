@@ -10,8 +10,8 @@ from hosting_emulator.contract_check import ALLOWED, check
 from hosting_emulator.contract_check.options import TOKENS
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.alternatives import Alternative, alternatives
-from tests.contract_check.checking import checked, differing, options, with_verdict
-from tests.contract_check.tampering import Exchange, Tampering, wrong_server
+from tests.contract_check.check_run import checked, differing, options, with_verdict
+from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 
 EVERY = list(alternatives())
 #: What the ordinary run tries of them, each unlike the others; `make torture` tries all.

@@ -10,7 +10,7 @@ from hosting_emulator.contract_check import checks as checks
 from hosting_emulator.contract_check.clauses import CLAUSES
 from hosting_emulator.contract_check.run import CHECKS
 from hosting_emulator.sdk import HostingEmulator
-from tests.contract_check.checking import checked, differing, with_verdict
+from tests.contract_check.check_run import checked, differing, with_verdict
 
 CONTRACT = (Path(__file__).parent / "contract.txt").read_text(encoding="utf-8")
 

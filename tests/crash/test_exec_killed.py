@@ -1,6 +1,7 @@
 """`exec` takes everything down with it, whoever ends it, when and how; and signals come once.
 
-HOSTING_EMULATOR_TEST_EXECS says how many times it is killed (12); HOSTING_EMULATOR_TEST_SEED when.
+HOSTING_EMULATOR_TEST_EXECS says how many times it is killed (12, half of them torture), and
+HOSTING_EMULATOR_TEST_SEED when.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from subprocess import PIPE
 import pytest
 
 from tests.crash.exec_process import PATIENCE_S, Execution, execution, until
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux tells which process has which environment"
@@ -82,7 +84,7 @@ def line(running: Execution) -> str:
 # --- killed at any moment -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", range(EXECS))
+@pytest.mark.parametrize("number", sampled(range(EXECS), EXECS // 2, seed="exec"))
 def test_nothing_is_left_whenever_it_is_killed(number: int, tmp_path: Path):
     random = Random(f"{SEED}-{number}")
     how = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3]

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from tests.crash.killing import Tally, kill_often
+from tests.crash.kills import Tally, kill_often
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks off its emulators")
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")

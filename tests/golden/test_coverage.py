@@ -10,7 +10,7 @@ from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.world import lifecycles
 from hosting_emulator_scenarios import FOLDER
-from tests.golden.watching import WatchedEngine, watch
+from tests.golden.coverage_engine import WatchedEngine, watch
 
 FILES = sorted(FOLDER.glob("*.yaml"))
 COUNTED = [

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.crash.process import Process
 from tests.held_connections import held_connections
-from tests.hostile.saying import statuses
+from tests.hostile.raw_requests import statuses
 
 _PATIENCE_S = 30.0
 ENOUGH = 65_536

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.contract.test_malformed_http import BROKEN
-from tests.hostile.saying import BODY, Requests, answers, statuses
+from tests.hostile.raw_requests import BODY, Requests, answers, statuses
 from tests.hostile.stage import Stage
 
 LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)

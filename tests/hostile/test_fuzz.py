@@ -14,9 +14,9 @@ import pytest
 
 from tests.crash.process import emulator
 from tests.held_connections import PROC
-from tests.hostile.mutating import PLAYGROUND, Templates, spoilt
+from tests.hostile.mutations import PLAYGROUND, Templates, spoilt
 from tests.hostile.processes import Watched
-from tests.hostile.saying import Said, answers
+from tests.hostile.raw_requests import Said, answers
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hosting_emulator.server.protocol import Protocol
-from tests.hostile.saying import BODY, Requests, answers, statuses
+from tests.hostile.raw_requests import BODY, Requests, answers, statuses
 from tests.hostile.stage import LONG_S, Ear, Stage
 
 LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)

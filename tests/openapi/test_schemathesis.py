@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Api
-from tests.openapi import fuzzing
+from tests.openapi import schemathesis_run
 from tests.openapi.contrary import CONTRARY
 
 
@@ -18,29 +18,29 @@ def contrary(api: Api) -> Api:
     return api
 
 
-def assert_clean(found: fuzzing.Findings, *, cases: int) -> None:
+def assert_clean(found: schemathesis_run.Findings, *, cases: int) -> None:
     print(found.summary())
     assert not found.failures, found.output
     assert found.report["exit_code"] == 0, found.output
-    assert found.phases == dict.fromkeys(fuzzing.PHASES, "success")
+    assert found.phases == dict.fromkeys(schemathesis_run.PHASES, "success")
     assert found.cases >= cases
 
 
-def assert_deep(found: fuzzing.Findings) -> None:
+def assert_deep(found: schemathesis_run.Findings) -> None:
     """Expect that every call was reached: a run of refusals alone would say little."""
     assert len(found.accepted) == 9
     assert all(found.accepted.values()), f"calls never accepted: {found.accepted}"
 
 
 def test_answers_as_documented(moving: Api, tmp_path: Path):
-    found = fuzzing.run(moving, tmp_path, examples=12)
+    found = schemathesis_run.run(moving, tmp_path, examples=12)
 
     assert_clean(found, cases=300)
     assert_deep(found)
 
 
 def test_answers_as_documented_under_contrary_assumptions(moving: Api, tmp_path: Path):
-    found = fuzzing.run(contrary(moving), tmp_path, examples=12)
+    found = schemathesis_run.run(contrary(moving), tmp_path, examples=12)
 
     assert_clean(found, cases=300)
     assert_deep(found)
@@ -49,14 +49,14 @@ def test_answers_as_documented_under_contrary_assumptions(moving: Api, tmp_path:
 def test_notices_what_is_not_documented(moving: Api, tmp_path: Path):
     hidden = ("404", "idempotency_key_reused")
 
-    found = fuzzing.run(moving, tmp_path, examples=3, phases=("coverage",), hidden=hidden)
+    found = schemathesis_run.run(moving, tmp_path, examples=3, phases=("coverage",), hidden=hidden)
 
     assert set(found.failures) == {"UndefinedStatusCode", "CustomFailure"}
 
 
 @pytest.mark.schemathesis
 def test_full_run(moving: Api, tmp_path: Path):
-    found = fuzzing.run(moving, tmp_path, examples=650)
+    found = schemathesis_run.run(moving, tmp_path, examples=650)
 
     assert_clean(found, cases=5_000)
     assert_deep(found)
@@ -64,7 +64,7 @@ def test_full_run(moving: Api, tmp_path: Path):
 
 @pytest.mark.schemathesis
 def test_full_run_under_contrary_assumptions(moving: Api, tmp_path: Path):
-    found = fuzzing.run(contrary(moving), tmp_path, examples=650)
+    found = schemathesis_run.run(contrary(moving), tmp_path, examples=650)
 
     assert_clean(found, cases=5_000)
     assert_deep(found)
@@ -75,6 +75,6 @@ def test_full_run_under_contrary_assumptions(moving: Api, tmp_path: Path):
 def test_full_run_as_others(moving: Api, tmp_path: Path, who: str):
     token = moving.create_key().json["value"] if who == "api-key" else moving.emulator.token(who)
 
-    found = fuzzing.run(moving, tmp_path, examples=150, token=token)
+    found = schemathesis_run.run(moving, tmp_path, examples=150, token=token)
 
     assert_clean(found, cases=1_000)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin import many
+from tests.plugin import thousand_tests as many
 
 MOST_BYTES = 5 * 1024 * 1024
 

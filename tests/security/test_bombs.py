@@ -16,7 +16,7 @@ from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.yaml_text import LONGEST, MOST, read_yaml
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Response
-from tests.security.asking import ask, host_of
+from tests.security.raw_client import ask, host_of
 
 MIB = 1024 * 1024
 

@@ -18,7 +18,7 @@ from hosting_emulator.server.guard import TOKEN_HEADER, Guard
 from hosting_emulator.server.hosts import Hosts
 from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.security.asking import ask, host_of
+from tests.security.raw_client import ask, host_of
 
 TOKEN = "only-here-0123456789"
 STATE = "/_emulator/worlds/default/state"

@@ -9,8 +9,8 @@ import pytest
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.contract.wire import wire
-from tests.security.asking import Headers, ask, host_of
+from tests.contract.raw_http import wire
+from tests.security.raw_client import Headers, ask, host_of
 
 Check = Callable[[], None]
 

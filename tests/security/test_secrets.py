@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
-from tests.contract.signing_in import Browser
+from tests.contract.sign_in_client import Browser
 from tests.crash.process import COMMAND, Client, Process, emulator
 
 CONTROL_TOKEN = "control-token-4f0d2a7c9b"

@@ -13,8 +13,8 @@ from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Response
-from tests.contract.forging import b64, unb64
-from tests.security.asking import ask, host_of
+from tests.contract.forged_tokens import b64, unb64
+from tests.security.raw_client import ask, host_of
 
 
 @pytest.fixture(scope="module")

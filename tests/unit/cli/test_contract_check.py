@@ -15,7 +15,7 @@ from hosting_emulator.contract_check import ALLOWED
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.commands import contract_check
 from tests.contract_check.deviations import DEVIATIONS
-from tests.contract_check.tampering import wrong_server
+from tests.contract_check.tampering_proxy import wrong_server
 from tests.contract_check.test_deviations import Spoils
 
 Check = Callable[..., Result]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.conduct.watching import Watched
+from tests.unit.conduct.watched_client import Watched
 
 NEW_KEY = "new-key-after-uncertainty"
 REUSED = "key-reused-for-another-request"

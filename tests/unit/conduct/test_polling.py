@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.conduct.watch import watch_of
-from tests.unit.conduct.watching import Watched
+from tests.unit.conduct.watched_client import Watched
 
 EARLY = "polled-too-early"
 AFTER_END = "polled-after-end"

@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
-from tests.unit.conduct.watching import Watched
+from tests.unit.conduct.watched_client import Watched
 
 CURSOR = "made-up-cursor"
 UNREAD = "unread-field"

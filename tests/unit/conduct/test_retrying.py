@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.conduct.watching import Watched
+from tests.unit.conduct.watched_client import Watched
 
 IN_VAIN = "retried-not-retryable"
 TOO_SOON = "retried-before-retry-after"

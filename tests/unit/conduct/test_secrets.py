@@ -6,7 +6,7 @@ from base64 import b64encode
 import pytest
 
 from tests.in_process import InProcess, fresh_world
-from tests.unit.conduct.watching import Watched
+from tests.unit.conduct.watched_client import Watched
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hosting_emulator.conduct.rules import RULES, Recent
 from hosting_emulator.conduct.watch import MOST_FINDINGS, OWN, Watch, watch_of
 from hosting_emulator.engine.request_log import CAPACITY
 from tests.in_process import InProcess
-from tests.unit.conduct.watching import Watched
+from tests.unit.conduct.watched_client import Watched
 
 MISSING = "missing-idempotency-key"
 

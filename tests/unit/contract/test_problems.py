@@ -11,7 +11,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from hosting_emulator.contract.problems import BY_FAULT_ONLY, PROBLEMS, Refused
-from tests.contract.holding import CODES
+from tests.contract.answer_checks import CODES
 
 # What the calls answer with on their own; all others wait for a fault.
 PRODUCED = {

@@ -1,6 +1,6 @@
 """The SDK is cheap: it imports the standard library and itself, nothing else."""
 
-from tests.unit.importing import foreign, imported_by
+from tests.unit.imported_modules import foreign, imported_by
 
 
 def test_imports_only_the_standard_library_and_itself():

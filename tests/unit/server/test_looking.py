@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from hosting_emulator.server.pages.start_page import dashboard_page
-from tests.browser.looking import items, looked
+from tests.browser.control_views import items, looked
 from tests.conftest import Api
 
 STATIC = files("hosting_emulator.server").joinpath("dashboard", "static")

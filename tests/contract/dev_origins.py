@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from tests.conftest import Response
 from tests.contract.conftest import HeldApi
-from tests.contract.wire import wire
+from tests.contract.raw_http import wire
 
 REDEEM = "/.service/dev-access/redeem"
 

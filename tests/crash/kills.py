@@ -18,7 +18,7 @@ from typing import Any
 from hosting_emulator.storage.keeper import COMPACT_BYTES
 from tests.crash.clients import PROJECTS, Builder, Hammer, Ledger, Writer
 from tests.crash.process import Client
-from tests.crash.warm import Warm, warm
+from tests.crash.warm_process import Warm, warm
 
 #: More answers than this are not waited for before a kill.
 MOST_ANSWERS = 60

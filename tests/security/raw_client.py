@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tests.conftest import Response
-from tests.contract.wire import wire
+from tests.contract.raw_http import wire
 
 Headers = Iterable[tuple[str, str]]
 

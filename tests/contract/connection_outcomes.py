@@ -11,7 +11,7 @@ from http.client import HTTPMessage, HTTPResponse, IncompleteRead, RemoteDisconn
 from typing import Any
 
 from tests.conftest import Api
-from tests.contract.wire import Wire, wire
+from tests.contract.raw_http import Wire, wire
 
 #: How long no byte must come before an answer counts as one that never comes.
 SILENCE_S = 0.1

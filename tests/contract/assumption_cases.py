@@ -1,0 +1,546 @@
+"""What each assumption changes: what is asked, and what is answered with and without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from tests.conftest import Response
+from tests.contract.answer_checks import moment, problem
+from tests.contract.conftest import HeldApi
+from tests.contract.dev_origins import issue, redeem
+from tests.contract.forged_tokens import parts, signed
+
+Probe = Callable[[HeldApi], Any]
+
+
+class Case(NamedTuple):
+    """An assumption, an alternative, what is asked, and what is answered before and after."""
+
+    name: str
+    value: Any
+    probe: Probe
+    usual: Any
+    expected: Any
+
+
+class Cases:
+    """The cases of one file, in its order."""
+
+    def __init__(self) -> None:
+        self.found: list[Case] = []
+
+    def add(self, name: str, value: Any, usual: Any, expected: Any) -> Callable[[Probe], Probe]:
+        """Add a case; `usual` is what the probe finds in a world without the assumption."""
+
+        def add(probe: Probe) -> Probe:
+            self.found.append(Case(name, value, probe, usual, expected))
+            return probe
+
+        return add
+
+
+def code(answer: Response) -> tuple[int, str | None]:
+    """Return status and problem code of an answer."""
+    return answer.status, answer.json["code"] if answer.status >= 400 else None
+
+
+def done(api: HeldApi, operation: Response) -> dict[str, Any]:
+    """Let an operation end, and return it."""
+    api.emulator.clock.until(operation.json["id"])
+    found: dict[str, Any] = api.poll(operation.json["id"]).json
+    return found
+
+
+cases = Cases()
+
+
+# --- Statuses and shapes --------------------------------------------------------------------------
+
+
+@cases.add("accepted_status", 200, [202, 202], [200, 200])
+@cases.add("accepted_status", 201, [202, 202], [201, 201])
+def _(api: HeldApi) -> list[int]:
+    return [api.initialize(1).status, api.apply_domains().status]
+
+
+@cases.add("key_created_status", 200, [201, 200], [200, 200])
+@cases.add("key_replayed_status", 201, [201, 200], [201, 201])
+def _(api: HeldApi) -> list[int]:
+    return [api.create_key(key="k").status, api.create_key(key="k").status]
+
+
+@cases.add("ticket_created_status", 200, 201, 200)
+def _(api: HeldApi) -> int:
+    return api.ticket().status
+
+
+@cases.add(
+    "operation_path",
+    "/v1/jobs/{operation_id}/state",
+    {"/v1/operations/{}": 200, "/v1/jobs/{}/state": 404},
+    {"/v1/operations/{}": 404, "/v1/jobs/{}/state": 200},
+)
+def _(api: HeldApi) -> dict[str, int]:
+    operation_id = api.initialize(1).json["id"]
+    paths = ("/v1/operations/{}", "/v1/jobs/{}/state")
+    return {path: api.send("GET", path.format(operation_id)).status for path in paths}
+
+
+@cases.add(
+    "empty_fields", "null", set(), {"error", "result", "url", "last_used_at", "pending_state"}
+)
+def _(api: HeldApi) -> set[str]:
+    api.nulls = True
+    operation = api.initialize(1).json
+    deployment = api.deployments("?limit=1").json["items"][0]
+    key, database = api.create_key().json["key"], api.compute().json["database"]
+    wanted = {"error", "result", "url", "last_used_at", "pending_state"}
+    shown = [*operation.items(), *deployment.items(), *key.items(), *database.items()]
+    return {name for name, value in shown if name in wanted and value is None}
+
+
+@cases.add("last_page_cursor", "absent", [True, True], [False, True])
+def _(api: HeldApi) -> list[bool]:
+    return ["next_cursor" in api.deployments(query).json for query in ("?limit=100", "?limit=1")]
+
+
+# --- Problems -------------------------------------------------------------------------------------
+
+
+@cases.add(
+    "problem_statuses",
+    {"interactive_login_required": 401, "organization_required": 400, "etag_mismatch": 412},
+    [(403, "interactive_login_required"), (403, "organization_required"), (409, "etag_mismatch")],
+    [(401, "interactive_login_required"), (400, "organization_required"), (412, "etag_mismatch")],
+)
+def _(api: HeldApi) -> list[Any]:
+    return [
+        code(api.create_key(token=api.emulator.token("owner", interactive=False))),
+        code(api.dns(who="no-organization")),
+        code(api.initialize(9)),
+    ]
+
+
+@cases.add("ticket_refused_status", 410, [404, 404], [410, 404])
+def _(api: HeldApi) -> list[int]:
+    ticket = issue(api)
+    issue(api)
+    return [redeem(api, ticket).status, api.dns(project="garden").status]
+
+
+@cases.add("rate_limit", "2/60s", [200, 200, 200], [200, 200, 429])
+def _(api: HeldApi) -> list[int]:
+    return [api.dns().status for _ in range(3)]
+
+
+@cases.add("docs_url", "https://docs.example/api", True, False)
+def _(api: HeldApi) -> bool:
+    link = api.dns(project="garden").json["type"]
+    assert link.endswith("/errors/resource-not-found")
+    return not link.startswith("https://docs.example/api/errors/")
+
+
+# --- Time and names -------------------------------------------------------------------------------
+
+_FORMS = {
+    "milliseconds": r"\d\.\d{3}Z",
+    "microseconds": r"\d\.\d{6}Z",
+    "offset": r"\d\.\d{3}\+00:00",
+}
+
+
+def _timestamps(found: Any) -> Iterator[str]:
+    if isinstance(found, dict):
+        for name, value in found.items():
+            if name.endswith("_at") and isinstance(value, str):
+                yield value
+            yield from _timestamps(value)
+    elif isinstance(found, list):
+        for item in found:
+            yield from _timestamps(item)
+
+
+@cases.add("timestamp_form", "microseconds", "milliseconds", "microseconds")
+@cases.add("timestamp_form", "offset", "milliseconds", "offset")
+def _(api: HeldApi) -> str:
+    operation = api.initialize(1)
+    created = api.create_key(key="k")
+    api.dns(token=created.json["value"])
+    answers = [
+        operation.json,
+        done(api, operation),
+        api.set_flag(True).json,
+        created.json,
+        api.create_key(key="k").json,
+        api.apply_domains().json,
+        api.dns().json,
+        api.deployments().json,
+        api.ticket().json,
+        api.compute().json,
+    ]
+    found = [list(_timestamps(answer)) for answer in answers]
+    assert all(found)
+    every = [text for texts in found for text in texts]
+    (form,) = [n for n, p in _FORMS.items() if all(re.search(p + "$", text) for text in every)]
+    return form
+
+
+@cases.add(
+    "dev_zone",
+    "dev.test",
+    ["dev.localhost", "prod.localhost", "mail.localhost"],
+    ["dev.test", "prod.localhost", "mail.localhost"],
+)
+@cases.add(
+    "production_zone",
+    "sites.test",
+    ["dev.localhost", "prod.localhost", "mail.localhost"],
+    ["dev.localhost", "sites.test", "mail.localhost"],
+)
+@cases.add(
+    "mail_zone",
+    "post.test",
+    ["dev.localhost", "prod.localhost", "mail.localhost"],
+    ["dev.localhost", "prod.localhost", "post.test"],
+)
+def _(api: HeldApi) -> list[str]:
+    hosts = done(api, api.apply_domains())["result"]["hostnames"]
+    ticket = issue(api)
+    assert ticket["origin"] == f"https://{hosts['development']}"
+    assert redeem(api, ticket).status == 303
+    done(api, api.initialize(1))
+    url = api.deployments("?limit=1").json["items"][0]["url"]
+    assert url == f"https://{hosts['production']}"
+    order = ("development", "production", "mail")
+    return [hosts[name].partition(f".{api.emulator.name}.")[2] for name in order]
+
+
+# --- Pages ----------------------------------------------------------------------------------------
+
+
+@cases.add("cursor_parameter", "after", ["cursor"], ["after"])
+def _(api: HeldApi) -> list[str]:
+    first = api.deployments().json
+    names = ("cursor", "after")
+    pages = {n: api.deployments(f"?{n}={first['next_cursor']}").json["items"] for n in names}
+    return [name for name, items in pages.items() if items != first["items"]]
+
+
+@cases.add("limit_parameter", "page_size", [3, 20], [20, 3])
+@cases.add("default_page_size", 7, [3, 20], [3, 7])
+@cases.add("default_page_size", 100, [3, 20], [3, 45])
+def _(api: HeldApi) -> list[int]:
+    return [len(api.deployments(query).json["items"]) for query in ("?limit=3", "?page_size=3")]
+
+
+@cases.add("deployment_order", "oldest_first", "newest first", "oldest first")
+def _(api: HeldApi) -> str:
+    items, cursor = [], ""
+    while cursor is not None:
+        page = api.deployments(f"?limit=10{cursor and f'&cursor={cursor}'}").json
+        items += page["items"]
+        cursor = page["next_cursor"]
+    made = [moment(item["created_at"]) for item in items]
+    assert len({item["id"] for item in items}) == 45
+    return {True: "oldest first", False: "newest first"}[made == sorted(made)]
+
+
+# --- Inputs ---------------------------------------------------------------------------------------
+
+
+@cases.add("environment_parameter", "stage", [200, 400], [400, 200])
+def _(api: HeldApi) -> list[int]:
+    return [api.compute(query).status for query in ("?environment=dev", "?stage=dev")]
+
+
+@cases.add("missing_environment", "dev", (400, None), (200, "dev"))
+@cases.add("missing_environment", "prod", (400, None), (200, "prod"))
+def _(api: HeldApi) -> tuple[int, str | None]:
+    problem(api.compute("?environment=x"), 400, "invalid_request")
+    answer = api.compute("")
+    return answer.status, answer.json.get("environment")
+
+
+@cases.add("source_generation", "ignored", [409, "failed", 2], [202, "succeeded", 3])
+def _(api: HeldApi) -> list[Any]:
+    api.initialize(1)
+    second = done(api, api.initialize(1))
+    return [api.initialize(99).status, second["state"], api.project()["source_generation"]]
+
+
+@cases.add("unknown_body_fields", "refused", [202, 201], [400, 400])
+def _(api: HeldApi) -> list[int]:
+    source, keys = api.project_path("source:initialize"), "user-api-keys"
+    organization = f"/v1/organizations/{api.emulator.organization}/{keys}"
+    generation = {"expected_source_generation": 1}
+    return [
+        api.call("POST", source, key="b", body={**generation, "x": 1}).status,
+        api.call("POST", organization, key="c", body={"name": "ci", "x": 1}).status,
+    ]
+
+
+@cases.add("unexpected_body", "refused", [202, 201, 200, 202], [400, 400, 400, 202])
+def _(api: HeldApi) -> list[int]:
+    return [
+        api.apply_domains(body={}).status,
+        api.ticket(body={}).status,
+        api.dns(body={}).status,
+        api.apply_domains().status,
+    ]
+
+
+@cases.add(
+    "unknown_query_parameters", "refused", [200, 200, 200, 202, 200], [400, 400, 400, 400, 200]
+)
+def _(api: HeldApi) -> list[int]:
+    return [
+        api.deployments("?limit=2&x=1").status,
+        api.compute("?environment=dev&limit=2").status,
+        api.call("GET", api.project_path("edge-dns?x")).status,
+        api.call("PUT", api.project_path("domains?x=1"), key="k").status,
+        api.deployments("?limit=2").status,
+    ]
+
+
+@cases.add(
+    "malformed_project_id",
+    "invalid_request",
+    [(404, "resource_not_found")] * 4,
+    [(400, "invalid_request")] * 3 + [(404, "resource_not_found")],
+)
+def _(api: HeldApi) -> list[Any]:
+    api.emulator.projects |= {"bad": "shop", "missing": "01JGFJJZ000000000000000000"}
+    api.emulator.organizations["bad"] = "acme"
+    return [
+        code(api.dns(project="bad")),
+        code(api.create_key(organization="bad")),
+        code(api.poll("bad")),
+        code(api.dns(project="missing")),
+    ]
+
+
+@cases.add("request_id_invalid", "ignored", [400, 400], [200, 200])
+def _(api: HeldApi) -> list[int]:
+    return [api.dns(headers={"X-Request-Id": sent}).status for sent in ("", "x" * 129)]
+
+
+@cases.add("request_id_on_success", "echoed", None, "mine")
+def _(api: HeldApi) -> str | None:
+    found: str | None = api.dns(headers={"X-Request-Id": "mine"}).headers["X-Request-Id"]
+    return found
+
+
+@cases.add("body_limit_bytes", 64, [200, 200], [200, 413])
+def _(api: HeldApi) -> list[int]:
+    path = api.project_path("powered-by-flag")
+    json_type = {"Content-Type": "application/json"}
+    return [
+        api.call(
+            "PUT", path, key=str(size), raw=b'{"enabled":true}'.ljust(size), headers=json_type
+        ).status
+        for size in (64, 65)
+    ]
+
+
+# --- Idempotency ----------------------------------------------------------------------------------
+
+
+@cases.add("idempotency_scope", "principal_and_call", [200, 409, 409], [200, 202, 409])
+def _(api: HeldApi) -> list[int]:
+    return [
+        api.set_flag(False, key="k").status,
+        api.apply_domains(key="k").status,
+        api.set_flag(True, key="k").status,
+    ]
+
+
+@cases.add(
+    "idempotency_remembers",
+    "all_answers",
+    [False, (202, None)],
+    [True, (409, "idempotency_key_reused")],
+)
+def _(api: HeldApi) -> list[Any]:
+    api.refusals_are_kept = True
+    first, again = api.initialize(9, key="k"), api.initialize(9, key="k")
+    assert first.status == again.status == 409
+    return [first.body == again.body, code(api.initialize(1, key="k"))]
+
+
+@cases.add("idempotency_retention", "1h", [True, True], [True, False])
+def _(api: HeldApi) -> list[bool]:
+    first = api.create_key(key="k").json["key"]["id"]
+    api.advance("59m")
+    soon = api.create_key(key="k").json["key"]["id"]
+    api.advance("1m")
+    return [soon == first, api.create_key(key="k").json["key"]["id"] == first]
+
+
+@cases.add("idempotency_retention", "90d", False, True)
+def _(api: HeldApi) -> bool:
+    first = api.create_key(key="k").json["key"]["id"]
+    api.advance("89d")
+    return bool(api.create_key(key="k").json["key"]["id"] == first)
+
+
+@cases.add("operation_replay", "current", ["queued", "queued"], ["succeeded", "succeeded"])
+def _(api: HeldApi) -> list[str]:
+    first = [api.initialize(1, key="s"), api.apply_domains(key="d")]
+    api.advance("1h")
+    again = [api.initialize(1, key="s"), api.apply_domains(key="d")]
+    assert [answer.json["id"] for answer in first] == [answer.json["id"] for answer in again]
+    return [answer.json["state"] for answer in again]
+
+
+# --- Operations -----------------------------------------------------------------------------------
+
+
+@cases.add("source_profile", "immediate", ["queued", "queued"], ["succeeded", "queued"])
+@cases.add("domains_profile", "immediate", ["queued", "queued"], ["queued", "succeeded"])
+def _(api: HeldApi) -> list[str]:
+    source, domains = api.initialize(1).json, api.apply_domains(project="blog").json
+    return [api.poll(operation["id"]).json["state"] for operation in (source, domains)]
+
+
+@cases.add("source_creates_deployment", False, [True, True], [False, False])
+def _(api: HeldApi) -> list[bool]:
+    before = api.deployments().body
+    operation = done(api, api.initialize(1))
+    return ["deployment_id" in operation, api.deployments().body != before]
+
+
+_PHASES = ["waiting", "making", "shipping", "checking", "finished"]
+
+
+@cases.add(
+    "progress_phases", _PHASES, ["queued", "building", "done"], ["waiting", "making", "finished"]
+)
+def _(api: HeldApi) -> list[str]:
+    operation = api.initialize(1)
+    seen = [operation.json["progress"]["phase"]]
+    for by in ("2s", "8s"):
+        api.advance(by)
+        seen.append(api.poll(operation.json["id"]).json["progress"]["phase"])
+    return seen
+
+
+@cases.add(
+    "reconciliation_states",
+    ["wanted", "trying", "settled", "given up"],
+    ["required", "running", "completed"],
+    ["wanted", "trying", "settled"],
+)
+def _(api: HeldApi) -> list[str]:
+    operation_id = api.initialize(1).json["id"]
+    seen = []
+    for step in ("require", "run", "complete"):
+        name, world = f"{step}_reconciliation", api.emulator.name
+        api.emulator.control.intervene(name, {"operation": operation_id}, world)
+        seen.append(api.poll(operation_id).json["reconciliation"]["state"])
+    return seen
+
+
+@cases.add(
+    "deployment_statuses",
+    ["waiting", "making", "shipping", "live", "broken", "dropped"],
+    {"queued", "ready", "failed", "cancelled"},
+    {"waiting", "live", "broken", "dropped"},
+)
+def _(api: HeldApi) -> set[str]:
+    api.initialize(1)
+    return {item["status"] for item in api.deployments("?limit=100").json["items"]}
+
+
+@cases.add(
+    "database_states",
+    ["new", "up", "asleep", "growing", "down"],
+    ["ready", "suspended", "init", "ready"],
+    ["up", "asleep", "new", "up"],
+)
+def _(api: HeldApi) -> list[str]:
+    found = {p: api.compute(project=p).json["database"] for p in ("shop", "blog", "docs")}
+    return [*(found[p]["state"] for p in found), found["docs"]["pending_state"]]
+
+
+@cases.add("flag_reenabled", "renewed", False, True)
+def _(api: HeldApi) -> bool:
+    first = api.set_flag(True).json["enabled_at"]
+    api.advance("1h")
+    return bool(api.set_flag(True).json["enabled_at"] != first)
+
+
+# --- Roles ----------------------------------------------------------------------------------------
+
+Ask = Callable[..., Response]
+
+
+def roles(ask: Ask) -> Probe:
+    """Who of owner, maintainer and reader may ask."""
+
+    def probe(api: HeldApi) -> list[bool]:
+        return [ask(api, who=who).status < 300 for who in ("owner", "member", "reader")]
+
+    return probe
+
+
+def poll_one(api: HeldApi, who: str) -> Response:
+    operation_id = api.deployments("?limit=1", who="owner").json["items"][0]["operation_id"]
+    return api.poll(operation_id, who=who)
+
+
+_ALLOWED = {
+    "owner": [True, False, False],
+    "maintainer": [True, True, False],
+    "reader": [True, True, True],
+}
+for name, usual, ask in (
+    ("source_role", "maintainer", lambda api, who: api.initialize(1, who=who)),
+    ("domains_role", "maintainer", lambda api, who: api.apply_domains(who=who)),
+    ("dns_role", "reader", lambda api, who: api.dns(who=who)),
+    ("deployments_role", "reader", lambda api, who: api.deployments(who=who)),
+    ("operation_role", "reader", poll_one),
+):
+    for role in _ALLOWED:
+        if role != usual:
+            cases.add(name, role, _ALLOWED[usual], _ALLOWED[role])(roles(ask))
+
+
+# --- Keys and tokens ------------------------------------------------------------------------------
+
+
+@cases.add(
+    "key_permissions",
+    ["see", "change", "point", "history", "data", "names", "peek"],
+    ["projects.read", "dev_access.write", 200],
+    ["see", "peek", 200],
+)
+def _(api: HeldApi) -> list[Any]:
+    created = api.create_key().json
+    permissions = created["key"]["permissions"]
+    return [permissions[0], permissions[-1], api.dns(token=created["value"]).status]
+
+
+@cases.add("key_prefix", "sk_", ["phk_", "phk_…", 200], ["sk_", "sk_…", 200])
+def _(api: HeldApi) -> list[Any]:
+    created = api.create_key().json
+    value, shown = created["value"], created["key"]["obfuscated_value"]
+    return [value[:-43], shown[:-4], api.dns(token=value).status]
+
+
+@cases.add("token_lifetime", "5m", [3600, 200], [300, 401])
+def _(api: HeldApi) -> list[int]:
+    token = api.emulator.control.token("owner", world=api.emulator.name)
+    api.advance("5m")
+    return [token["expires_in"], api.dns(token=token["access_token"]).status]
+
+
+@cases.add("token_audience", "another-api", "hosting-control-api", "another-api")
+def _(api: HeldApi) -> str:
+    token = api.emulator.token("owner")
+    assert api.dns(token=token).status == 200
+    claims = parts(token)[1]
+    other = {"hosting-control-api": "another-api"}.get(claims["aud"], "hosting-control-api")
+    problem(api.dns(token=signed(api, {**claims, "aud": other})), 401, "unauthenticated")
+    return str(claims["aud"])
