@@ -73,8 +73,8 @@ class Engine(LiveWorld):
         self.log = RequestLog()
         self.snapshots = Snapshots()
         self.limiter = RateLimiter()
-        #: Under what the Idempotency-Keys of unfinished exchanges are remembered.
-        self.in_flight: set[str] = set()
+        #: The unfinished exchanges, by what their Idempotency-Keys are remembered under.
+        self.in_flight: dict[str, ExchangeContext] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self.starts = keeper.starts
         self._beside = 0
@@ -145,8 +145,8 @@ class Engine(LiveWorld):
                 yield Delay(x.late_ms, answered=True)
             return reply
         finally:
-            if x.in_flight is not None:
-                self.in_flight.discard(x.in_flight)
+            if self.in_flight.get(x.storage_key) is x:
+                del self.in_flight[x.storage_key]
 
     def _take(self, x: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""

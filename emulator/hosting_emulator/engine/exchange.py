@@ -104,8 +104,6 @@ class ExchangeContext(CallRequest, kw_only=True):
     late_ms: int = 0
     #: The faults that acted, as their hits counted then.
     acted: tuple[Fault, ...] = ()
-    #: What its Idempotency-Key is remembered under, as long as it is being answered.
-    in_flight: str | None = None
     #: What its answer is varied by, how its page is, and the points at which it varies.
     what: str = ""
     paging: Paging | None = None
@@ -113,18 +111,12 @@ class ExchangeContext(CallRequest, kw_only=True):
 
     def again(self, refused: Refused) -> ExchangeContext:
         """Return the same request as it came, to be refused."""
-        return ExchangeContext(
-            method=self.method,
-            path=self.path,
-            query=self.query,
-            headers=self.headers,
-            body=self.body,
-            dev_port=self.dev_port,
-            raw_headers=self.raw_headers,
-            docs_url=self.docs_url,
-            record=self.record,
-            refused=refused,
+        given = (
+            *("method", "path", "query", "headers", "body", "dev_port", "raw_headers", "docs_url"),
+            "record",
         )
+        kept: dict[str, Any] = {name: getattr(self, name) for name in given}
+        return ExchangeContext(**kept, refused=refused)
 
 
 def too_large(limit: int) -> Refused:

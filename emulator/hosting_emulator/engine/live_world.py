@@ -182,11 +182,10 @@ class LiveWorld:
             holder = world.get(OPERATIONS, project.claim) if project and project.claim else None
             event_key = holder.event if holder else None
         event = world.get(SCHEDULE, event_key) if event_key else None
-        return event.due_ms if event else self._next_planned_ms()
-
-    def _next_planned_ms(self) -> int | None:
-        """When the timeline next does something: that may set an operation going that stands still."""
-        planned = [e.due_ms for _, e in self.world.rows(SCHEDULE) if e.kind == "timeline"]
+        if event is not None:
+            return event.due_ms
+        # What the timeline does next may set an operation going that stands still.
+        planned = [e.due_ms for _, e in world.rows(SCHEDULE) if e.kind == "timeline"]
         return min(planned, default=None)
 
     def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:

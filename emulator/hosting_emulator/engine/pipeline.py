@@ -258,8 +258,7 @@ def _take_key(engine: Engine, x: ExchangeContext) -> None:
                 "idempotency_key_reused",
                 "The first request with this Idempotency-Key is still being answered.",
             )
-        engine.in_flight.add(x.storage_key)
-        x.in_flight = x.storage_key
+        engine.in_flight[x.storage_key] = x
 
 
 # --- what a call leaves ----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.faults.documents import what_is_wrong
 from hosting_emulator.storage.format import StateRefused
@@ -71,12 +72,10 @@ _KEYS: dict[str, Callable[[Any], str]] = {
     t.FAULTS.name: lambda row: f"fault-{row.order + 1}",
     **{table.name: lambda _: t.ONLY for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN, t.VARIATION)},
 }
-#: What the first answer of each idempotent call was about.
+#: What the first answer to an idempotent call was about, by its resource; others: the project.
 _SUBJECTS: dict[str, t.Table[Any]] = {
-    "set_project_powered_by_flag": t.PROJECTS,
-    INITIALIZE: t.OPERATIONS,
-    APPLY_DOMAINS: t.OPERATIONS,
-    "create_user_api_key": t.API_KEYS,
+    "Operation": t.OPERATIONS,
+    "UserApiKeyCreation": t.API_KEYS,
 }
 
 
@@ -224,9 +223,10 @@ def _check_answer(rows: Rows, key: str, answer: r.Remembered) -> None:
     if answer.status >= 400:
         _must('"request_id":' in answer.body, "its body is no problem document")
         return
-    target = _SUBJECTS.get(answer.call_id)
-    _must(target, f"no call {answer.call_id!r} remembers answers")
-    known = target and answer.subject in rows.get(target.name, {})
+    spec = ALL_CALLS.get(answer.call_id)
+    _must(spec and spec.idempotent, f"no call {answer.call_id!r} remembers answers")
+    target = _SUBJECTS.get(spec.response if spec else "", t.PROJECTS)
+    known = answer.subject in rows.get(target.name, {})
     _must(known, f"there is no {answer.subject!r} that it is about")
 
 
