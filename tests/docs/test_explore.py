@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.explore.points import KINDS
-from hosting_emulator.explore.report import STYLES
 from hosting_emulator.explore.runs import MEANINGS
 from hosting_emulator_cli.commands.explore import explore
 from tests.docs.markdown import links
@@ -31,9 +30,7 @@ def test_every_kind_of_fault_is_told():
 
 
 def test_every_verdict_is_told_with_its_mark():
-    rows = [
-        f"| `{mark}` | {verdict} | {MEANINGS[verdict]} |" for verdict, (mark, _) in STYLES.items()
-    ]
+    rows = [f"| `{mark}` | {verdict} | {text} |" for verdict, (mark, _, text) in MEANINGS.items()]
 
     assert [row for row in rows if row not in GUIDE] == []
 

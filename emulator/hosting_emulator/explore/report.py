@@ -168,16 +168,6 @@ def read_result(found: Mapping[str, Any]) -> PointResult:
 
 # --- matrix --------------------------------------------------------------------------------------
 
-#: A verdict's mark and its colour in a terminal.
-STYLES: Mapping[Verdict, tuple[str, str]] = {
-    "survived": ("+", "green"),
-    "not reached": ("?", "dim"),
-    "failed": ("F", "red"),
-    "hung": ("H", "red"),
-    "doubled": ("2", "red"),
-    "differs": ("D", "yellow"),
-    "misbehaved": ("M", "yellow"),
-}
 #: A point that another stands for, whose mark it would share; and one that was not run.
 MERGED, NOT_RUN = "=", "-"
 _SHORT = {
@@ -210,7 +200,7 @@ class Matrix(NamedTuple):
     def legend(self) -> list[tuple[str, str]]:
         """The marks that occur, and what each means."""
         marks = {cell.mark for cells in self.rows.values() for cell in cells}
-        words = [(mark, str(verdict)) for verdict, (mark, _) in STYLES.items()]
+        words = [(mark, str(verdict)) for verdict, (mark, *_) in MEANINGS.items()]
         return [
             (mark, word)
             for mark, word in [*words, (MERGED, "merged"), (NOT_RUN, "not run")]
@@ -228,7 +218,7 @@ def matrix(exploration: Exploration) -> Matrix:
     def cell(point: Point) -> Cell:
         verdict = exploration.verdict(point) if point in known else None
         if verdict is not None:
-            return Cell(STYLES[verdict][0], verdict, point)
+            return Cell(MEANINGS[verdict].mark, verdict, point)
         if point in known:
             return Cell(NOT_RUN, None, point)
         return Cell(MERGED, None, point) if point in exploration.merged else Cell(" ")
@@ -337,7 +327,7 @@ def notes(exploration: Exploration) -> list[str]:
     if exploration.conduct == "error" and clean.seen.conduct:
         found.append("The clean run itself did what the real service would not bear.")
     if any(result.verdict == "not reached" for result in exploration.results):
-        found.append(f"Not reached: {MEANINGS['not reached']}.")
+        found.append(f"Not reached: {MEANINGS['not reached'].text}.")
     return found
 
 
@@ -385,11 +375,11 @@ def _summary(exploration: Exploration) -> str:
 
 
 def _verdict(result: PointResult) -> str:
-    return _paint(STYLES[result.verdict][1], result.verdict)
+    return _paint(MEANINGS[result.verdict].color, result.verdict)
 
 
 def _mark(cell: Cell) -> str:
-    return cell.mark if cell.verdict is None else _paint(STYLES[cell.verdict][1], cell.mark)
+    return cell.mark if cell.verdict is None else _paint(MEANINGS[cell.verdict].color, cell.mark)
 
 
 def _are(count: int, more: str = "") -> str:
@@ -430,9 +420,9 @@ def junit_text(exploration: Exploration) -> str:
 def _case(result: PointResult, exploration: Exploration) -> Any:
     point, outcome = result.point, None
     if result.verdict == "not reached":
-        outcome = junit.element("skipped", message=MEANINGS["not reached"])
+        outcome = junit.element("skipped", message=MEANINGS["not reached"].text)
     elif not result.fine:
-        why = "; ".join(result.says) or MEANINGS[result.verdict]
+        why = "; ".join(result.says) or MEANINGS[result.verdict].text
         text = "\n".join([*result.output, *result.conduct, f"again: {exploration.repeat(point)}"])
         message = f"{result.verdict}: {why}"
         outcome = junit.element("failure", text, type=result.verdict, message=message)

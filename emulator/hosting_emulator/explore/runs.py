@@ -10,29 +10,46 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, NamedTuple
 
 from hosting_emulator.explore.plan import fault_at
 from hosting_emulator.explore.points import LATE_MS, NumberedRequest, Point, number
 from hosting_emulator.explore.world_state import State, differences, summary, vague_kinds
-from hosting_emulator.sdk import ControlClient, ControlRefused, Exchange
+from hosting_emulator.sdk import ControlClient, ControlRefused
 
 Verdict = Literal["survived", "not reached", "failed", "hung", "doubled", "differs", "misbehaved"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 #: What is made of what the client did that the real service would not bear: nothing is said of it,
 #: it is told, or a run in which something was found does not count as survived.
 ConductChoice = Literal["off", "report", "error"]
 #: Those that are no fault of the client.
 FINE: tuple[Verdict, ...] = ("survived", "not reached")
-#: What each means, for those who read a report.
-MEANINGS: Mapping[Verdict, str] = {
-    "survived": "it ends as the clean run does, and so does the service",
-    "not reached": "the fault never met a request: the client took another way",
-    "failed": "it ends with another exit code",
-    "hung": "it did not end within its time, and was ended",
-    "doubled": "it ends well, but something was done more often than in the clean run",
-    "differs": "it ends well, but the service is not as the clean run leaves it",
-    "misbehaved": "it ends well, but did what the real service would not bear (`--conduct error`)",
+
+
+class Meaning(NamedTuple):
+    """Of a verdict: its mark in a matrix, its colour in a terminal, and what it says."""
+
+    mark: str
+    color: str
+    text: str
+
+
+MEANINGS: Mapping[Verdict, Meaning] = {
+    "survived": Meaning("+", "green", "it ends as the clean run does, and so does the service"),
+    "not reached": Meaning(
+        "?", "dim", "the fault never met a request: the client took another way"
+    ),
+    "failed": Meaning("F", "red", "it ends with another exit code"),
+    "hung": Meaning("H", "red", "it did not end within its time, and was ended"),
+    "doubled": Meaning(
+        "2", "red", "it ends well, but something was done more often than in the clean run"
+    ),
+    "differs": Meaning(
+        "D", "yellow", "it ends well, but the service is not as the clean run leaves it"
+    ),
+    "misbehaved": Meaning(
+        *("M", "yellow"),
+        "it ends well, but did what the real service would not bear (`--conduct error`)",
+    ),
 }
 #: How many runs are made where nothing is said.
 MAX_RUNS = 300
@@ -141,19 +158,64 @@ class Visit:
 
     def begin(self, client: ControlClient, world: str) -> None:
         """Arm the point's fault; of a clean run's world note how it begins."""
-        if self.point is None or self._clean is None:
+        point = self.point
+        if point is None or self._clean is None:
             self.start = summary(client.export_state(world))
-        else:
-            self._fault = arm(client, world, self.point, self._clean.seen.requests)
+            return
+        requests = self._clean.seen.requests
+        request = next((r for r in requests if r.name == point.request), None)
+        if request is None:
+            count = sum(r.call == point.call for r in requests)
+            raise ValueError(
+                f"the clean run has no request {point.request}: it makes {count} of {point.call}"
+            )
+        if point.phase == "after_commit" and not request.succeeded:
+            raise ValueError(
+                f"{point.request} is answered {request.status} in the clean run: nothing is "
+                "committed that a fault could come after; write before_commit"
+            )
+        self._fault = client.add_fault(fault_at(point, request), world)["id"]
 
     def end(self, client: ControlClient, world: str) -> None:
         """Observe what the world has come to."""
-        sizes = self.point is None
-        seen = observe(client, world, self._fault, sizes=sizes, off=self._off)
-        if seen.late:
+        self.seen = self._observe(client, world)
+        if self.seen.late:
             time.sleep(LATE_MS / 1000)
-            seen = observe(client, world, self._fault, off=self._off)
-        self.seen = seen
+            self.seen = self._observe(client, world)
+
+    def _observe(self, client: ControlClient, world: str) -> Observation:
+        fault = self._fault
+        page = client.request_page(world, limit=_MOST_REQUESTS, trail=False)
+        exchanges = page["items"][::-1]
+        if page["total"] > len(exchanges):
+            raise TooManyRequests(
+                f"it makes {page['total']} requests, and a world remembers {_MOST_REQUESTS}: explore "
+                "a smaller part of it"
+            )
+        sizes = {}
+        if self.point is None:  # what is cut or slowed down goes by how long the answers are
+            for n in (exchange["n"] for exchange in exchanges):
+                sizes[n] = client.request(n, world)["answer"]["body_bytes"]
+        hit = fault is not None and _hits(client, world, fault) > 0
+        findings = client.conduct(world, off=self._off, final=True)["findings"]
+        told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
+        return Observation(
+            requests=number(exchanges, sizes),
+            state=summary(client.export_state(world)),
+            codes=frozenset(e["code"] for e in exchanges if e["code"]),
+            hit=hit,
+            late=hit and not any(f"{fault} (" in why for e in exchanges for why in e["why"]),
+            conduct=tuple(dict.fromkeys(told)),
+        )
+
+
+def _hits(client: ControlClient, world: str, fault: str) -> int:
+    try:
+        return int(client.fault(fault, world)["hits"])
+    except ControlRefused as refused:
+        if refused.status == 404:  # the client was at the control API itself, and removed it
+            return 0
+        raise
 
 
 #: Makes a run in a world of this name, to be ended after so many real seconds (None: never).
@@ -261,76 +323,7 @@ def judge(
     )
 
 
-def arm(
-    client: ControlClient, world: str, point: Point, requests: Sequence[NumberedRequest]
-) -> str:
-    """Arm a point's fault in a world that begins as the clean run's did, and return its id.
-
-    `requests` are the clean run's. Raises ValueError if the point cannot be met there.
-    """
-    request = next((r for r in requests if r.name == point.request), None)
-    if request is None:
-        count = sum(r.call == point.call for r in requests)
-        raise ValueError(
-            f"the clean run has no request {point.request}: it makes {count} of {point.call}"
-        )
-    if point.phase == "after_commit" and not request.succeeded:
-        raise ValueError(
-            f"{point.request} is answered {request.status} in the clean run: nothing is committed "
-            "that a fault could come after; write before_commit"
-        )
-    return client.add_fault(fault_at(point, request), world).id
-
-
-def observe(
-    client: ControlClient,
-    world: str,
-    fault: str | None = None,
-    *,
-    sizes: bool = False,
-    off: Sequence[str] = (),
-) -> Observation:
-    """Look at a world after a run in which `fault` was armed. Raises ControlError, TooManyRequests.
-
-    `sizes` asks how long each answer was, too; `off` are rules of conduct that do not count.
-    """
-    page = client.request_page(world, limit=_MOST_REQUESTS, trail=False)
-    if page["total"] > len(page["items"]):
-        raise TooManyRequests(
-            f"it makes {page['total']} requests, and a world remembers {_MOST_REQUESTS}: explore a "
-            "smaller part of it"
-        )
-    exchanges = page["items"][::-1]
-    hit = fault is not None and _hits(client, world, fault) > 0
-    findings = client.conduct(world, off=off, final=True)["findings"]
-    return Observation(
-        requests=number(exchanges, _sizes(client, world, exchanges) if sizes else None),
-        state=summary(client.export_state(world)),
-        codes=frozenset(e["code"] for e in exchanges if e["code"]),
-        hit=hit,
-        late=hit and not any(f"{fault} (" in why for e in exchanges for why in e["why"]),
-        conduct=tuple(
-            dict.fromkeys(
-                f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE
-            )
-        ),
-    )
-
-
-def _sizes(client: ControlClient, world: str, exchanges: Sequence[Exchange]) -> dict[int, int]:
-    return {e["n"]: client.request(e["n"], world)["answer"]["body_bytes"] for e in exchanges}
-
-
-def _hits(client: ControlClient, world: str, fault: str) -> int:
-    try:
-        return client.fault(fault, world).hits
-    except ControlRefused as refused:
-        if refused.status == 404:  # the client was at the control API itself, and removed it
-            return 0
-        raise
-
-
 def counts(results: Sequence[PointResult]) -> dict[str, int]:
-    """Count the results by verdict, in the order of VERDICTS; what there is none of is left out."""
+    """Count the results by verdict, in their order; what there is none of is left out."""
     found = Counter(result.verdict for result in results)
-    return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+    return {verdict: found[verdict] for verdict in MEANINGS if found[verdict]}
