@@ -13,7 +13,7 @@ from hosting_emulator.server.control.context import (
     moment,
     refused_as,
 )
-from hosting_emulator.server.control.views import clock_view, operation_view
+from hosting_emulator.server.control.worlds import clock_view, operation_view
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.operations import finished

@@ -13,7 +13,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.views import world_summary
+from hosting_emulator.server.control.worlds import world_summary
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.pages import layout, problem_pages, start_page
 from hosting_emulator.variation.worlds import shown_absent, shown_assumptions

@@ -11,7 +11,12 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import CAPACITY, Moment, Snapshot, TooManySnapshots
 from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, ControlRefused, refused_as
-from hosting_emulator.server.control.views import operation_title, operation_view, world_summary
+from hosting_emulator.server.control.worlds import (
+    find_moment,
+    operation_title,
+    operation_view,
+    world_summary,
+)
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS
@@ -54,19 +59,6 @@ def rewind(context: Context, engine: Engine, body: Rewind) -> dict[str, Any]:
     state = find_moment(engine, body.commit).world
     engine.restore(Snapshot(state, state.at_ms), f"rewound to {body.commit}")
     return world_summary(context, engine)
-
-
-def find_moment(engine: Engine, commit: int) -> Moment:
-    """Return a commit that is kept. Raises ControlRefused 404."""
-    moment = engine.history.find(commit)
-    if moment is None:
-        raise ControlRefused(
-            404,
-            "No such commit",
-            f"commit {commit} is not kept; the history goes from {engine.history.first} to "
-            f"{engine.world.commit}",
-        )
-    return moment
 
 
 # --- what a commit changed, in words -------------------------------------------------------------

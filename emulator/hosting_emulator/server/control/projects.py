@@ -13,7 +13,7 @@ import msgspec
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import Context
-from hosting_emulator.server.control.views import alias
+from hosting_emulator.server.control.worlds import alias
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 from urllib.parse import parse_qs
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    InfoMetricFamily,
-    Metric,
-)
+from prometheus_client.core import CounterMetricFamily as Counter
+from prometheus_client.core import GaugeMetricFamily as Gauge
+from prometheus_client.core import HistogramMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.process_collector import ProcessCollector
 
@@ -33,7 +30,7 @@ from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.clock import operations_in_order
 from hosting_emulator.server.control.context import Context, ControlRefused
-from hosting_emulator.server.control.views import clock_view
+from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.world import tables as t
 
@@ -97,7 +94,6 @@ def _read_rules(given: list[str]) -> list[str]:
 
 # --- metrics -------------------------------------------------------------------------------------
 
-_PREFIX = "hosting_emulator"
 _HELD = (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS, t.TICKETS, t.API_KEYS, t.FAULTS)
 
 
@@ -119,61 +115,60 @@ class _Collector:
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics, as prometheus_client asks for them."""
-        context, tally = self._context, self._context.worlds.tally
-        info = {"version": context.facts.version, "durability": context.facts.durability}
-        yield InfoMetricFamily(_PREFIX, "The running emulator.", info)
-        started_ms = parse_timestamp(context.facts.started_at)
-        up = GaugeMetricFamily(f"{_PREFIX}_uptime_seconds", "Real time since the start.")
-        up.add_metric([], max(0.0, time.time() - started_ms / 1000))
-        yield up
-        yield from _exchanges(tally)
-        yield CounterMetricFamily(
-            f"{_PREFIX}_replays", "Answers that were remembered first answers.", tally.replays
+        facts, tally, worlds = self._context.facts, self._context.worlds.tally, self._context.worlds
+        info = {"version": facts.version, "durability": facts.durability}
+        yield InfoMetricFamily("hosting_emulator", "The running emulator.", info)
+        up_s = max(0.0, time.time() - parse_timestamp(facts.started_at) / 1000)
+        yield _metric(Gauge, "uptime_seconds", "Real time since the start.", up_s)
+        yield _metric(
+            Counter,
+            "requests",
+            "Requests of the public API, by call (none: no call has the path) and status (0: no answer).",
+            {
+                (call or "none", str(status)): count.requests
+                for (call, status), count in sorted(tally.exchanges.items())
+            },
+            "call",
+            "status",
         )
-        lost = CounterMetricFamily(
-            f"{_PREFIX}_lost_answers", "Answers that a fault ate, by its kind.", labels=["kind"]
+        yield _durations(tally)
+        about = "Answers that were remembered first answers."
+        yield _metric(Counter, "replays", about, tally.replays)
+        lost = {(kind,): count for kind, count in sorted(tally.lost.items())}
+        yield _metric(
+            Counter, "lost_answers", "Answers that a fault ate, by its kind.", lost, "kind"
         )
-        for kind, count in sorted(tally.lost.items()):
-            lost.add_metric([kind], count)
-        yield lost
-        yield CounterMetricFamily(f"{_PREFIX}_commits", "Accepted changes.", tally.commits)
-        yield from self._held()
-
-    def _held(self) -> Iterator[Metric]:
-        worlds = list(self._context.worlds)
-        yield GaugeMetricFamily(f"{_PREFIX}_worlds", "Worlds there are.", len(worlds))
-        held = GaugeMetricFamily(
-            f"{_PREFIX}_records", "Records held by all worlds, by table.", labels=["table"]
-        )
-        for table in _HELD:
-            held.add_metric([table.name], sum(engine.world.count(table) for engine in worlds))
-        yield held
+        yield _metric(Counter, "commits", "Accepted changes.", tally.commits)
+        yield _metric(Gauge, "worlds", "Worlds there are.", len(worlds))
+        held = {(table.name,): sum(e.world.count(table) for e in worlds) for table in _HELD}
+        yield _metric(Gauge, "records", "Records held by all worlds, by table.", held, "table")
         pending = sum(engine.world.count(t.SCHEDULE) for engine in worlds)
-        yield GaugeMetricFamily(f"{_PREFIX}_pending_events", "Scheduled events.", pending)
+        yield _metric(Gauge, "pending_events", "Scheduled events.", pending)
 
 
-def _exchanges(tally: Tally) -> Iterator[Metric]:
-    requests = CounterMetricFamily(
-        f"{_PREFIX}_requests",
-        "Requests of the public API, by call (none: no call has the path) and status (0: no answer).",
-        labels=["call", "status"],
-    )
+def _metric(
+    kind: type[Counter | Gauge],
+    name: str,
+    about: str,
+    value: float | Mapping[Any, int],
+    *labels: str,
+) -> Metric:
+    family = kind(f"hosting_emulator_{name}", about, labels=labels)
+    for key, found in value.items() if isinstance(value, Mapping) else [((), value)]:
+        family.add_metric(key, found)
+    return family
+
+
+def _durations(tally: Tally) -> Metric:
     times = HistogramMetricFamily(
-        f"{_PREFIX}_request_duration_seconds",
+        "hosting_emulator_request_duration_seconds",
         "Real time a request spent in the core.",
         labels=["call"],
     )
-    by_call: dict[str, tuple[list[int], int]] = {}
-    for (call, status), count in sorted(tally.exchanges.items()):
-        requests.add_metric([call or "none", str(status)], count.requests)
-        buckets, took_ns = by_call.get(call, ([0] * (len(BUCKETS_NS) + 1), 0))
-        summed = [a + b for a, b in zip(buckets, count.buckets, strict=True)]
-        by_call[call] = (summed, took_ns + count.took_ns)
-    yield requests
-    for call, (buckets, took_ns) in by_call.items():
-        reached, shown = 0, []
-        for bound, found in zip((*BUCKETS_NS, None), buckets, strict=True):
-            reached += found
-            shown.append(("+Inf" if bound is None else str(bound / 1e9), reached))
-        times.add_metric([call or "none"], shown, took_ns / 1e9)
-    yield times
+    bounds = [*(str(bound / 1e9) for bound in BUCKETS_NS), "+Inf"]
+    for call in sorted({call for call, _ in tally.exchanges}):
+        counts = [count for (known, _), count in tally.exchanges.items() if known == call]
+        reached = accumulate(map(sum, zip(*(count.buckets for count in counts), strict=True)))
+        took_ns = sum(count.took_ns for count in counts)
+        times.add_metric([call or "none"], list(zip(bounds, reached, strict=True)), took_ns / 1e9)
+    return times

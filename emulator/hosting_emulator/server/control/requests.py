@@ -1,30 +1,52 @@
-"""Control of the request log: the last exchanges, those that are meant of them, one whole, or again."""
+"""Control of the request log: the last exchanges, those that are meant of them, one whole, or again.
+
+As HAR (an HTTP Archive 1.2) they open in the network panel of browsers.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
+from operator import itemgetter
 from typing import Any
+from urllib.parse import parse_qsl
 
-from hosting_emulator.calls.request import PlainHeaders
+from aiohttp import web
+
+from hosting_emulator.calls.request import PlainHeaders, Principal
 from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
-from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
+from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
+from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.public import carry_out
+from hosting_emulator.storage.documents import export_state
+from hosting_emulator.world import clock as clocks
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.tables import PEOPLE, PROJECTS
+from hosting_emulator.world.value import apply
 
 _STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,15}")
 _CALLS = (*ALL_CALLS, REDEEM_TICKET)
 Headers = list[tuple[bytes, bytes]]
+_ABOUT = (
+    "Times are the world's, not the machine's; how long each took is real time in the emulator. "
+    "Secrets are cut out, and long bodies are kept in part."
+)
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 def list_requests(context: Context, engine: Engine) -> dict[str, Any]:
@@ -36,7 +58,7 @@ def list_requests(context: Context, engine: Engine) -> dict[str, Any]:
     """
     limit = context.limit("limit", 50)
     view = Explanations(engine.log).item if context.choice("trail", True) else entry_view
-    entries = find_entries(engine, read_filter(context, engine), limit)
+    entries = _find_entries(engine, read_filter(context, engine), limit)
     items = [view(engine.world, entry) for entry in entries]
     return {"total": engine.log.count, "items": items}
 
@@ -48,7 +70,7 @@ def show_request(engine: Engine, n: str) -> dict[str, Any]:
 
 def _find_entry(engine: Engine, n: str) -> Entry:
     """Return the exchange of a number, as a path gives it. Raises ControlRefused 404."""
-    entry = engine.log.find(int(n)) if n.isascii() and n.isdigit() and len(n) < 16 else None
+    entry = engine.log.find(int(n)) if _NUMBER.fullmatch(n) else None
     if entry is None:
         raise ControlRefused(
             404,
@@ -59,7 +81,7 @@ def _find_entry(engine: Engine, n: str) -> Entry:
     return entry
 
 
-def find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
+def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
     """Return the last `limit` exchanges that are meant, newest first."""
     if chosen == RequestFilter():
         return engine.log.newest(limit)
@@ -85,7 +107,7 @@ def read_filter(context: Context, engine: Engine) -> RequestFilter:
         since_ms=_moment(engine, "since", given.get("since")),
         until_ms=_moment(engine, "until", given.get("until")),
         text=given.get("text"),
-        after=_number("after", given.get("after")),
+        after=_after(given.get("after")),
     )
 
 
@@ -109,12 +131,10 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
         raise ControlRefused(400, f"Bad {name}", message) from None
 
 
-def _number(name: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > 15:
-        raise ControlRefused(400, f"Bad {name}", f"{name} is the number of a request")
-    return int(text)
+def _after(text: str | None) -> int | None:
+    if text is not None and not _NUMBER.fullmatch(text):
+        raise ControlRefused(400, "Bad after", "after is the number of a request")
+    return None if text is None else int(text)
 
 
 # --- sent again ----------------------------------------------------------------------------------
@@ -175,10 +195,8 @@ def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) 
 def _token(context: Context, engine: Engine, entry: Entry) -> str | None:
     """Mint the access token that the request's own has become; None: it had none, or has a key."""
     principal = entry.principal
-    if principal is None or principal.api_key_id is not None:
-        return None
-    person = engine.world.get(PEOPLE, principal.person_id)
-    if person is None:
+    person = engine.world.get(PEOPLE, principal.person_id) if principal else None
+    if principal is None or principal.api_key_id is not None or person is None:
         return None
     organization_id, interactive = principal.organization_id, principal.interactive
     engine.run_due()
@@ -191,3 +209,157 @@ def _put(headers: Headers, name: bytes, value: str) -> Headers:
         (known, value.encode() if known.lower() == name.lower() else found)
         for known, found in headers
     ]
+
+
+# --- as an HTTP Archive --------------------------------------------------------------------------
+
+
+def export_har(context: Context, engine: Engine) -> web.Response:
+    """GET …/requests.har?limit=1000, oldest first, with the filters of `requests`.
+
+    With `state=true` it holds the world as the first of them found it, so that they can be sent
+    again to one that is the same.
+    """
+    limit = context.limit("limit", 1000)
+    entries = _find_entries(engine, read_filter(context, engine), limit)[::-1]
+    prefix = context.base_url + world_prefix(engine.world.name)
+    explanations = Explanations(engine.log)
+    document: dict[str, Any] = {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "hosting-emulator", "version": context.facts.version},
+            "pages": [],
+            "entries": [_entry(prefix, engine, entry, explanations) for entry in entries],
+            "comment": f"The request log of the world {engine.world.name}. {_ABOUT}",
+            "_world": _world(engine, entries),
+        }
+    }
+    if context.choice("state") and entries:
+        document["log"]["_state"] = _state_before(entries[0])
+    response = answers.json(document)
+    name = f"{engine.world.name}.har"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _state_before(entry: Entry) -> dict[str, Any]:
+    """Return the state document of the world as an exchange found it, its clock standing still.
+
+    What fell due before the exchange is still pending in it: time is to be moved on to that.
+    """
+    found = entry.world
+    clock = clocks.start("frozen", None, found.at_ms, 0)
+    still = apply(found, {t.CLOCK.name: {t.ONLY: clock}}, commit=found.commit, at_ms=found.at_ms)
+    return export_state(still)
+
+
+def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> dict[str, Any]:
+    found = explanations.whole(engine.world, entry)
+    sent, answer = found["request"], found["answer"]
+    took_ms = found["duration_us"] / 1000
+    if found["call"] == REDEEM_TICKET:  # a ticket is redeemed at its own origin
+        prefix = f"https://{_value(sent, 'host')}"
+    query = found["query"]
+    request = {
+        "method": found["method"],
+        "url": prefix + found["path"] + (f"?{query}" if query else ""),
+        **_message(sent, queryString=_pairs(parse_qsl(query, keep_blank_values=True))),
+    }
+    if sent["body_bytes"]:
+        request["postData"] = _content(sent)
+    response = {
+        "status": found["status"],
+        "statusText": _PHRASES.get(found["status"], ""),
+        **_message(
+            answer,
+            content={"size": answer["body_bytes"], **_content(answer)},
+            redirectURL=_value(answer, "location"),
+        ),
+        "_transferSize": answer["body_bytes"],  # Chromium would take the unknown headers for -1
+        "comment": f"It did not arrive: {found['lost']}." if found["lost"] else "",
+    }
+    return {
+        "startedDateTime": found["at"],
+        "time": took_ms,
+        "request": request,
+        "response": response,
+        "cache": {},
+        "timings": {"send": 0, "wait": took_ms, "receive": 0},
+        "comment": "; ".join(found["why"]),
+        "_resourceType": "fetch",
+        "_number": found["n"],
+        "_call": found["call"],
+        "_who": found["who"],
+        "_principal": _principal(entry.principal),
+        "_lost": found["lost"],
+        "_trail": found["trail"],
+    }
+
+
+def _message(message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],  # all that a cookie holds is secret; the headers name them
+        "headers": _pairs(message["headers"]),
+        **more,
+        "headersSize": -1,
+        "bodySize": message["body_bytes"],
+    }
+
+
+def _content(message: dict[str, Any]) -> dict[str, str]:
+    kept = "A part of it: its beginning." if message["body_cut"] else ""
+    if message["body"] is None:
+        kept = "It is no text, and is left out."
+    kind = _value(message, "content-type")
+    return {"mimeType": kind, "text": message["body"] or "", "comment": kept}
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _value(message: dict[str, Any], header: str) -> str:
+    return next((value for name, value in message["headers"] if name.lower() == header), "")
+
+
+def _principal(principal: Principal | None) -> dict[str, Any] | None:
+    if principal is None:
+        return None
+    allowed = principal.permissions
+    return {
+        "person": principal.person_id,
+        "organization": principal.organization_id,
+        "interactive": principal.interactive,
+        "api_key": principal.api_key_id,
+        "permissions": None if allowed is None else sorted(allowed),
+    }
+
+
+def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return what the ids in the requests stand for, so that they can be sent to another world."""
+    world = engine.world
+    named: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
+    return {
+        "name": world.name,
+        "seed": world.seed,
+        "at": format_timestamp(entries[0].world.at_ms if entries else engine.run_due()),
+        "began_at": _began_at(engine),
+        "assumptions": world.assumptions.changes(),
+        **{
+            table.name: {
+                row.alias: id_ for id_, row in sorted(world.rows(table), key=itemgetter(0))
+            }
+            for table in named
+        },
+    }
+
+
+def _began_at(engine: Engine) -> str | None:
+    """When the world last began as its seed or scenario makes it; None if that is forgotten."""
+    for title, world, _ in engine.history.newest(HISTORY_KEPT):
+        if title == "began" and world.commit > 1:  # a fork, or a world that was kept
+            return None
+        if title in ("began", "reset") or title.startswith("scenario "):
+            return format_timestamp(world.at_ms)
+    return None

@@ -61,7 +61,7 @@ GET     /worlds/{world}/openapi.json                    documents.openapi
 GET     /worlds/{world}/requests                        requests.list_requests
 GET     /worlds/{world}/requests/{n}                    requests.show_request
 POST    /worlds/{world}/requests/{n}/replay             requests.replay_request
-GET     /worlds/{world}/requests.har                    har.export
+GET     /worlds/{world}/requests.har                    requests.export_har
 GET     /worlds/{world}/events                          events.listen
 GET     /worlds/{world}/report                          reports.report
 GET     /worlds/{world}/conduct                         reports.show_conduct

@@ -17,8 +17,7 @@ from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import Story
 from hosting_emulator.server.control.context import Context, ControlRefused, refused_as
 from hosting_emulator.server.control.faults import variation_or_usual
-from hosting_emulator.server.control.views import world_summary
-from hosting_emulator.server.control.worlds import Chosen
+from hosting_emulator.server.control.worlds import Chosen, world_summary
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World

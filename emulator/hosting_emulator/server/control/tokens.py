@@ -79,10 +79,10 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
         raise ControlRefused(
             400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
         )
-    return Created(_mint(context, engine, person, organization_id, body.interactive, lifetime))
+    return Created(mint(context, engine, person, organization_id, body.interactive, lifetime))
 
 
-def _mint(
+def mint(
     context: Context,
     engine: Engine,
     person: Person,
@@ -206,7 +206,7 @@ def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> dict[s
     named = fields.get("organization", "")
     person, organization_id = choose(engine.world, who, named, "invalid_grant")
     organization_id = organization_id or home_of(engine.world, person)
-    return _mint(context, engine, person, organization_id, interactive)
+    return mint(context, engine, person, organization_id, interactive)
 
 
 def choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
@@ -248,7 +248,7 @@ async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> di
     organization_id = sign_in.organization_id
     if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
         raise GrantRefused("the person no longer belongs to that organization")
-    document = _mint(context, engine, person, organization_id, True, sign_in=sign_in)
+    document = mint(context, engine, person, organization_id, True, sign_in=sign_in)
     document["scope"] = sign_in.scope
     now_ms, sign_ins = engine.now_ms(), engine.identity.sign_ins
     if sign_in.has("offline_access"):

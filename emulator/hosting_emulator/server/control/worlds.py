@@ -1,4 +1,7 @@
-"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions."""
+"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions.
+
+How worlds, clocks and operations are shown stands here too, for all who show them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ from aiohttp import web
 from msgspec import UNSET, UnsetType
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
-from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import Moment
+from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import (
@@ -24,18 +30,20 @@ from hosting_emulator.server.control.context import (
     refused_as,
 )
 from hosting_emulator.server.control.faults import variation_or_usual
-from hosting_emulator.server.control.history import find_moment
-from hosting_emulator.server.control.views import Summary, world_summary
+from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.worlds import varied_world
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.operations import plan_of
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
+from hosting_emulator.world.records import Operation, Origin
 from hosting_emulator.world.value import Change, World
+
+Summary = dict[str, Any]
 
 
 class Chosen(Body):
@@ -192,6 +200,19 @@ def reset_world(context: Context, engine: Engine) -> Summary:
     return world_summary(context, engine)
 
 
+def find_moment(engine: Engine, commit: int) -> Moment:
+    """Return a commit that is kept. Raises ControlRefused 404."""
+    moment = engine.history.find(commit)
+    if moment is None:
+        raise ControlRefused(
+            404,
+            "No such commit",
+            f"commit {commit} is not kept; the history goes from {engine.history.first} to "
+            f"{engine.world.commit}",
+        )
+    return moment
+
+
 # --- state and assumptions -----------------------------------------------------------------------
 
 
@@ -226,6 +247,95 @@ def patch_assumptions(engine: Engine, body: dict[str, Any]) -> Summary:
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
     change = Change(engine.world, engine.run_due())
-    change.put(ASSUMPTIONS, ONLY, changed)
+    change.put(t.ASSUMPTIONS, t.ONLY, changed)
     engine.commit(change, "assumptions")
     return {"items": describe(changed)}
+
+
+# --- how they are shown --------------------------------------------------------------------------
+
+
+def world_summary(context: Context, engine: Engine) -> Summary:
+    """Return what is worth knowing of a world at a glance."""
+    engine.run_due()
+    world, base_url = engine.world, context.base_url
+    return {
+        "name": world.name,
+        "seed": world.seed,
+        "ephemeral": context.facts.data_dir is None or context.worlds.ephemeral(world.name),
+        "base_url": base_url + world_prefix(world.name),
+        "control_url": f"{base_url}/_emulator/worlds/{world.name}",
+        "issuer": base_url + issuer_path(world.name),
+        "commit": world.commit,
+        "clock": clock_view(engine),
+        "assumptions": world.assumptions.changes(),
+        "variation": variation_view(engine),
+        "counts": {
+            "projects": world.count(t.PROJECTS),
+            "operations": world.count(t.OPERATIONS),
+            "deployments": world.count(t.DEPLOYMENTS),
+            "tickets": world.count(t.TICKETS),
+            "api_keys": world.count(t.API_KEYS),
+        },
+        "organizations": _rows(world, t.ORGANIZATIONS, "alias id name plan"),
+        "people": _rows(world, t.PEOPLE, "alias id email name"),
+        "projects": _rows(world, t.PROJECTS, "alias id handle organization_id source_generation"),
+    }
+
+
+def _rows(world: World, table: t.Table[Any], fields: str) -> list[Summary]:
+    rows = sorted((row for _, row in world.rows(table)), key=lambda row: row.alias)
+    return [{name: getattr(row, name) for name in fields.split()} for row in rows]
+
+
+def clock_view(engine: Engine) -> Summary:
+    """Return a world's clock: mode, now, rate, when and what the next event is, how many are pending."""
+    now_ms = engine.run_due()
+    world = engine.world
+    due_ms = world.next_due_ms
+    return {
+        "mode": world.clock.mode,
+        "now": format_timestamp(now_ms),
+        "rate": world.clock.rate,
+        "next_due_at": None if due_ms is None else format_timestamp(due_ms),
+        "next_event": _next_event(world),
+        "pending": world.count(t.SCHEDULE),
+    }
+
+
+def _next_event(world: World) -> str | None:
+    """Say what is the next to come due, and of what; None when nothing is scheduled."""
+    event = world.get(t.SCHEDULE, world.schedule[0][2]) if world.schedule else None
+    if event is None:
+        return None
+    if event.kind == "timeline":
+        return "the scenario's timeline goes on"
+    if event.kind == "dns_expiry":
+        return f"the DNS authorization of {alias(world, t.PROJECTS, event.subject)} expires"
+    operation = world.get(t.OPERATIONS, event.subject)
+    if operation is None:
+        return None
+    following = plan_of(operation)[operation.step + 1]
+    into = following.phase if following.state == operation.state else following.state
+    return f"{operation_title(world, operation)} goes on to {into}"
+
+
+def operation_title(world: World, operation: Operation) -> str:
+    """Return an operation's kind and project in words."""
+    return f"{operation.kind.replace('_', ' ')} of {alias(world, t.PROJECTS, operation.project_id)}"
+
+
+def operation_view(world: World, operation: Operation) -> Summary:
+    """Return what every list of operations says of one."""
+    return {
+        "id": operation.id,
+        "kind": operation.kind,
+        "project": alias(world, t.PROJECTS, operation.project_id),
+        "state": operation.state,
+    }
+
+
+def alias(world: World, table: t.Table[Any], id_: str) -> str:
+    """Return what people call a record; its id where it is gone."""
+    row = world.get(table, id_)
+    return row.alias if row else id_
