@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl, unquote_plus
 from msgspec import UNSET, UnsetType
 
 from hosting_emulator.calls.create_user_api_key import make_key
-from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
@@ -79,10 +78,10 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
         raise ControlRefused(
             400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
         )
-    return Created(mint(context, engine, person, organization_id, body.interactive, lifetime))
+    return Created(_mint(context, engine, person, organization_id, body.interactive, lifetime))
 
 
-def mint(
+def _mint(
     context: Context,
     engine: Engine,
     person: Person,
@@ -96,7 +95,7 @@ def mint(
     `sign_in` is the one that it follows, if somebody signed in by a browser.
     """
     now_ms = engine.run_due()
-    lifetime_s = lifetime_s or _usual_lifetime_s(engine)
+    lifetime_s = lifetime_s or engine.token_lifetime_s
     token = engine.identity.mint(
         person,
         organization_id,
@@ -113,10 +112,6 @@ def mint(
         "expires_in": lifetime_s,
         "expires_at": format_timestamp((now_ms // 1000 + lifetime_s) * 1000),
     }
-
-
-def _usual_lifetime_s(engine: Engine) -> int:
-    return max(1, parse_duration_ms(engine.world.assumptions.token_lifetime) // 1000)
 
 
 def create_api_key(engine: Engine, body: NewKey) -> Created:
@@ -206,7 +201,7 @@ def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> dict[s
     named = fields.get("organization", "")
     person, organization_id = choose(engine.world, who, named, "invalid_grant")
     organization_id = organization_id or home_of(engine.world, person)
-    return mint(context, engine, person, organization_id, interactive)
+    return _mint(context, engine, person, organization_id, interactive)
 
 
 def choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
@@ -248,7 +243,7 @@ async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> di
     organization_id = sign_in.organization_id
     if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
         raise GrantRefused("the person no longer belongs to that organization")
-    document = mint(context, engine, person, organization_id, True, sign_in=sign_in)
+    document = _mint(context, engine, person, organization_id, True, sign_in=sign_in)
     document["scope"] = sign_in.scope
     now_ms, sign_ins = engine.now_ms(), engine.identity.sign_ins
     if sign_in.has("offline_access"):
@@ -258,7 +253,7 @@ async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> di
             "iss": issuer(context, engine),
             "aud": sign_in.client_id,
             "iat": now_ms // 1000,
-            "exp": now_ms // 1000 + _usual_lifetime_s(engine),
+            "exp": now_ms // 1000 + engine.token_lifetime_s,
             "auth_time": sign_in.auth_time,
             **_claims(person, sign_in.scope, organization_id),
         }
