@@ -53,7 +53,6 @@ from hosting_emulator_cli.output import (
     put,
     put_json,
     say,
-    working,
 )
 from hosting_emulator_cli.variables import command_variables, with_variables
 
@@ -181,8 +180,7 @@ class _CommandExploration:
         if options.settings.state is not None:  # it brought a clock of its own
             self._client.set_clock(clock={"mode": "skip"})
         try:
-            with working("The clean run"):
-                clean = explorer.clean()
+            clean = explorer.clean()
             if options.point is not None:
                 return self._one(explorer, options.point, clean)
             return self._all(explorer, clean)

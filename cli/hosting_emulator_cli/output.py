@@ -6,10 +6,8 @@ import functools
 import json
 import os
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import getitem
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -81,14 +79,21 @@ def fields(pairs: Iterable[tuple[str, object]]) -> str:
 def columns(
     declared: Mapping[str, str | Callable[[Any], object]], *, widest: int = _WIDEST
 ) -> Callable[[Iterable[Any]], str]:
-    """Make what lays out items in a table: each header with its field, or what makes the cell."""
-    getters = [itemgetter(cell) if isinstance(cell, str) else cell for cell in declared.values()]
+    """Make what lays out items in a table: each header with its field, or what makes the cell.
+
+    A field of a field is written `clock.now`.
+    """
+    getters = [_field(cell) if isinstance(cell, str) else cell for cell in declared.values()]
 
     def lay_out(items: Iterable[Any]) -> str:
         rows = ([cell(item) for cell in getters] for item in items)
         return table([*declared], rows, widest=widest)
 
     return lay_out
+
+
+def _field(path: str) -> Callable[[Any], object]:
+    return lambda item: functools.reduce(getitem, path.split("."), item)
 
 
 def table(
@@ -174,47 +179,3 @@ def printable_json(value: Any) -> str:
 def printable_lines(text: str) -> str:
     """Do the same for text of several lines, which stay."""
     return "\n".join(printable(line.expandtabs(2)) for line in text.splitlines())
-
-
-# --- Progress ------------------------------------------------------------------------------------
-
-#: Shorter work shows nothing, in seconds of real time.
-PATIENCE_S = 1.0
-
-
-@contextmanager
-def working(label: str, *, done: int = 0, of: int | None = None) -> Iterator[None]:
-    """Show on stderr, if that is a terminal, that work goes on: `done` of `of`, if it is counted.
-
-    It appears after PATIENCE_S and is gone when the work is done.
-    """
-    if not sys.stderr.isatty():
-        yield
-        return
-    lock, ended, shown = threading.Lock(), threading.Event(), ExitStack()
-
-    def begin() -> None:
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            *([BarColumn()] if of else []),
-            TimeElapsedColumn(),
-        )
-        with lock:
-            if not ended.is_set():
-                progress = Progress(*columns, console=console(sys.stderr), transient=True)
-                progress.add_task(label, total=of, completed=done)
-                shown.enter_context(progress)
-
-    timer = threading.Timer(PATIENCE_S, begin)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        with lock:
-            ended.set()
-            shown.close()

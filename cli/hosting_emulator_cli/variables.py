@@ -9,7 +9,7 @@ import json
 import os
 import shlex
 from base64 import urlsafe_b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hosting_emulator_cli.groups import Failure
@@ -115,29 +115,28 @@ def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
 # --- How shells spell them -----------------------------------------------------------------------
 
 
-def _sh(name: str, value: str) -> str:
-    return f"export {name}={shlex.quote(value)}"
-
-
-def _fish(name: str, value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"set -gx {name} '{escaped}'"
-
-
-def _powershell(name: str, value: str) -> str:
-    escaped = value.replace("'", "''")
-    return f"$env:{name} = '{escaped}'"
+_SPECIAL, _QUOTES = '\\"$', "\\'"
 
 
 def _dotenv(name: str, value: str) -> str:
     # Bare where every reader agrees; quoted where a space, `#` or `$` would divide them.
     if shlex.quote(value) == value:
         return f"{name}={value}"
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
-    return f'{name}="{escaped}"'
+    return f'{name}="{_escaped(value, *_SPECIAL)}"'
 
 
-SHELLS = {"sh": _sh, "fish": _fish, "powershell": _powershell, "dotenv": _dotenv}
+def _escaped(value: str, *special: str) -> str:
+    for character in special:
+        value = value.replace(character, f"\\{character}")
+    return value
+
+
+SHELLS: dict[str, Callable[[str, str], str]] = {
+    "sh": lambda name, value: f"export {name}={shlex.quote(value)}",
+    "fish": lambda name, value: f"set -gx {name} '{_escaped(value, *_QUOTES)}'",
+    "powershell": lambda name, value: f"$env:{name} = '" + value.replace("'", "''") + "'",
+    "dotenv": _dotenv,
+}
 
 
 def export_lines(variables: Mapping[str, str], shell: str) -> str:

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.conduct_reports import for_people
 from hosting_emulator_cli.groups import Failure, OrderedGroup
-from hosting_emulator_cli.options import (
-    choice,
-    connected,
-    file_option,
-    flag,
-    json_option,
-    option,
-    url_options,
-    world_option,
-)
 from hosting_emulator_cli.output import columns, console, is_terminal, prints, put, put_json
 from hosting_emulator_cli.parameters import split_words
 
@@ -28,28 +19,28 @@ if TYPE_CHECKING:
 
 
 @click.group(cls=OrderedGroup, invoke_without_command=True)
-@flag("--final", "The client is done: also say what it left unfinished.")
-@option(
+@opt.flag("--final", "The client is done: also say what it left unfinished.")
+@opt.option(
     "--off RULE",
     "Leave a rule out, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
     multiple=True,
 )
-@choice(
+@opt.choice(
     "--severity",
     "Findings from this severity on make the exit code 1.",
     *("note", "warning", "error"),
     default="warning",
 )
-@file_option("--junit", "Also write JUnit XML, a case for each rule.")
-@file_option("--sarif", "Also write SARIF 2.1.0.")
-@option(
+@opt.file_option("--junit", "Also write JUnit XML, a case for each rule.")
+@opt.file_option("--sarif", "Also write SARIF 2.1.0.")
+@opt.option(
     "--sarif-about PATH",
     "The file of your repository, from its root, where code scanning is to show it; else "
     "README.md.",
 )
-@json_option
-@world_option
-@url_options
+@opt.json_option
+@opt.world_option
+@opt.url_options
 @click.pass_context
 def conduct(
     ctx: click.Context,
@@ -78,7 +69,7 @@ def conduct(
     if ctx.invoked_subcommand is not None:
         return
     about = _about(sarif, sarif_about)
-    with connected(url, control_token) as client:
+    with opt.connected(url, control_token) as client:
         report = _asked(client, world, split_words(off), final=final)
         rules = client.conduct_rules() if junit or sarif else []
     if junit is not None:

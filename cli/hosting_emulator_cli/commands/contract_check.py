@@ -9,16 +9,9 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import (
-    file_option,
-    flag,
-    json_option,
-    junit_option,
-    option,
-    options,
-)
-from hosting_emulator_cli.output import put, put_json, say, working
+from hosting_emulator_cli.output import put, put_json, say
 from hosting_emulator_cli.parameters import SECONDS, named_values
 
 #: As `hosting_emulator.contract_check.ALLOWED`, which is not loaded before it is needed.
@@ -40,72 +33,59 @@ def _allowed(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
 def _given(declared: str, words: str, *, required: bool = True) -> Callable[..., Any]:
     """Declare an option that the environment of `exec` gives as well."""
     variable = f"HOSTING_{declared.split()[-2].lstrip('-').upper().replace('-', '_')}"
-    return option(declared, words, env=variable, required=required)
+    return opt.option(declared, words, env=variable, required=required)
 
 
 def _token(name: str, whose: str) -> Callable[..., Any]:
     return _given(f"--{name} TOKEN", f"{whose}.", required=False)
 
 
-_target_options = options(
-    _given("--base-url URL", "Where the server is, with /v1 at its end or without."),
-    _given("--token TOKEN", "An access token of the project's owner, of an interactive session."),
-    _given(
-        "--project project_id ID", "The project to look at; one with some deployments shows more."
-    ),
-    _given("--organization organization_id ID", "The project's organization."),
-)
-_more_tokens = options(
-    _token("maintainer-token", "A token of one of the project's maintainers"),
-    _token("reader-token", "A token of one of the project's readers"),
-    _token("outsider-token", "A token of somebody of another organization"),
-    _token("no-organization-token", "A token that names no organization"),
-    _token("api-key", "A user API key; --allow keys creates one"),
-)
-_how_options = options(
-    option(
-        "--assume assumed NAME=VALUE",
-        "Say what the check could not find out: operation_path, cursor_parameter, "
-        "limit_parameter or environment_parameter; repeatable.",
-        multiple=True,
-        callback=named_values,
-    ),
-    option("--origin-url URL", "Where dev origins answer, if their names cannot be resolved here."),
-    _given("--ca-file FILE", "Certificates of the authorities to trust.", required=False),
-    option(
-        "--timeout timeout_s DURATION",
-        "How long to wait for any one answer.",
-        type=SECONDS,
-        default="10s",
-    ),
-    option(
-        "--patience patience_s DURATION",
-        "How long to wait in all: for operations to end, and where the server says to wait.",
-        type=SECONDS,
-        default="2m",
-    ),
-    flag(
-        "--no-waiting",
-        "Wait nowhere, whatever the server says: for one whose time moves by itself, as that of "
-        "`start --clock skip`.",
-    ),
-)
-
-
 @click.command("check")
-@_target_options
-@option(
+@_given("--base-url URL", "Where the server is, with /v1 at its end or without.")
+@_given("--token TOKEN", "An access token of the project's owner, of an interactive session.")
+@_given("--project project_id ID", "The project to look at; one with some deployments shows more.")
+@_given("--organization organization_id ID", "The project's organization.")
+@opt.option(
     "--allow WORDS",
     "What may be changed there: all, or some of flag, source, keys, domains, tickets with "
     "commas. Without it the check reads, and sends what must be refused.",
     multiple=True,
     callback=_allowed,
 )
-@_more_tokens
-@_how_options
-@file_option("--scenario", "Write a scenario whose world answers as was observed.")
-@junit_option
-@json_option
+@_token("maintainer-token", "A token of one of the project's maintainers")
+@_token("reader-token", "A token of one of the project's readers")
+@_token("outsider-token", "A token of somebody of another organization")
+@_token("no-organization-token", "A token that names no organization")
+@_token("api-key", "A user API key; --allow keys creates one")
+@opt.option(
+    "--assume assumed NAME=VALUE",
+    "Say what the check could not find out: operation_path, cursor_parameter, "
+    "limit_parameter or environment_parameter; repeatable.",
+    multiple=True,
+    callback=named_values,
+)
+@opt.option("--origin-url URL", "Where dev origins answer, if their names cannot be resolved here.")
+@_given("--ca-file FILE", "Certificates of the authorities to trust.", required=False)
+@opt.option(
+    "--timeout timeout_s DURATION",
+    "How long to wait for any one answer.",
+    type=SECONDS,
+    default="10s",
+)
+@opt.option(
+    "--patience patience_s DURATION",
+    "How long to wait in all: for operations to end, and where the server says to wait.",
+    type=SECONDS,
+    default="2m",
+)
+@opt.flag(
+    "--no-waiting",
+    "Wait nowhere, whatever the server says: for one whose time moves by itself, as that of "
+    "`start --clock skip`.",
+)
+@opt.file_option("--scenario", "Write a scenario whose world answers as was observed.")
+@opt.junit_option
+@opt.json_option
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -140,8 +120,7 @@ def check(
     if no_waiting:
         same["pause"] = lambda seconds: None
     try:
-        with working("Asking the server"):
-            report = run_check(CheckOptions(**same))
+        report = run_check(CheckOptions(**same))
     except CheckRefused as refused:
         raise Failure(str(refused)) from refused
     if as_json:

@@ -10,20 +10,8 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.conduct_reports import CONDUCT
-from hosting_emulator_cli.options import (
-    address_options,
-    as_option,
-    check_folder_of,
-    choice,
-    file_option,
-    flag,
-    log_options,
-    option,
-    settings_of,
-    vary_options,
-    world_options,
-)
 from hosting_emulator_cli.parameters import Parsed, seconds, split_words
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
@@ -49,7 +37,7 @@ def _export(text: str) -> tuple[str, str]:
     return name, other
 
 
-export_option = option(
+export_option = opt.option(
     "--export exports NAME=OTHER",
     "Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
     multiple=True,
@@ -76,39 +64,41 @@ class _Exec(click.Command):
     # What follows the first word is the command's own, whether `--` stands before it or not.
     context_settings={"allow_interspersed_args": False},
 )
-@world_options
-@vary_options
-@flag(
+@opt.world_options
+@opt.vary_options
+@opt.flag(
     "--shrink",
     "If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
     "that matter are left; at most some forty times.",
 )
-@as_option
+@opt.as_option
 @export_option
-@address_options(port=0)
-@log_options
-@choice(
+@opt.address_options(port=0)
+@opt.log_options
+@opt.choice(
     "--report",
     "When to tell on stderr what happened: the requests with their answers and why, what is "
     "pending, the faults, the clock.",
     *("failed", "always", "never"),
 )
-@file_option("--keep", "Write the world to this file if CMD fails; `start --from FILE` opens it.")
-@option(
+@opt.file_option(
+    "--keep", "Write the world to this file if CMD fails; `start --from FILE` opens it."
+)
+@opt.option(
     "--kill-after patience_s DURATION",
     "How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
     "`never` waits, for CMDs that live with Ctrl-C.",
     type=Parsed("duration", _patience),
     default="10s",
 )
-@choice(
+@opt.choice(
     "--conduct",
     "Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
     "code is then 1. See `hosting-emulator conduct`.",
     *CONDUCT,
 )
-@option("--conduct-off RULE", "Leave a rule of conduct out; repeatable.", multiple=True)
-@flag("--quiet", "Say nothing: no report either, unless asked for.")
+@opt.option("--conduct-off RULE", "Leave a rule of conduct out; repeatable.", multiple=True)
+@opt.flag("--quiet", "Say nothing: no report either, unless asked for.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
 def exec_(
@@ -156,12 +146,12 @@ def exec_(
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
-    settings = settings_of(ctx, data_dir=None, **same)
+    settings = opt.settings_of(ctx, data_dir=None, **same)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink belongs to --vary: give a seed as well")
     if conduct_off and conduct == "off":
         raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
-    check_folder_of(keep)
+    opt.check_folder_of(keep)
     from hosting_emulator_cli.executing import Execution, execute
 
     if quiet and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:

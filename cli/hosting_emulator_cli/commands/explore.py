@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.exec import export_option
 from hosting_emulator_cli.conduct_reports import CONDUCT
-from hosting_emulator_cli.options import (
-    as_option,
-    check_folder_of,
-    choice,
-    file_option,
-    json_option,
-    option,
-    settings_of,
-    world_options,
-)
 from hosting_emulator_cli.parameters import Parsed, WholeNumber, seconds
 
 if TYPE_CHECKING:
@@ -88,59 +79,61 @@ def _limit(text: str) -> float:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@option(
+@opt.option(
     "--faults KIND,...",
     "Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
     "gateway_error:STATUS, or abort:* for every code; repeatable.",
     multiple=True,
     callback=_words(_fault),
 )
-@option(
+@opt.option(
     "--calls CALL,...",
     "Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
     multiple=True,
     callback=_words(_call),
 )
-@option(
+@opt.option(
     "-j --jobs N",
     "How many runs go on at the same time; else three for each processor.",
     type=WholeNumber(1, 64),
 )
-@option(
+@opt.option(
     "--max-runs N",
     "Make so many runs at most, spread over all requests.",
     type=WholeNumber(1),
     default=_MAX_RUNS,
 )
-@option(
+@opt.option(
     "--time-limit limit_s DURATION",
     "End a run that takes longer; else 10s, or three times the clean run if that is more.",
     type=Parsed("duration", _limit),
 )
-@option(
+@opt.option(
     "--budget budget_s DURATION",
     "Stop after this time, and report what is known by then.",
     type=Parsed("duration", _limit),
 )
-@option(
+@opt.option(
     "--point POINT",
     "Run this one point only, as a report names it, and let the command print: CALL#N/FAULT/PHASE.",
     type=Parsed("point", _point),
 )
-@choice(
+@opt.choice(
     "--conduct",
     "What to make of what CMD did that the real service would not bear, of severity warning or "
     "worse; with `error` a run in which something was found is not survived.",
     *CONDUCT,
     default="report",
 )
-@file_option("--state state_file", "Keep what is known in this file, and go on there after a cut.")
-@world_options
-@as_option
+@opt.file_option(
+    "--state state_file", "Keep what is known in this file, and go on there after a cut."
+)
+@opt.world_options
+@opt.as_option
 @export_option
-@json_option
-@file_option("--junit junit_file", "Write a JUnit report to this file.")
-@file_option("--html html_file", "Write a page that needs no other file to this one.")
+@opt.json_option
+@opt.file_option("--junit junit_file", "Write a JUnit report to this file.")
+@opt.file_option("--html html_file", "Write a page that needs no other file to this one.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
 def explore(
@@ -187,12 +180,12 @@ def explore(
     if not command:
         raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
     clock = clock if clock or same["state"] else "skip"
-    settings = settings_of(ctx, port=0, data_dir=None, clock=clock, **same)
+    settings = opt.settings_of(ctx, port=0, data_dir=None, clock=clock, **same)
     reports = (state_file, junit_file, html_file)
     if point is not None and (as_json or any(reports)):
         raise click.UsageError("--point runs one point and reports no more than that")
     for path in reports:
-        check_folder_of(path)
+        opt.check_folder_of(path)
     from hosting_emulator.explore.points import KINDS
     from hosting_emulator_cli import exploration
 

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import OrderedGroup
-from hosting_emulator_cli.options import (
-    Ask,
-    flag,
-    option,
-    options,
-    with_or_without_client,
-    with_world,
-    world_option,
-)
 from hosting_emulator_cli.output import columns, prints, say, table
 from hosting_emulator_cli.parameters import named_values, typed_values
 
@@ -103,45 +95,37 @@ class _Add(click.Command):
             raise
 
 
-_match_options = options(
-    option("--call CALL", "Only this call, such as list_deployments."),
-    option("--project PROJECT", "Only this project, by alias or id."),
-    option("--principal WHO", "Only this person, by alias or id."),
-    option("--method METHOD", "Only this HTTP method."),
-    option("--path PATTERN", "Only such paths: /v1/projects/*/domains."),
-    option(
-        "--header NAME=PATTERN",
-        "Only requests with such a header; * stands for any text. Repeatable.",
-        multiple=True,
-        callback=named_values,
-    ),
-)
-_condition_options = options(
-    option("--times N", "Act on so many requests, then no more.", type=int),
-    option("--skip-first N", "Let so many matching requests pass.", type=int),
-    option("--every N", "Act on every n-th matching request.", type=int),
-    option("--probability P", "Act by chance, above 0 up to 1, seeded.", type=float),
-    option("--from from_ WHEN", "Act from this timestamp, or so long from now."),
-    option("--until WHEN", "Act before this timestamp, or for so long from now."),
-    option("--ttl DURATION", "Act for so long in world time."),
-    option(
-        "--after-commit/--before-commit after",
-        "Do what is asked and lose the answer, or do nothing (the default).",
-    ),
-)
-
-
 @fault.command(cls=_Add)
 @click.argument("effect", required=False)
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", callback=typed_values)
-@_match_options
-@_condition_options
-@option("--json-fault JSON", "The whole fault as JSON, instead of all this.")
+@opt.option("--call CALL", "Only this call, such as list_deployments.")
+@opt.option("--project PROJECT", "Only this project, by alias or id.")
+@opt.option("--principal WHO", "Only this person, by alias or id.")
+@opt.option("--method METHOD", "Only this HTTP method.")
+@opt.option("--path PATTERN", "Only such paths: /v1/projects/*/domains.")
+@opt.option(
+    "--header NAME=PATTERN",
+    "Only requests with such a header; * stands for any text. Repeatable.",
+    multiple=True,
+    callback=named_values,
+)
+@opt.option("--times N", "Act on so many requests, then no more.", type=int)
+@opt.option("--skip-first N", "Let so many matching requests pass.", type=int)
+@opt.option("--every N", "Act on every n-th matching request.", type=int)
+@opt.option("--probability P", "Act by chance, above 0 up to 1, seeded.", type=float)
+@opt.option("--from from_ WHEN", "Act from this timestamp, or so long from now.")
+@opt.option("--until WHEN", "Act before this timestamp, or for so long from now.")
+@opt.option("--ttl DURATION", "Act for so long in world time.")
+@opt.option(
+    "--after-commit/--before-commit after",
+    "Do what is asked and lose the answer, or do nothing (the default).",
+)
+@opt.option("--json-fault JSON", "The whole fault as JSON, instead of all this.")
 @prints(
     "{value[id]}",
     words=lambda armed: f"{armed['id']} is armed in world {_world()}: {_fault_words(armed)}.",
 )
-@with_world
+@opt.with_world
 def add(
     client: ControlClient,
     world: str,
@@ -213,7 +197,7 @@ def _parsed(text: str) -> dict[str, Any]:
         }
     )
 )
-@with_world
+@opt.with_world
 def list_(client: ControlClient, world: str) -> Any:
     """List the armed faults in the order in which they are tried.
 
@@ -225,7 +209,7 @@ def list_(client: ControlClient, world: str) -> Any:
 
 @fault.command()
 @click.argument("faults", nargs=-1, required=True, metavar="FAULT...")
-@with_world
+@opt.with_world
 def remove(client: ControlClient, world: str, faults: tuple[str, ...]) -> None:
     """Remove faults.
 
@@ -240,7 +224,7 @@ def remove(client: ControlClient, world: str, faults: tuple[str, ...]) -> None:
 
 
 @fault.command()
-@with_world
+@opt.with_world
 def clear(client: ControlClient, world: str) -> None:
     """Remove all faults of a world."""
     count = client.clear_faults(world)
@@ -268,8 +252,8 @@ def _kinds_text(found: Mapping[str, Any]) -> str:
 
 @fault.command()
 @prints(_kinds_text)
-@with_or_without_client
-def kinds(ask: Ask) -> Any:
+@opt.with_or_without_client
+def kinds(ask: opt.Ask) -> Any:
     """List what a fault can do, what it can match and when it acts.
 
     Works without a running emulator; with --url the running one is asked.
@@ -297,16 +281,18 @@ _intervention_columns = columns(
 @click.command()
 @click.argument("word", required=False)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", callback=typed_values)
-@flag("--list listing", "List all interventions with their fields.")
+@opt.flag("--list listing", "List all interventions with their fields.")
 @prints(
     lambda found: _intervention_columns(found) if isinstance(found, list) else None,
     words=lambda done: (
         None if isinstance(done, list) else f"{done['said'][:1].upper()}{done['said'][1:]}."
     ),
 )
-@world_option
-@with_or_without_client
-def intervene(ask: Ask, world: str, word: str | None, fields: dict[str, Any], listing: bool) -> Any:
+@opt.world_option
+@opt.with_or_without_client
+def intervene(
+    ask: opt.Ask, world: str, word: str | None, fields: dict[str, Any], listing: bool
+) -> Any:
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
 
     WORD is what happens, FIELD=VALUE to whom and how; a value is JSON where it reads as JSON, else

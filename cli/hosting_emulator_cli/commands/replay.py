@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.exchanges import project_aliases, replay_text, show_whole
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import (
-    assume_option,
-    file_option,
-    flag,
-    json_option,
-    option,
-    options,
-    with_world,
-)
-from hosting_emulator_cli.output import put, put_json, say, working
+from hosting_emulator_cli.output import put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
@@ -27,25 +19,27 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
 
 #: How the throw-away world begins, and how requests are sent.
-_replay_options = options(
-    option(
+_replay_options = opt.options(
+    opt.option(
         "--scenario NAME|FILE",
         "The throw-away world begins as this scenario; else as the recorded world was.",
     ),
-    option("--seed TEXT", "The throw-away world begins anew, of this seed."),
-    assume_option,
-    option("--as principal WHO", "Send all as this person, an alias or id; else as who sent it."),
-    flag("--no-time", "Do not move the clock by the time between the requests."),
+    opt.option("--seed TEXT", "The throw-away world begins anew, of this seed."),
+    opt.assume_option,
+    opt.option(
+        "--as principal WHO", "Send all as this person, an alias or id; else as who sent it."
+    ),
+    opt.flag("--no-time", "Do not move the clock by the time between the requests."),
 )
 
 
 @click.command()
 @click.argument("what", metavar="N|FILE")
-@flag("--same-key", "With N: keep its Idempotency-Key.")
-@flag("--fresh", "With FILE: into a throw-away world, also without saying so.")
+@opt.flag("--same-key", "With N: keep its Idempotency-Key.")
+@opt.flag("--fresh", "With FILE: into a throw-away world, also without saying so.")
 @_replay_options
-@json_option
-@with_world
+@opt.json_option
+@opt.with_world
 @click.pass_context
 def replay(
     ctx: click.Context,
@@ -113,16 +107,18 @@ def _replay_one(client: ControlClient, world: str, n: int, same_key: bool, as_js
 
 @click.command()
 @click.argument("file", required=False)
-@option(
+@opt.option(
     "--shows WORDS",
     "The answer to keep: status=, code=, call=, method=, path= and n=, as many as you like.",
     required=True,
 )
-@file_option("--output", "Write what is left as an HTTP Archive, which `requests replay` takes.")
-@option("--max-runs N", "Stop after so many tries.", type=WholeNumber(1, 100_000), default=500)
+@opt.file_option(
+    "--output", "Write what is left as an HTTP Archive, which `requests replay` takes."
+)
+@opt.option("--max-runs N", "Stop after so many tries.", type=WholeNumber(1, 100_000), default=500)
 @_replay_options
-@json_option
-@with_world
+@opt.json_option
+@opt.with_world
 def shrink(
     client: ControlClient,
     world: str,
@@ -153,10 +149,9 @@ def shrink(
     record = _read(file) if file is not None else _record_of(client, world)
     beginning, sending = _how(**how)
     try:
-        with working("Leaving out what is not needed"):
-            found = reduce(
-                client, record, answer, beginning=beginning, options=sending, max_runs=max_runs
-            )
+        found = reduce(
+            client, record, answer, beginning=beginning, options=sending, max_runs=max_runs
+        )
     except NotShown as error:
         raise Failure(str(error)) from error
     lines = list(curl_lines(read_record(found.har)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.replay import replay, shrink
 from hosting_emulator_cli.exchanges import (
     exchange_line,
@@ -18,14 +19,6 @@ from hosting_emulator_cli.exchanges import (
     show_whole,
 )
 from hosting_emulator_cli.groups import OrderedGroup
-from hosting_emulator_cli.options import (
-    flag,
-    json_option,
-    option,
-    options,
-    output_option,
-    with_world,
-)
 from hosting_emulator_cli.output import console, is_terminal, put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
 
@@ -33,17 +26,19 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, Exchange, RequestFilters
 
 _FILTERS = {
-    "call": option("--call NAME", "Only this call; `none`: paths that no call has."),
-    "status": option("--status STATUS", "Only this status (404), or this class (4xx)."),
-    "who": option(
+    "call": opt.option("--call NAME", "Only this call; `none`: paths that no call has."),
+    "status": opt.option("--status STATUS", "Only this status (404), or this class (4xx)."),
+    "who": opt.option(
         "--who WHO", "Only this person, by alias or id; `nobody`: without a known token."
     ),
-    "project": option("--project PROJECT", "Only this project, by alias or id."),
-    "since": option(
+    "project": opt.option("--project PROJECT", "Only this project, by alias or id."),
+    "since": opt.option(
         "--since TIME", "Only from then on: a moment of world time, or so long ago (5m)."
     ),
-    "until": option("--until TIME", "Only before then: a moment of world time, or so long ago."),
-    "text": option("--text TEXT", "Only what has this text in its path, bodies or reasons."),
+    "until": opt.option(
+        "--until TIME", "Only before then: a moment of world time, or so long ago."
+    ),
+    "text": opt.option("--text TEXT", "Only what has this text in its path, bodies or reasons."),
 }
 
 
@@ -55,11 +50,11 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
         filters = {name: rest.pop(name) for name in _FILTERS}
         return command(*args, filters=filters, **rest)
 
-    return cast("Callable[..., Any]", options(*_FILTERS.values())(call))
+    return cast("Callable[..., Any]", opt.options(*_FILTERS.values())(call))
 
 
 def _limit(default: int) -> Callable[..., Any]:
-    return option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=default)
+    return opt.option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=default)
 
 
 @click.group(cls=OrderedGroup)
@@ -78,9 +73,9 @@ def requests() -> None:
 @requests.command("list")
 @_limit(50)
 @_with_filters
-@flag("--whole", "With --json: also headers and bodies of each.")
-@json_option
-@with_world
+@opt.flag("--whole", "With --json: also headers and bodies of each.")
+@opt.json_option
+@opt.with_world
 def list_(
     client: ControlClient,
     world: str,
@@ -112,8 +107,8 @@ def list_(
 
 @requests.command()
 @click.argument("n", type=WholeNumber(min=1))
-@json_option
-@with_world
+@opt.json_option
+@opt.with_world
 def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
     """Show one request whole: its trail, headers and bodies.
 
@@ -131,10 +126,10 @@ def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
 
 
 @requests.command()
-@option("--last N", "Begin with the last N.", type=WholeNumber(0, 1000), default=10)
+@opt.option("--last N", "Begin with the last N.", type=WholeNumber(0, 1000), default=10)
 @_with_filters
-@flag("--json as_json", "Print JSON, one object a line.")
-@with_world
+@opt.flag("--json as_json", "Print JSON, one object a line.")
+@opt.with_world
 def tail(
     client: ControlClient, world: str, last: int, filters: RequestFilters, as_json: bool
 ) -> None:
@@ -182,13 +177,13 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 @requests.command()
 @_limit(1000)
 @_with_filters
-@option(
+@opt.option(
     "--state/--no-state",
     "Keep in it the world as the first of them found it, for `requests replay`.",
     default=True,
 )
-@output_option
-@with_world
+@opt.output_option
+@opt.with_world
 def har(
     client: ControlClient,
     world: str,

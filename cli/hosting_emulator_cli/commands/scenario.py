@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import (
     choose_scenario,
     is_scenario_file,
@@ -19,19 +20,7 @@ from hosting_emulator_cli.files import (
     write_whole,
 )
 from hosting_emulator_cli.groups import OrderedGroup
-from hosting_emulator_cli.options import (
-    Ask,
-    check_only,
-    json_option,
-    junit_option,
-    option,
-    output_option,
-    vary_options,
-    with_client,
-    with_or_without_client,
-    with_world,
-)
-from hosting_emulator_cli.output import columns, prints, put, put_json, say, working
+from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
@@ -54,8 +43,8 @@ def scenario() -> None:
 
 @scenario.command("list")
 @prints(columns({"SCENARIO": "name", "DESCRIPTION": "description"}))
-@with_or_without_client
-def list_(ask: Ask) -> Any:
+@opt.with_or_without_client
+def list_(ask: opt.Ask) -> Any:
     """List the scenario library.
 
     Shows the one that is shipped; with --url, the one of the running emulator.
@@ -74,9 +63,9 @@ def list_(ask: Ask) -> Any:
 
 @scenario.command()
 @click.argument("name")
-@output_option
-@with_or_without_client
-def show(ask: Ask, name: str, output: Path | None) -> None:
+@opt.output_option
+@opt.with_or_without_client
+def show(ask: opt.Ask, name: str, output: Path | None) -> None:
     """Print a scenario of the library as YAML, to read or to start from.
 
     NAME is what `scenario list` shows; with --url, the running emulator's is shown.
@@ -90,8 +79,8 @@ def show(ask: Ask, name: str, output: Path | None) -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@junit_option
-@json_option
+@opt.junit_option
+@opt.json_option
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_json: bool) -> None:
     """Read scenarios, and run each story in a fresh world.
@@ -123,7 +112,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 @scenario.command()
 @click.argument("named", metavar="SCENARIO")
 @prints(words="World {value[name]} is now what {named} says.")
-@with_world
+@opt.with_world
 def load(client: ControlClient, world: str, named: str) -> Any:
     """Replace a world by a scenario's.
 
@@ -138,14 +127,14 @@ def load(client: ControlClient, world: str, named: str) -> Any:
 
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
-@option(
+@opt.option(
     "--world NAME",
     "Run in this world, replacing it and leaving it as the story ends; else in a throw-away one.",
 )
-@vary_options
-@junit_option
-@json_option
-@with_client
+@opt.vary_options
+@opt.junit_option
+@opt.json_option
+@opt.with_client
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -170,7 +159,7 @@ def run(
     from hosting_emulator.sdk import ControlRefused
     from hosting_emulator_cli.reports import unreadable
 
-    check_only(vary, vary_only)
+    opt.check_only(vary, vary_only)
 
     def one(named: str) -> AnyReport:
         chosen = choose_scenario(named)
@@ -193,9 +182,8 @@ def _put_reports(
     from hosting_emulator_cli import reports
 
     found = []
-    for done, name in enumerate(named):
-        with working(f"{name}, {done + 1} of {len(named)}", done=done, of=len(named)):
-            found.append(one(name))
+    for name in named:
+        found.append(one(name))
         if not as_json:
             put(reports.report_text(found[-1]))
     if as_json:
@@ -210,9 +198,9 @@ def _put_reports(
 
 
 @scenario.command()
-@output_option
-@with_or_without_client
-def schema(ask: Ask, output: Path | None) -> None:
+@opt.output_option
+@opt.with_or_without_client
+def schema(ask: opt.Ask, output: Path | None) -> None:
     """Print the JSON Schema of scenario files, for editors.
 
     In a file's first line, `# yaml-language-server: $schema=scenario.schema.json` names it.

@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import ReadyFile, is_scenario_file
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import (
-    address_options,
-    choice,
-    flag,
-    log_options,
-    option,
-    options,
-    settings_of,
-    vary_options,
-    world_options,
-)
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, put
 from hosting_emulator_cli.variables import export_lines
@@ -34,72 +24,62 @@ CURL = (
     ' "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"'
 )
 
-_state_options = options(
-    option(
-        "--data-dir DIRECTORY",
-        "Keep the state here, between runs.",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=Path(".hosting-emulator"),
-    ),
-    flag("--ephemeral", "Keep nothing: the state ends with the process."),
-    choice(
-        "--durability",
-        "What an answered change survives: the death of the process, or of the machine (fsync).",
-        *("process", "disk"),
-    ),
-)
-_load_options = options(
-    flag(
-        "--watch",
-        "Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
-    ),
-    flag(
-        "--salvage",
-        "Go on with what can be read of damaged state; say what is left out, and keep the files.",
-    ),
-    flag(
-        "--replace",
-        "Let --from take the place of a world that is kept; without it that is refused.",
-    ),
-)
-_access_options = options(
-    option(
-        "--public-url URL",
-        "The base URL others reach it by, where that is not its own address (container, proxy).",
-        env="HOSTING_EMULATOR_PUBLIC_URL",
-    ),
-    option(
-        "--allow-host allowed_hosts HOST",
-        "Also answer under this Host name; repeatable (in the variable, divided by spaces).",
-        multiple=True,
-        env="HOSTING_EMULATOR_ALLOW_HOST",
-    ),
-    option(
-        "--allow-origin allowed_origins ORIGIN",
-        "Also let web apps of this origin (http://app.test:3000) use /v1 and sign people in; those "
-        "of this machine may. Repeatable (in the variable, divided by spaces).",
-        multiple=True,
-        env="HOSTING_EMULATOR_ALLOW_ORIGIN",
-    ),
-    option(
-        "--control-token TEXT",
-        "What other machines must send to use the control API (header X-Control-Token).",
-        env="HOSTING_EMULATOR_CONTROL_TOKEN",
-    ),
-)
-
 
 @click.command()
-@address_options(port=4620)
-@_state_options
-@world_options
-@vary_options
-@_load_options
-@_access_options
-@log_options
-@flag("--json as_json", "Once ready, print one JSON object.")
-@flag("--quiet", "Print nothing.")
-@option(
+@opt.address_options(port=4620)
+@opt.option(
+    "--data-dir DIRECTORY",
+    "Keep the state here, between runs.",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".hosting-emulator"),
+)
+@opt.flag("--ephemeral", "Keep nothing: the state ends with the process.")
+@opt.choice(
+    "--durability",
+    "What an answered change survives: the death of the process, or of the machine (fsync).",
+    *("process", "disk"),
+)
+@opt.world_options
+@opt.vary_options
+@opt.flag(
+    "--watch",
+    "Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
+)
+@opt.flag(
+    "--salvage",
+    "Go on with what can be read of damaged state; say what is left out, and keep the files.",
+)
+@opt.flag(
+    "--replace",
+    "Let --from take the place of a world that is kept; without it that is refused.",
+)
+@opt.option(
+    "--public-url URL",
+    "The base URL others reach it by, where that is not its own address (container, proxy).",
+    env="HOSTING_EMULATOR_PUBLIC_URL",
+)
+@opt.option(
+    "--allow-host allowed_hosts HOST",
+    "Also answer under this Host name; repeatable (in the variable, divided by spaces).",
+    multiple=True,
+    env="HOSTING_EMULATOR_ALLOW_HOST",
+)
+@opt.option(
+    "--allow-origin allowed_origins ORIGIN",
+    "Also let web apps of this origin (http://app.test:3000) use /v1 and sign people in; those "
+    "of this machine may. Repeatable (in the variable, divided by spaces).",
+    multiple=True,
+    env="HOSTING_EMULATOR_ALLOW_ORIGIN",
+)
+@opt.option(
+    "--control-token TEXT",
+    "What other machines must send to use the control API (header X-Control-Token).",
+    env="HOSTING_EMULATOR_CONTROL_TOKEN",
+)
+@opt.log_options
+@opt.flag("--json as_json", "Once ready, print one JSON object.")
+@opt.flag("--quiet", "Print nothing.")
+@opt.option(
     "--ready-file PATH",
     "Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -133,7 +113,7 @@ def start(
         raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
         raise click.UsageError("give --data-dir or --ephemeral, not both")
-    settings = settings_of(ctx, data_dir=None if ephemeral else data_dir, **same)
+    settings = opt.settings_of(ctx, data_dir=None if ephemeral else data_dir, **same)
     from hosting_emulator.bootstrap import run
     from hosting_emulator.settings import StartError
 

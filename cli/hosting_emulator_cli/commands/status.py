@@ -113,30 +113,23 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> None:
         raise NotUp(reason)
 
 
-def wait_until(
-    attempt: Callable[[float], None],
-    *,
-    timeout_s: float,
-    now: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> str | None:
+def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | None:
     """Attempt until it succeeds, and return None; else what failed last, when time is over.
 
-    There is always one attempt; each is told how many seconds it may take. `now` and `sleep` stand
-    for the machine's.
+    There is always one attempt; each is told how many seconds it may take.
     """
-    left, end = timeout_s, now() + timeout_s
+    left, end = timeout_s, time.monotonic() + timeout_s
     while True:
         try:
             attempt(min(ATTEMPT_S, max(left, POLL_S)))
         except Failure as failure:
-            left = end - now()
+            left = end - time.monotonic()
             if left <= 0:
                 return failure.message
         else:
             return None
-        sleep(min(POLL_S, left))
-        left = end - now()
+        time.sleep(min(POLL_S, left))
+        left = end - time.monotonic()
 
 
 # --- why -----------------------------------------------------------------------------------------

@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.groups import Failure, OrderedGroup
-from hosting_emulator_cli.options import (
-    assume_option,
-    check_only,
-    option,
-    output_option,
-    vary_options,
-    with_client,
-    with_world,
-)
-from hosting_emulator_cli.output import columns, prints, say, working
+from hosting_emulator_cli.output import columns, prints, say
 from hosting_emulator_cli.parameters import CLOCK_MODE, TIMESTAMP, WholeNumber, clock_request
 
 if TYPE_CHECKING:
@@ -34,20 +26,16 @@ def clock_words(clock: ClockState) -> str:
     return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else clock["mode"]
 
 
-def _count(name: str) -> Any:
-    return lambda world: world["counts"][name]
-
-
 _world_columns = columns(
     {
         "WORLD": "name",
         "CLOCK": lambda world: clock_words(world["clock"]),
-        "NOW": lambda world: world["clock"]["now"],
-        "PROJECTS": _count("projects"),
-        "DEPLOYMENTS": _count("deployments"),
-        "OPERATIONS": _count("operations"),
-        "TICKETS": _count("tickets"),
-        "KEYS": _count("api_keys"),
+        "NOW": "clock.now",
+        "PROJECTS": "counts.projects",
+        "DEPLOYMENTS": "counts.deployments",
+        "OPERATIONS": "counts.operations",
+        "TICKETS": "counts.tickets",
+        "KEYS": "counts.api_keys",
         "COMMIT": "commit",
         "KEPT": lambda world: not world["ephemeral"],
         "BASE URL": "base_url",
@@ -76,7 +64,7 @@ def varied_words(seed: str, only: Sequence[str] | None) -> str:
 
 # --- The commands --------------------------------------------------------------------------------
 
-_ephemeral_option = option(
+_ephemeral_option = opt.option(
     "--ephemeral/--kept",
     "Whether the world ends with the emulator or is kept on disk; else as the emulator is.",
 )
@@ -99,7 +87,7 @@ def world() -> None:
 
 @world.command("list")
 @prints(world_table)
-@with_client
+@opt.with_client
 def list_(client: ControlClient) -> list[WorldSummary]:
     """List the worlds with their clocks and counts."""
     return client.worlds()
@@ -107,18 +95,18 @@ def list_(client: ControlClient) -> list[WorldSummary]:
 
 @world.command()
 @click.argument("name", required=False)
-@option("--seed TEXT", "What ids, words and secrets are drawn from.")
-@option(
+@opt.option("--seed TEXT", "What ids, words and secrets are drawn from.")
+@opt.option(
     "--clock mode MODE",
     "real, frozen, skip, or scaled:RATE (world seconds per real second).",
     type=CLOCK_MODE,
 )
-@option("--at TIMESTAMP", "World time to begin at.", type=TIMESTAMP)
-@assume_option
-@vary_options
+@opt.option("--at TIMESTAMP", "World time to begin at.", type=TIMESTAMP)
+@opt.assume_option
+@opt.vary_options
 @_ephemeral_option
 @_prints_new_world
-@with_client
+@opt.with_client
 def create(
     client: ControlClient,
     name: str | None,
@@ -137,7 +125,7 @@ def create(
       hosting-emulator world create
       hosting-emulator world create checkout --clock scaled:60 --seed 42
     """
-    check_only(vary, vary_only)
+    opt.check_only(vary, vary_only)
     clock = clock_request(mode, at)
     return client.create_world(
         name, clock=clock, assumptions=assume, vary=vary, only=vary_only, **same
@@ -146,14 +134,14 @@ def create(
 
 @world.command()
 @click.argument("name", required=False)
-@option(
+@opt.option(
     "--at commit COMMIT",
     "As it was after this commit (`world history` lists them); else as it is now.",
     type=WholeNumber(min=0),
 )
 @_ephemeral_option
 @_prints_new_world
-@with_world
+@opt.with_world
 def fork(client: ControlClient, world: str, name: str | None, **same: Any) -> WorldSummary:
     """Copy a world, as it is or was, into a new one and print its name.
 
@@ -167,7 +155,7 @@ def fork(client: ControlClient, world: str, name: str | None, **same: Any) -> Wo
 
 
 @world.command()
-@option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=20)
+@opt.option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=20)
 @prints(
     columns(
         {
@@ -177,7 +165,7 @@ def fork(client: ControlClient, world: str, name: str | None, **same: Any) -> Wo
         }
     )
 )
-@with_world
+@opt.with_world
 def history(client: ControlClient, world: str, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first: to rewind to or to fork at.
 
@@ -192,7 +180,7 @@ def history(client: ControlClient, world: str, limit: int) -> list[CommitEntry]:
 @world.command()
 @click.argument("commit", type=WholeNumber(min=0))
 @prints(words="World {value[name]} is as it was after commit {commit}.")
-@with_world
+@opt.with_world
 def rewind(client: ControlClient, world: str, commit: int) -> WorldSummary:
     """Put a world back to what it was after a commit.
 
@@ -208,7 +196,7 @@ def rewind(client: ControlClient, world: str, commit: int) -> WorldSummary:
 @world.command()
 @click.argument("name", required=False)
 @prints(words="World {value[name]} is back at its seed.")
-@with_world
+@opt.with_world
 def reset(client: ControlClient, world: str, name: str | None) -> WorldSummary:
     """Put a world back to what its seed makes of it.
 
@@ -223,7 +211,7 @@ def reset(client: ControlClient, world: str, name: str | None) -> WorldSummary:
 
 @world.command()
 @click.argument("name")
-@with_client
+@opt.with_client
 def delete(client: ControlClient, name: str) -> None:
     """Delete a world and its state.
 
@@ -237,25 +225,23 @@ def delete(client: ControlClient, name: str) -> None:
 
 
 @world.command()
-@output_option
-@with_world
+@opt.output_option
+@opt.with_world
 def export(client: ControlClient, world: str, output: Path | None) -> None:
     """Write a world's whole state as one readable JSON document.
 
     Examples:
       hosting-emulator world export --world checkout --output before.json
     """
-    from hosting_emulator_cli.output import working
 
-    with working(f"Exporting world {world}"):
-        state = client.export_state(world)
+    state = client.export_state(world)
     put_document(state, output, f"World {world} is written to")
 
 
 @world.command("import")
 @click.argument("file")
 @prints(words="World {value[name]} now holds what {file} says.")
-@with_world
+@opt.with_world
 def import_(client: ControlClient, world: str, file: str) -> WorldSummary:
     """Replace a world's state by an exported document; a missing world is made.
 
@@ -267,5 +253,4 @@ def import_(client: ControlClient, world: str, file: str) -> WorldSummary:
     state = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{file} is not an exported world: it must hold a JSON object")
-    with working(f"Importing into world {world}"):
-        return client.import_state(state, world)
+    return client.import_state(state, world)

@@ -91,12 +91,19 @@ class MachineTime:
         self.at = 100.0
         self.slept: list[float] = []
 
-    def now(self) -> float:
+    def monotonic(self) -> float:
         return self.at
 
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.at += seconds
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> MachineTime:
+    found = MachineTime()
+    monkeypatch.setattr("hosting_emulator_cli.commands.status.time", found)
+    return found
 
 
 def fail_times(times: float):
@@ -110,37 +117,28 @@ def fail_times(times: float):
     return attempt
 
 
-def test_up_at_once_sleeps_never():
-    time = MachineTime()
-
-    assert wait_until(fail_times(0), timeout_s=30, now=time.now, sleep=time.sleep) is None
+def test_up_at_once_sleeps_never(time: MachineTime):
+    assert wait_until(fail_times(0), timeout_s=30) is None
     assert time.slept == []
 
 
-def test_polls_every_50_ms_until_up():
-    time = MachineTime()
-
-    assert wait_until(fail_times(3), timeout_s=30, now=time.now, sleep=time.sleep) is None
+def test_polls_every_50_ms_until_up(time: MachineTime):
+    assert wait_until(fail_times(3), timeout_s=30) is None
     assert time.slept == [POLL_S] * 3 == [0.05] * 3
 
 
-def test_gives_the_last_reason_when_time_is_over():
-    time = MachineTime()
-
-    reason = wait_until(fail_times(999), timeout_s=0.12, now=time.now, sleep=time.sleep)
+def test_gives_the_last_reason_when_time_is_over(time: MachineTime):
+    reason = wait_until(fail_times(999), timeout_s=0.12)
 
     assert reason == "not yet (4)"
     assert sum(time.slept) == pytest.approx(0.12)
 
 
-def test_no_time_is_one_attempt():
-    time = MachineTime()
-
-    assert wait_until(fail_times(1), timeout_s=0, now=time.now, sleep=time.sleep) == "not yet (1)"
+def test_no_time_is_one_attempt(time: MachineTime):
+    assert wait_until(fail_times(1), timeout_s=0) == "not yet (1)"
 
 
-def test_an_attempt_may_hang_only_as_long_as_there_is_time():
-    time = MachineTime()
+def test_an_attempt_may_hang_only_as_long_as_there_is_time(time: MachineTime):
     allowed: list[float] = []
 
     def hang(timeout_s: float) -> None:
@@ -148,7 +146,7 @@ def test_an_attempt_may_hang_only_as_long_as_there_is_time():
         time.sleep(timeout_s)
         raise Failure("no answer")
 
-    wait_until(hang, timeout_s=3, now=time.now, sleep=time.sleep)
+    wait_until(hang, timeout_s=3)
 
     assert allowed == pytest.approx([2.0, 0.95])
     assert time.at == pytest.approx(103)
