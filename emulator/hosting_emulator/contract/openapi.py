@@ -15,7 +15,7 @@ from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
 from hosting_emulator.contract.calls import COMMON_CODES, CallSpec, CallTable, QueryParameter
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import REQUESTS, RESOURCES, Field, Kind, Resource
+from hosting_emulator.contract.resources import RESOURCES, Field, Kind, Resource
 
 #: The version the machine-readable contract carries (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
@@ -339,7 +339,7 @@ def _object(
     schema["type"] = "object"
     if resource.may_be_empty:
         schema["x-assumption"] = "empty_fields"
-    if resource in REQUESTS and not resource.closed:
+    if resource.request and not resource.closed:
         schema["x-assumption"] = "unknown_body_fields"
         if assumptions.unknown_body_fields == "refused":
             schema["additionalProperties"] = False

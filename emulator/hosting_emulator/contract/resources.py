@@ -1,17 +1,20 @@
-"""The resources of the contract, each declared once: the contract's own rows, and what is ours.
+"""The resources of the contract, each declared once: `resources.md`, the contract's own rows annotated.
 
-A row of the contract's tables, or its sentence about an object, is quoted as it is written: names,
-types, what is required and what may be null are read from it. The OpenAPI document, the reading of
-request bodies, the contract check, variation, conduct and the tests all read these declarations.
+Names, types, what is required and what may be null are read from the quoted rows; what is ours of a
+field stands below its row. The OpenAPI document, the reading of request bodies, the contract check,
+variation, conduct and the tests all read these declarations.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS, RETRY_AFTER_MAX, RETRY_AFTER_MIN
@@ -66,14 +69,16 @@ class Field(Struct, frozen=True):
 class Resource(Struct, frozen=True):
     """An object of the contract.
 
-    `clauses` are the contract's sentences about its fields, by key. A `closed` one has no further
-    properties. `open_presence`: the contract does not say which of its fields are required.
+    `clauses` are the contract's sentences about its fields, by key. A `request` is what a call is
+    sent. A `closed` one has no further properties. `open_presence`: the contract does not say which
+    of its fields are required.
     """
 
     name: str
     about: str
     fields: tuple[Field, ...]
     clauses: dict[str, str] = {}
+    request: bool = False
     closed: bool = False
     open_presence: bool = False
 
@@ -90,7 +95,7 @@ class Resource(Struct, frozen=True):
     @property
     def times(self) -> tuple[str, ...]:
         """The fields that hold timestamps."""
-        return tuple(field.name for field in self.fields if field.kind is _TIMESTAMP)
+        return tuple(field.name for field in self.fields if field.kind.name == "timestamp")
 
     @property
     def may_lack(self) -> tuple[str, ...]:
@@ -110,8 +115,7 @@ def _text(name: str = "text", **keywords: Any) -> Kind:
     return Kind(name, {"type": "string", **keywords})
 
 
-def _integer(least: int, most: int | None = None) -> Kind:
-    bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
+def _integer(**bounds: int) -> Kind:
     return Kind("integer", {"type": "integer", **bounds})
 
 
@@ -127,446 +131,124 @@ def _part(resource: str) -> Kind:
     return Kind("object", {}, resource, part=resource)
 
 
-_TEXT, _BOOLEAN = _text(), Kind("boolean", {"type": "boolean"})
-_FILLED = _text(minLength=1)
-_ULID = _text("ulid", minLength=26, maxLength=26, pattern=ULID_PATTERN)
-_TIMESTAMP = _text("timestamp", format="date-time", **{"x-assumption": "timestamp_form"})
-#: By the contract's word for them.
-_KINDS = {
-    "string": _TEXT,
-    "string (URI reference)": _text("uri_reference", format="uri-reference"),
-    "boolean": _BOOLEAN,
-    "integer": Kind("integer", {"type": "integer"}),
-    "number": Kind("number", {"type": "number"}),
-    "Ulid": _ULID,
-    "Ulid-like identifier string": _TEXT,
-    "timestamp": _TIMESTAMP,
-    "array of string": _array(_TEXT),
-    "array of Deployment": _array(_part("Deployment")),
+_LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": 128}
+_REDEEM_URL = r"^https://[^/]+/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}$"
+_RESULT = {
+    "type": "object",
+    "additionalProperties": True,
+    "description": "Outcome payload. The contract does not show what it holds.",
 }
-_RESULT = Kind(
-    "object",
-    {
-        "type": "object",
-        "additionalProperties": True,
-        "description": "Outcome payload. The contract does not show what it holds.",
-    },
-    "OperationResult",
-)
-_STATE = _enum(
-    "OperationState",
-    *("queued", "running", "succeeded", "failed", "cancelled"),
-    description="Terminal are succeeded, failed and cancelled.",
-)
-_DNS_STATUS = _enum(
-    "DnsAuthorizationStatus", "not_authorized", "pending", "authorized", "expired", "revoked"
-)
-_DNS_SCOPES = _array(_enum("DnsScope", "dns.write", "zone.read"), maxItems=2)
-_ZONE = _text("zone", minLength=4, maxLength=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$")
-_ORIGIN = _text("origin", pattern=r"^https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.:-]+$")
-_REDEEM_URL = _text(
-    "redeem_url",
-    pattern=r"^https://[^/]+/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}$",
-)
+#: By the contract's word for them, and by ours where it has none.
+_KINDS = {
+    "string": _text(),
+    "string (URI reference)": _text("uri_reference", format="uri-reference"),
+    "boolean": Kind("boolean", {"type": "boolean"}),
+    "integer": _integer(),
+    "number": Kind("number", {"type": "number"}),
+    "Ulid": _text("ulid", minLength=26, maxLength=26, pattern=ULID_PATTERN),
+    "Ulid-like identifier string": _text(),
+    "timestamp": _text("timestamp", format="date-time", **{"x-assumption": "timestamp_form"}),
+    "array of string": _array(_text()),
+    "array of Deployment": _array(_part("Deployment")),
+    "filled": _text(minLength=1),
+    "secret": _text("secret"),
+    "request_id": _text(**_LENGTH),
+    "cursor": _text("cursor", pattern="^[A-Za-z0-9_-]+$"),
+    "zone": _text("zone", minLength=4, maxLength=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$"),
+    "origin": _text("origin", pattern=r"^https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.:-]+$"),
+    "redeem_url": _text("redeem_url", pattern=_REDEEM_URL),
+    "error_status": _integer(minimum=400, maximum=599),
+    "wait": _integer(minimum=RETRY_AFTER_MIN, maximum=RETRY_AFTER_MAX),
+    "suspend_timeout": _integer(minimum=-1),
+    "result": Kind("object", _RESULT, "OperationResult"),
+    "operation_state": _enum(
+        "OperationState",
+        *("queued", "running", "succeeded", "failed", "cancelled"),
+        description="Terminal are succeeded, failed and cancelled.",
+    ),
+    "dns_status": _enum(
+        "DnsAuthorizationStatus", "not_authorized", "pending", "authorized", "expired", "revoked"
+    ),
+    "dns_scopes": _array(_enum("DnsScope", "dns.write", "zone.read"), maxItems=2),
+    "environment": _enum("Environment", "dev", "prod"),
+    "problem_code": _enum("ProblemCode", *PROBLEMS),
+}
 
-# --- Reading the contract's rows -----------------------------------------------------------------
+# --- Reading the declarations --------------------------------------------------------------------
 
+_OURS = re.compile(r"- (\w+):\s?(.*)")
 _NAMED = re.compile(r"(\w+) \(([\w -]+)")
 _OPEN_SET = re.compile(r"(\w+) is one value|a value (?:such as )?([a-z_]+) appears")
+_ATTRIBUTES = frozenset(Field.__struct_fields__)
 
 
-def _examples(*examples: Any) -> dict[str, Any]:
-    return {"examples": list(examples)}
+def _read_resources() -> Iterator[Resource]:
+    text = Path(__file__).with_name("resources.md").read_text(encoding="utf-8")
+    for section in text.replace("\n  ", " ").split("\n## ")[1:]:
+        name, head, *lines = (line for line in section.splitlines() if line)
+        about, attributes = _annotation(head.removeprefix("> "))
+        key = attributes.pop("key", "")
+        clauses: dict[str, str] = {}
+        fields: dict[str, Field] = {}
+        for line in lines:
+            if ours := _OURS.fullmatch(line):
+                field = fields.get(ours[1]) or Field(ours[1], _KINDS["string"])
+                fields[ours[1]] = _annotated(field, *_annotation(ours[2]))
+                continue
+            found = list(_fields(line))
+            several = f"{key}.times" if line.startswith("|") else key
+            clause_key = f"{key}.{found[0].name}" if len(found) == 1 else several
+            clauses[clause_key] = line
+            fields |= {field.name: replace(field, key=clause_key) for field in found}
+        yield Resource(name, about, tuple(fields.values()), clauses, **attributes)
 
 
-def _resource(
-    resource: str,
-    summary: str,
-    prefix: str,
-    contract: str,
-    *,
-    closed: bool = False,
-    open_presence: bool = False,
-    required: str = "",
-    optional: str = "",
-    kept: str = "",
-    **ours: Mapping[str, Any],
-) -> Resource:
-    """Declare a resource by the contract's rows and sentences, one a line (or more, indented).
-
-    What follows `=` is our own sentence about the field, for the OpenAPI document.
-    `ours` are further attributes of its fields, each by field; `required`, `optional` and `kept`
-    name fields.
-    """
-    clauses: dict[str, str] = {}
-    fields = []
-    for line in re.sub(r"\n      +", " ", contract).strip().splitlines():
-        clause, _, about = line.strip().partition(" = ")
-        found = list(_read(clause))
-        several = prefix if clause[0] != "|" else f"{prefix}.times"
-        clause_key = several if len(found) > 1 else f"{prefix}.{found[0][0]}"
-        clauses[clause_key] = clause
-        for field, kind, rest in found:
-            word = _OPEN_SET.search(rest)
-            also = {name: values[field] for name, values in ours.items() if field in values}
-            usual = f"An open set: {word[1] or word[2]} is one value." if word else ""
-            fields.append(
-                Field(
-                    field,
-                    also.pop("kind", None) or _KINDS[kind.removesuffix(" or null")],
-                    clause_key,
-                    required="| yes |" in clause or field in required.split(),
-                    nullable=kind.endswith(" or null"),
-                    optional="| no |" in clause or field in optional.split(),
-                    kept=field in kept.split(),
-                    about=also.pop("about", about or usual),
-                    **also,
-                )
-            )
-    return Resource(resource, summary, tuple(fields), clauses, closed, open_presence)
-
-
-def _read(clause: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each field that a row or sentence names, the contract's word for its type, and more."""
+def _fields(clause: str) -> Iterator[Field]:
+    """Yield each field that a row or sentence of the contract names."""
     if clause.startswith("|"):
         names, kind, *_ = (cell.strip() for cell in clause.strip("|").split("|"))
-        kind = kind if kind in _KINDS else kind.partition(" (")[0]
-        yield from ((name, kind, clause) for name in names.split(", "))
-        return
-    found = list(_NAMED.finditer(clause))
-    ends = [match.start() for match in found[1:]] + [len(clause)]
-    for match, end in zip(found, ends, strict=True):
-        yield match[1], match[2], clause[match.start() : end]
+        found = [(name, kind, clause) for name in names.split(", ")]
+    else:
+        parts = re.split(r"(?=\b\w+ \()", clause)
+        found = [(m[1], m[2], part) for part in parts if (m := _NAMED.match(part))]
+    for name, kind, text in found:
+        word = kind.removesuffix(" or null")
+        word = word if word in _KINDS else word.partition(" (")[0]
+        named = _OPEN_SET.search(text)
+        yield Field(
+            name,
+            _KINDS.get(word, _KINDS["string"]),
+            required="| yes |" in clause,
+            optional="| no |" in clause,
+            nullable=word + " or null" == kind,
+            about=f"An open set: {named[1] or named[2]} is one value." if named else "",
+        )
 
 
-# --- What calls send -----------------------------------------------------------------------------
+def _annotation(text: str) -> tuple[str, dict[str, Any]]:
+    """Split an annotation into what is said, and the attributes between brackets behind it."""
+    about, _, attributes = f" {text}".rpartition(" [") if text.endswith("]") else (text, "", "")
+    pairs = (word.partition("=") for word in attributes[:-1].split())
+    return about.strip(), {name: _value(value) for name, _, value in pairs}
 
-_KEY_NAME = {"minLength": 1, "maxLength": 64, **_examples("ci")}
-_SET_FLAG = Field(
-    "enabled", _BOOLEAN, about="Whether the flag is to be shown.", keywords=_examples(True)
-)
-_GENERATION = Field(
-    "expected_source_generation",
-    _integer(0),
-    about="The project's present source generation: 0 before the first initialization.",
-    assumption="source_generation",
-    keywords=_examples(0),
-)
-_NEW_KEY = Field("name", _TEXT, about="A name for people, 1 to 64 characters.", keywords=_KEY_NAME)
-REQUESTS = (
-    Resource(
-        "SetPoweredByFlagRequest",
-        "Whether a project's production site is to show the flag.",
-        (_SET_FLAG,),
-        closed=True,
-    ),
-    Resource(
-        "InitializeManagedSourceRequest",
-        "What the caller knows of the project's source.",
-        (_GENERATION,),
-    ),
-    Resource("CreateUserApiKeyRequest", "The API key to create.", (_NEW_KEY,)),
-)
 
-# --- What they answer ------------------------------------------------------------------------------
+def _value(text: str) -> Any:
+    if not text:
+        return True
+    return json.loads(text) if text[0] in "[-0123456789" else text
 
-_DIGEST = _examples("sha256:" + "0" * 64)
-_REQUEST_ID: dict[str, Any] = {"minLength": 1, "maxLength": 128}
-_REQUEST_ID_EXAMPLE = _examples("req_01JGFJJZ000000000000000002")
-_DEV_ORIGIN = "https://dev-calm-green-river.dev.localhost"
-_TICKET_URL = f"{_DEV_ORIGIN}/.service/dev-access/redeem?stage=dev&ticket={'A' * 43}"
 
-_ANSWERS = (
-    _resource(
-        "PoweredByFlag",
-        "The 'Powered by the service' flag of a project.",
-        "flag",
-        """
-    | project_id | Ulid | yes | |
-    | enabled | boolean | yes | whether the flag is shown |
-      = Whether the flag is shown.
-    | enabled_at | timestamp or null | yes | when the current owner switched the flag on; null while
-      hidden |
-      = When the current owner switched the flag on; null while hidden.
-        """,
-        closed=True,
-    ),
-    _resource(
-        "Operation",
-        "Durable record of an accepted asynchronous mutation. Poll it until its state is terminal.",
-        "operation",
-        """
-    | id | Ulid | operation identifier |
-    | state | enum queued, running, succeeded, failed, cancelled | |
-    | created_at, updated_at | timestamp | |
-    | blocking_operation_id | Ulid | the active operation that holds the project mutation claim this
-      queued operation waits on (appears on operation 2's response) |
-      = The active operation that holds the project mutation claim this queued one waits on.
-    | deployment_id | Ulid | the deployment this operation created (deploy, promotion or rollback),
-      present in every state; diagnostics of a failed one are read via deployment logs (appears on
-      operation 2's response) |
-      = The deployment this operation created.
-    | result | object | outcome payload |
-    | error | object | failure details, see below |
-    | progress | object | current deployment dependency observation, separate from immutable
-      operation history; poll the same operation; mail readiness does not mean application
-      activation |
-    | reconciliation | object | current observation for queued or running work, separate from the
-      immutable terminal state; a completed reconciliation attempt alone does not mean the operation
-      succeeded |
-        """,
-        open_presence=True,
-        optional="blocking_operation_id deployment_id result error progress reconciliation",
-        # Progress has a variation point of its own.
-        kept="id state deployment_id progress",
-        kind={
-            "state": _STATE,
-            "result": _RESULT,
-            "error": _part("OperationError"),
-            "progress": _part("Progress"),
-            "reconciliation": _part("Reconciliation"),
-        },
-        also={"state": "states.operation"},
-    ),
-    _resource(
-        "OperationError",
-        "Why an operation failed.",
-        "error-object",
-        """
-    error object: code (string; a value such as operation_failed appears), message (string),
-      retryable (boolean), suggested_action (string).
-        """,
-        keywords={"code": _examples("operation_failed")},
-    ),
-    _resource(
-        "Progress",
-        "Current deployment dependency observation. "
-        "Mail readiness does not mean application activation.",
-        "progress-object",
-        """
-    progress object: phase (string; a value queued appears), project_id (Ulid), deployment_id
-      (Ulid), observed_at (timestamp), next_poll_after_seconds (integer; a value of 60 appears),
-      suggested_action (string), build_completed_at (timestamp).
-        """,
-        open_presence=True,
-        optional="deployment_id next_poll_after_seconds build_completed_at",
-        about={"next_poll_after_seconds": "How long to wait before polling again."},
-        assumption={"phase": "progress_phases"},
-        keywords={"next_poll_after_seconds": {"minimum": 0}},
-    ),
-    _resource(
-        "Reconciliation",
-        "Current observation for queued or running work. A completed attempt alone is no success.",
-        "reconciliation-object",
-        """
-    reconciliation object: state (string; a value required appears), attempt_id (Ulid-like
-      identifier string), observed_at (timestamp), suggested_action (string).
-        """,
-        open_presence=True,
-        optional="attempt_id observed_at suggested_action",
-        assumption={"state": "reconciliation_states"},
-    ),
-    _resource(
-        "Deployment",
-        "A deployment of a project.",
-        "deployment",
-        """
-    | id | Ulid |
-    | project_id | Ulid |
-    | operation_id | Ulid |
-      = The operation that created it.
-    | commit_sha | string |
-    | source_digest | string |
-    | build_plan_digest | string |
-    | status | string (queued is one value) |
-    | created_at, updated_at | timestamp |
-    | artifact_digest | string |
-    | url | string |
-        """,
-        open_presence=True,
-        optional="artifact_digest url",
-        kept="id",
-        assumption={"status": "deployment_statuses"},
-        keywords={
-            "commit_sha": _examples("0" * 40),
-            **dict.fromkeys(("source_digest", "build_plan_digest", "artifact_digest"), _DIGEST),
-        },
-    ),
-    _resource(
-        "DeploymentPage",
-        "A page of deployments.",
-        "page",
-        """
-    items (array of Deployment)
-    next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -).
-      = Opaque continuation cursor; null or absent on the last page.
-        """,
-        required="items",
-        optional="next_cursor",
-        kind={"next_cursor": _text("cursor", pattern="^[A-Za-z0-9_-]+$")},
-        assumption={"items": "deployment_order", "next_cursor": "last_page_cursor"},
-        keywords={"next_cursor": _examples("bmV4dC1wYWdl")},
-        also={"items": "deployments.response"},
-    ),
-    _resource(
-        "UserApiKeyCreation",
-        "A user API key was created, or its creation was replayed.",
-        "key",
-        """
-    | replayed | boolean | false on the first creation; true-valued on an exact replay |
-      = False on the first creation, true on an exact replay.
-    | value | string or null | the full token; returned only by the first creation; null on an exact
-      replay |
-      = The full token, returned only by the first creation; null on an exact replay.
-    | request_id | string | correlation identifier |
-    | key | object | key metadata |
-        """,
-        required="replayed value key",
-        kind={"value": _text("secret"), "key": _part("UserApiKey")},
-        assumption={"value": "key_prefix"},
-        keywords={"request_id": _REQUEST_ID | _REQUEST_ID_EXAMPLE},
-    ),
-    _resource(
-        "UserApiKey",
-        "Metadata of a user API key.",
-        "key.metadata",
-        """
-    key: id (Ulid), organization_id (Ulid), name (string), obfuscated_value (string), permissions
-      (array of string), expires_at (timestamp), created_at (timestamp), last_used_at (timestamp).
-        """,
-        open_presence=True,
-        optional="last_used_at",
-        kept="id",
-        about={
-            "obfuscated_value": "Enough of the token to tell it from others.",
-            "expires_at": "90 days after its creation.",
-        },
-        assumption={"permissions": "key_permissions"},
-        keywords={"name": _KEY_NAME},
-    ),
-    _resource(
-        "DnsAuthorization",
-        "The project-scoped DNS provider authorization, without credentials.",
-        "dns",
-        """
-    | status | enum not_authorized, pending, authorized, expired, revoked | |
-    | zone | string or null | hostname, length 4 to 253, lowercase labels separated by dots, last
-      label 2 to 63 letters; the customer's actual zone; null when status is not_authorized |
-      = The customer's actual zone; null when status is not_authorized.
-    | scopes | array of enum dns.write, zone.read | at most 2 entries; empty when status is
-      not_authorized; closed set |
-      = Empty when status is not_authorized.
-    | expires_at | timestamp or null | null when status is not_authorized |
-      = Null when status is not_authorized.
-        """,
-        required="status zone scopes expires_at",
-        kind={"status": _DNS_STATUS, "zone": _ZONE, "scopes": _DNS_SCOPES},
-        keywords={"zone": _examples("shop.example")},
-        also={"status": "states.dns"},
-        bound={"zone": "limit.zone", "scopes": "limit.scopes"},
-    ),
-    _resource(
-        "DevAccessTicket",
-        "A single-use ticket for a project's dev origin, valid ten minutes.",
-        "ticket",
-        """
-    | ticket_id | Ulid | |
-    | project_id | Ulid | |
-    | environment_id | Ulid | |
-    | origin | string | https origin of the immutable dev project host, of the form
-      https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters in each word) |
-      = Https origin of the immutable dev project host.
-    | redeem_url | string | <origin>/.service/dev-access/redeem?stage=dev&ticket=<ticket>, where
-      <ticket> is 43 characters from A-Z a-z 0-9 _ - |
-      = Opens the dev origin, once. It holds the ticket itself, which is not shown again.
-    | expires_at | timestamp | ten minutes after issuance |
-      = Ten minutes after issuance.
-        """,
-        open_presence=True,
-        kept="redeem_url",
-        kind={"origin": _ORIGIN, "redeem_url": _REDEEM_URL},
-        assumption={"origin": "dev_zone"},
-        keywords={"origin": _examples(_DEV_ORIGIN), "redeem_url": _examples(_TICKET_URL)},
-    ),
-    _resource(
-        "DatabaseCompute",
-        "The observed managed database compute configuration of one environment.",
-        "compute",
-        """
-    | project_id | Ulid | |
-    | environment | enum dev, prod | |
-    | data_mode | string | shared is one value; explicitly shared data resolves to the same physical
-      database for both environments |
-      = An open set: with shared, both environments resolve to the same physical database.
-    | observed_at | timestamp | fresh, tenant-scoped observation |
-    | database | object or null | null means the owned environment has no confirmed managed
-      placement |
-      = Null means the owned environment has no confirmed managed placement.
-        """,
-        open_presence=True,
-        kept="database",
-        kind={
-            "environment": _enum("Environment", "dev", "prod"),
-            "database": _part("DatabasePlacement"),
-        },
-        keywords={"data_mode": _examples("shared", "separate")},
-    ),
-    _resource(
-        "DatabasePlacement",
-        "Observed settings of a managed database; not a completed resize operation.",
-        "compute.placement",
-        """
-    database: min_cu (number), max_cu (number), min_memory_gb (number), max_memory_gb (number),
-      suspend_timeout_seconds (integer: 0 means provider default, -1 means never suspend, otherwise
-      the configured provider value), state (string; init is one value), pending_state (string),
-      disabled (boolean), region (string).
-        """,
-        open_presence=True,
-        optional="pending_state",
-        kind={"suspend_timeout_seconds": _integer(-1)},
-        about={
-            "suspend_timeout_seconds": "0 means provider default, -1 never suspend, otherwise the "
-            "configured provider value.",
-            "pending_state": "The state it is changing to. An open set, like state.",
-        },
-        assumption={"state": "database_states", "pending_state": "database_states"},
-        keywords={"region": _examples("eu-central-1")},
-    ),
-    _resource(
-        "ProblemDetails",
-        "RFC 9457 Problem Details, extended with recovery fields.",
-        "problem",
-        """
-    | type | string (URI reference) | yes | documentation link of the form {docs_url}/errors/<code
-      with hyphens instead of underscores> |
-      = Documentation link: {docs_url}/errors/<code with hyphens instead of underscores>.
-    | title | string | yes | minimum length 1 |
-    | status | integer | yes | 400 to 599 |
-    | detail | string | no | |
-    | instance | string (URI reference) | no | |
-    | code | string | yes | one of the codes below |
-    | request_id | string | yes | 1 to 128 characters |
-      = Equal to the header X-Request-Id.
-    | retryable | boolean | yes | |
-      = Whether the same request, sent again unchanged, can succeed.
-    | retry_after_seconds | integer | no | 1 to 86400; for a rate limit; matches Retry-After |
-      = For a rate limit; matches Retry-After.
-    | suggested_action | string | yes | minimum length 1 |
-        """,
-        kind={
-            "title": _FILLED,
-            "status": _integer(400, 599),
-            "code": _enum("ProblemCode", *PROBLEMS),
-            "request_id": _text(**_REQUEST_ID),
-            "retry_after_seconds": _integer(RETRY_AFTER_MIN, RETRY_AFTER_MAX),
-            "suggested_action": _FILLED,
-        },
-        assumption={"type": "docs_url"},
-        keywords={"request_id": _REQUEST_ID_EXAMPLE},
-        also={"code": "problem.codes"},
-        bound={"retry_after_seconds": "limit.retry-after"},
-    ),
-)
+def _annotated(field: Field, about: str, attributes: dict[str, Any]) -> Field:
+    part, kind = attributes.pop("part", None), attributes.pop("kind", None)
+    ours = {name: value for name, value in attributes.items() if name in _ATTRIBUTES}
+    return replace(
+        field,
+        kind=_part(part) if part else _KINDS[kind] if kind else field.kind,
+        about=about or field.about,
+        keywords={name: attributes[name] for name in attributes.keys() - ours.keys()},
+        **ours,
+    )
+
 
 #: What calls send and answer, and the objects in that, by name.
-RESOURCES: Mapping[str, Resource] = {found.name: found for found in (*REQUESTS, *_ANSWERS)}
+RESOURCES: Mapping[str, Resource] = {found.name: found for found in _read_resources()}
