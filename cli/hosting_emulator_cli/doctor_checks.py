@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificate
 
 from hosting_emulator import __version__
-from hosting_emulator.bootstrap.inspection import Inspected, inspect
+from hosting_emulator.bootstrap.inspection import Inspection, inspect
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.settings import DEFAULT_PORT
 from hosting_emulator_cli.options import open_client
@@ -272,7 +272,7 @@ def check_data(path: Path, *, answers: bool) -> Iterator[CheckFinding]:
         yield check_secrets(path, found)
 
 
-def check_worlds(path: Path, found: Inspected, *, answers: bool) -> list[CheckFinding]:
+def check_worlds(path: Path, found: Inspection, *, answers: bool) -> list[CheckFinding]:
     """Judge the worlds that a data directory holds."""
     count = f"{len(found.worlds)} {'world' if len(found.worlds) == 1 else 'worlds'}"
     if found.held:
@@ -291,7 +291,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text[:1] not in "/." else f"{text}."
 
 
-def check_secrets(path: Path, found: Inspected) -> CheckFinding:
+def check_secrets(path: Path, found: Inspection) -> CheckFinding:
     """Judge who else on this machine may read or change what is kept."""
     mode = path.stat().st_mode
     if mode & 0o022:

@@ -11,7 +11,7 @@ from hosting_emulator.engine.exchange import Exchange, ExchangeContext
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.story import Story
+from hosting_emulator.scenario.story import StoryRun
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import Change, World
 
@@ -74,6 +74,6 @@ def watch(path: Path) -> WatchedEngine:
     """Run a file's story and return the engine it ran on."""
     scenario = read_scenario(path.read_text("utf-8"), path.name)
     engine = WatchedEngine(build_world(scenario, "default", 0))
-    report = Story(scenario, engine).run()
+    report = StoryRun(scenario, engine).run()
     assert report["passed"], report["steps"][-1]
     return engine

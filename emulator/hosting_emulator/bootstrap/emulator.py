@@ -27,7 +27,7 @@ from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
 from hosting_emulator.scenario.document import Scenario, read_scenario
-from hosting_emulator.scenario.library import Library, read_file
+from hosting_emulator.scenario.library import ScenarioLibrary, read_file
 from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
@@ -67,7 +67,7 @@ class Emulator:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._library = Library(settings.library)
+        self._library = ScenarioLibrary(settings.library)
         self._watch: asyncio.Task[None] | None = None
         self._servers: list[asyncio.Server] = []
         self._authority_folder: tempfile.TemporaryDirectory[str] | None = None

@@ -20,7 +20,7 @@ LOCK = "lock"
 
 
 @dataclass(slots=True)
-class Inspected:
+class Inspection:
     """What was found. `refused` are worlds that `start` would not read, with why and what to do.
 
     `held`: an emulator has the directory, so its worlds were not read. `exposed` are files with
@@ -35,9 +35,9 @@ class Inspected:
     size_bytes: int = 0
 
 
-def inspect(path: Path) -> Inspected:
+def inspect(path: Path) -> Inspection:
     """Look at a data directory that exists. Raises OSError where it cannot be read."""
-    found = Inspected(held=is_held(path))
+    found = Inspection(held=is_held(path))
     found.exposed = list(_exposed(path))
     found.size_bytes = sum(
         _size(Path(at, name)) for at, _, names in os.walk(path) for name in names
@@ -70,7 +70,7 @@ def is_held(path: Path) -> bool:
     return False
 
 
-def _read(folder: Path, found: Inspected) -> None:
+def _read(folder: Path, found: Inspection) -> None:
     try:
         world = recover(folder)
     except StateRefused as refused:

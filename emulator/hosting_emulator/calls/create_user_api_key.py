@@ -6,7 +6,7 @@ from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
-from hosting_emulator.world.records import ApiKey, Organization, Remembered
+from hosting_emulator.world.records import ApiKey, Organization, RememberedAnswer
 from hosting_emulator.world.streams import digest, new_id, new_secret
 from hosting_emulator.world.tables import API_KEYS
 from hosting_emulator.world.value import Change
@@ -58,7 +58,7 @@ def make_key(
     return key, value
 
 
-def answer_again(change: Change, request: CallRequest, found: Remembered) -> Reply:
+def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
     """Answer an exact replay: the key's metadata as it now is, and no value."""
     key = change.row(API_KEYS, str(found.subject))
     status = change.assumptions.key_replayed_status

@@ -11,12 +11,12 @@ from hashlib import blake2b
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.records import Remembered
+from hosting_emulator.world.records import RememberedAnswer
 from hosting_emulator.world.tables import REMEMBERED
 from hosting_emulator.world.value import Change
 
 
-def recall(change: Change, request: CallRequest) -> Remembered | None:
+def recall(change: Change, request: CallRequest) -> RememberedAnswer | None:
     """Return the answer remembered under the request's key, or None when the key is free.
 
     Raises Refused `idempotency_key_reused` when the key was used for another request.
@@ -42,7 +42,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     oldest = change.world.oldest_remembered
     if oldest is not None and oldest[1].expires_ms <= change.now_ms:
         change.delete(REMEMBERED, oldest[0])
-    record = Remembered(
+    record = RememberedAnswer(
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,

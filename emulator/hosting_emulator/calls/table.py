@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.world import views
-from hosting_emulator.world.records import Remembered
+from hosting_emulator.world.records import RememberedAnswer
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change
 
@@ -22,10 +22,10 @@ class CallFunctions(NamedTuple):
     """What answers a call. The third argument of `answer` is the record that its row is about."""
 
     answer: Callable[[Change, CallRequest, Any], Reply]
-    answer_again: Callable[[Change, CallRequest, Remembered], Reply] | None
+    answer_again: Callable[[Change, CallRequest, RememberedAnswer], Reply] | None
 
 
-def answer_again(change: Change, request: CallRequest, found: Remembered) -> Reply:
+def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
     if found.status < 400:
         if own := FUNCTIONS[request.spec.call_id].answer_again:

@@ -18,7 +18,7 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import Paging
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import ApiKey
-from hosting_emulator.world.value import Change, Entered, World, Writes
+from hosting_emulator.world.value import Change, Transition, World, Writes
 
 
 class Delay(NamedTuple):
@@ -57,7 +57,7 @@ class Committed(NamedTuple):
     title: str
     writes: Writes
     world: World
-    entered: Sequence[Entered] = ()
+    entered: Sequence[Transition] = ()
 
 
 class ExchangeContext(CallRequest, kw_only=True):

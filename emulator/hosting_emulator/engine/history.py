@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hosting_emulator.world.value import Entered, World
+from hosting_emulator.world.value import Transition, World
 
 #: How many commits of a world are kept.
 CAPACITY = 1000
@@ -27,7 +27,7 @@ class Moment(NamedTuple):
 
     title: str
     world: World
-    entered: tuple[Entered, ...] = ()
+    entered: tuple[Transition, ...] = ()
 
 
 class History:
@@ -36,7 +36,7 @@ class History:
     def __init__(self) -> None:
         self._moments: deque[Moment] = deque(maxlen=CAPACITY)
 
-    def add(self, title: str, world: World, entered: tuple[Entered, ...] = ()) -> None:
+    def add(self, title: str, world: World, entered: tuple[Transition, ...] = ()) -> None:
         """Keep a commit; the oldest goes when there are too many."""
         self._moments.append(Moment(title, world, entered))
 

@@ -24,10 +24,10 @@ from hosting_emulator.world.records import (
     ApiKey,
     Database,
     Dns,
-    Failure,
     Grant,
     Membership,
     Operation,
+    OperationFailure,
     Organization,
     Person,
     Placement,
@@ -106,7 +106,7 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, mend the cause and start a new operation.",
 ) -> str:
     """An operation fails now, with the error that is given."""
-    operations.fail(change, operation, Failure(code, message, retryable, suggested_action))
+    operations.fail(change, operation, OperationFailure(code, message, retryable, suggested_action))
     return f"operation {operation.id} failed with {code}"
 
 
@@ -146,7 +146,7 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
 def exhaust_reconciliation(change: Change, operation: Operation) -> str:
     """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
     moved = _reconcile(change, operation, "exhausted", "Read the operation's error.")
-    failure = Failure(
+    failure = OperationFailure(
         "reconciliation_exhausted",
         "Reconciliation could not determine the outcome in the attempts it has.",
         False,

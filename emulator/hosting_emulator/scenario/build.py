@@ -19,7 +19,7 @@ from hosting_emulator.scenario.validation import (
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.population import WorldPart, new_world
-from hosting_emulator.world.records import Event, Origin, Planned, Variation
+from hosting_emulator.world.records import Origin, ScheduledEvent, TimelineEntry, Variation
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World
@@ -124,7 +124,7 @@ def _plan(scenario: Scenario, change: Change) -> None:
             calls = list(ALL_CALLS)
             known_word(scenario, (*path, "call"), "call", planned.call, calls)
         key = f"planned-{order + 1:04d}"
-        record = Planned(
+        record = TimelineEntry(
             order,
             "fault" if action == "fault" else "intervene",
             found,
@@ -135,7 +135,7 @@ def _plan(scenario: Scenario, change: Change) -> None:
         if planned.at is not None:
             due_ms = _moment(scenario, (*path, "at"), planned.at, change.now_ms)
             sequence = next_number(change, "schedule")
-            change.put(SCHEDULE, str(sequence), Event(due_ms, sequence, "timeline", key))
+            change.put(SCHEDULE, str(sequence), ScheduledEvent(due_ms, sequence, "timeline", key))
 
 
 def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:

@@ -12,7 +12,7 @@ from hosting_emulator.scenario.located import ScenarioError
 _NAME = re.compile("[a-z][a-z0-9-]{0,40}")
 
 
-class Library:
+class ScenarioLibrary:
     """Scenarios by name. Without a folder there are none."""
 
     def __init__(self, folder: Path | None) -> None:

@@ -62,14 +62,14 @@ def check_text(text: str, file: str) -> dict[str, Any]:
     """
     scenario = read_scenario(text, file)
     world = build_world(scenario, "default", machine_ms())
-    return Story(scenario, Engine(world, Memory())).run()
+    return StoryRun(scenario, Engine(world, Memory())).run()
 
 
 class StepFailed(Exception):
     """A step could not be carried out; the message says why."""
 
 
-class Story:
+class StoryRun:
     """One run of a scenario's story in one world."""
 
     def __init__(self, scenario: Scenario, engine: Engine) -> None:
@@ -115,7 +115,7 @@ class Story:
             self._save(step)
         except (StepFailed, ValueError) as failed:
             said = str(failed)
-            differences = [Difference(action, "to be possible", said)]
+            differences = [Mismatch(action, "to be possible", said)]
         return {
             "n": number + 1,
             "line": self._scenario.located.line(path),
@@ -272,12 +272,12 @@ class Story:
 
     # --- what was answered ----------------------------------------------------------------------
 
-    def _differences(self, step: StepPart, action: str) -> list[Difference]:
+    def _differences(self, step: StepPart, action: str) -> list[Mismatch]:
         if action not in REQUESTS or self._last is None:
             return []
         reply, expect = self._last, step.expect or ExpectPart()
 
-        def expected(name: str, found: Any) -> list[Difference]:
+        def expected(name: str, found: Any) -> list[Mismatch]:
             value = getattr(expect, name)
             return [] if value is None else compare(value, found, name)
 
@@ -285,7 +285,7 @@ class Story:
         if differences or (self._lost and not reply.status):
             return differences
         if step.expect is None and reply.status >= 400:
-            differences.append(Difference("status", "success", reply.status))
+            differences.append(Mismatch("status", "success", reply.status))
         differences += expected("status", reply.status)
         differences += expected("html", reply.content_type.startswith("text/html"))
         headers = {"content-type": reply.content_type}
@@ -296,7 +296,7 @@ class Story:
             )
         if expect.same_as is not None and reply.body != self._answers.get(expect.same_as):
             differences.append(
-                Difference("body", f"the bytes of {expect.same_as}", reply.body.decode())
+                Mismatch("body", f"the bytes of {expect.same_as}", reply.body.decode())
             )
         document = self._document()
         fields = document if isinstance(document, dict) else {}
@@ -306,7 +306,7 @@ class Story:
             differences += compare(self._filled(expect.body), document, "body")
         differences += expected("items", len(items) if isinstance(items, list) else None)
         return differences + [
-            Difference(f"body.{name}", ABSENT, fields[name])
+            Mismatch(f"body.{name}", ABSENT, fields[name])
             for name in expect.absent
             if name in fields
         ]
@@ -363,8 +363,8 @@ def _title(action: str, step: StepPart) -> str:
     return f"{action} {value}{who}" if action != "call" else f"{value}{who}"
 
 
-_DO: dict[str, Callable[[Story, StepPart], str]] = {
-    name: getattr(Story, f"_{name}") for name in (*ACTIONS, "note")
+_DO: dict[str, Callable[[StoryRun, StepPart], str]] = {
+    name: getattr(StoryRun, f"_{name}") for name in (*ACTIONS, "note")
 }
 
 
@@ -373,7 +373,7 @@ _DO: dict[str, Callable[[Story, StepPart], str]] = {
 ABSENT = "(absent)"
 
 
-class Difference(NamedTuple):
+class Mismatch(NamedTuple):
     """Where an answer differs: a path in it, what was expected and what was found."""
 
     at: str
@@ -381,7 +381,7 @@ class Difference(NamedTuple):
     found: Any
 
 
-def compare(expected: Any, found: Any, at: str) -> list[Difference]:
+def compare(expected: Any, found: Any, at: str) -> list[Mismatch]:
     """Compare the fields that `expected` names; `*` is any value but null, `/…/` a pattern.
 
     A mapping whose keys are numbers names places of a list, from 0.
@@ -390,24 +390,24 @@ def compare(expected: Any, found: Any, at: str) -> list[Difference]:
         if isinstance(found, list) and all(name.isdecimal() for name in expected):
             found = {name: found[int(name)] for name in expected if int(name) < len(found)}
         if not isinstance(found, dict):
-            return [Difference(at, expected, found)]
+            return [Mismatch(at, expected, found)]
         differences = []
         for name, value in expected.items():
             inner = f"{at}.{name}" if at else str(name)
             if name in found:
                 differences += compare(value, found[name], inner)
             else:
-                differences.append(Difference(inner, value, ABSENT))
+                differences.append(Mismatch(inner, value, ABSENT))
         return differences
     if isinstance(expected, list):
         if not isinstance(found, list) or len(found) != len(expected):
-            return [Difference(at, expected, found)]
+            return [Mismatch(at, expected, found)]
         return [
             difference
             for number, (one, other) in enumerate(zip(expected, found, strict=True))
             for difference in compare(one, other, f"{at}[{number}]")
         ]
-    return [] if _same(expected, found) else [Difference(at, expected, found)]
+    return [] if _same(expected, found) else [Mismatch(at, expected, found)]
 
 
 def _same(expected: Any, found: Any) -> bool:

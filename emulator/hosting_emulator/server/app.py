@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.scenario.library import Library
+from hosting_emulator.scenario.library import ScenarioLibrary
 from hosting_emulator.server import dev_origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
@@ -18,7 +18,7 @@ class App:
     """Answers requests for one set of worlds."""
 
     def __init__(
-        self, worlds: Worlds, site: Site, guard: Guard, facts: Facts, library: Library
+        self, worlds: Worlds, site: Site, guard: Guard, facts: Facts, library: ScenarioLibrary
     ) -> None:
         self.worlds = worlds
         self.site = site

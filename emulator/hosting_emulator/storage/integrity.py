@@ -196,7 +196,7 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
     )
 
 
-def _check_event(rows: Rows, key: str, event: r.Event) -> None:
+def _check_event(rows: Rows, key: str, event: r.ScheduledEvent) -> None:
     drawn = rows.get(t.STREAMS.name, {}).get("schedule", 0)
     _must(event.sequence < drawn, "its sequence was not drawn yet")
     if event.kind == "operation_step":
@@ -218,7 +218,7 @@ def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     _must(not wrong, str(wrong))
 
 
-def _check_answer(rows: Rows, key: str, answer: r.Remembered) -> None:
+def _check_answer(rows: Rows, key: str, answer: r.RememberedAnswer) -> None:
     _must(200 <= answer.status <= 599, f"{answer.status} is no status")
     if answer.status >= 400:
         _must('"request_id":' in answer.body, "its body is no problem document")
@@ -230,7 +230,7 @@ def _check_answer(rows: Rows, key: str, answer: r.Remembered) -> None:
     _must(known, f"there is no {answer.subject!r} that it is about")
 
 
-def _check_clock(_: Rows, key: str, clock: r.ClockState) -> None:
+def _check_clock(_: Rows, key: str, clock: r.WorldClock) -> None:
     rate = None if clock.mode != "scaled" and clock.rate == 1.0 else clock.rate
     clocks.start(clock.mode, rate, clock.world_ms, 0)
 

@@ -19,7 +19,7 @@ from hosting_emulator.engine.live_world import Commit
 from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.format import JOURNAL, MARKER, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
-from hosting_emulator.storage.snapshot import GivenUp, write_snapshot
+from hosting_emulator.storage.snapshot import SnapshotStopped, write_snapshot
 from hosting_emulator.world.value import World
 
 Durability = Literal["process", "disk"]
@@ -223,7 +223,7 @@ class DiskKeeper:
         try:
             self._write_snapshot(world, self._closing.is_set)
             old.unlink(missing_ok=True)
-        except GivenUp:
+        except SnapshotStopped:
             pass  # the old journal stays and is read again at the next start
         except OSError as error:
             # Nothing is lost: the old journal stays and is read again at the next start.

@@ -29,7 +29,7 @@ from hosting_emulator.storage.format import (
 )
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
-from hosting_emulator.storage.snapshot import Snapshot, write_snapshot
+from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from hosting_emulator.world.value import World
 
 _DAMAGED = ".damaged-"
@@ -62,7 +62,7 @@ def recover(folder: Path) -> Recovery | None:
         raise StateRefused(f"{folder}: {SNAPSHOT} is missing; {_ADVICE}")
     if marker is not None and not paths:
         raise StateRefused(f"{folder}: {JOURNAL} is missing; {_ADVICE}")
-    state = Snapshot(folder / SNAPSHOT).state()
+    state = SnapshotFile(folder / SNAPSHOT).state()
     journals = [JournalLines(path, last=path is paths[-1]) for path in paths]
     for journal in journals:
         for commit in journal.commits():
@@ -151,7 +151,7 @@ def _readable(folder: Path, said: list[str]) -> World | None:
         said.append(f"{SNAPSHOT} is missing, and without it no commit can be read")
         return None
     try:
-        snapshot = Snapshot(folder / SNAPSHOT)
+        snapshot = SnapshotFile(folder / SNAPSHOT)
         state = snapshot.state(damaged=True)
         if snapshot.damage is not None:
             said.append(

@@ -28,7 +28,7 @@ Rows = list[dict[str, Any]]
 _Database = dict[str, dict[int, dict[str, Any]]]
 
 
-class GivenUp(Exception):
+class SnapshotStopped(Exception):
     """A snapshot was not written because its writer was told to stop; the old one is as it was."""
 
 
@@ -72,12 +72,12 @@ def _database(path: Path, check: Callable[[], None] = lambda: None) -> TinyDB:
 def write_snapshot(path: Path, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
     """Write a world. It is immutable, so this may run in a thread while the world moves on.
 
-    Raises GivenUp soon after `stopped` says so, and OSError; the old file is then as it was.
+    Raises SnapshotStopped soon after `stopped` says so, and OSError; the old file is then as it was.
     """
 
     def check() -> None:
         if stopped():
-            raise GivenUp
+            raise SnapshotStopped
 
     tables: dict[str, Rows] = {name: [] for name in TABLES}
     for number, (name, key, document) in enumerate(rows_of(world)):
@@ -95,7 +95,7 @@ def write_snapshot(path: Path, world: World, stopped: Callable[[], bool] = lambd
     database.close()
 
 
-class Snapshot:
+class SnapshotFile:
     """A snapshot as read from its file: its heading, and rows as plain documents.
 
     `damage` says what is wrong, if the checksum does not fit.

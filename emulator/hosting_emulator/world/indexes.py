@@ -70,7 +70,7 @@ def _ticket(indexes: Indexes, key: str, old: Any, new: r.Ticket | None) -> Index
     return indexes.insert(last, key) if key > indexes.get(last, "") else indexes
 
 
-class Listed(NamedTuple):
+class DeploymentList(NamedTuple):
     """A project's deployments: how many, and the newest of them; full runs are put away before it.
 
     They lie under `deployments:<project>:<number of the run>`. That a new deployment touches this
@@ -81,7 +81,7 @@ class Listed(NamedTuple):
     tail: Run = ()
 
 
-_NONE_LISTED = Listed()
+_NONE_LISTED = DeploymentList()
 
 
 def _deployment(indexes: Indexes, key: str, old: Any, new: r.Deployment | None) -> Indexes:
@@ -92,9 +92,9 @@ def _deployment(indexes: Indexes, key: str, old: Any, new: r.Deployment | None) 
     if old is None:
         if len(tail) == RUN:
             indexes, tail = indexes.insert(f"{name}:{total // RUN - 1}", tail), ()
-        return indexes.insert(name, Listed(total + 1, (*tail, new)))
+        return indexes.insert(name, DeploymentList(total + 1, (*tail, new)))
     if changed := _with(tail, new):
-        return indexes.insert(name, Listed(total, changed))
+        return indexes.insert(name, DeploymentList(total, changed))
     for number in range((total - len(tail)) // RUN - 1, -1, -1):  # nearly always it is in the first
         if changed := _with(indexes[f"{name}:{number}"], new):
             return indexes.insert(f"{name}:{number}", changed)
@@ -111,7 +111,7 @@ def _with(run: Run, new: r.Deployment) -> Run | None:
 
 def deployment_count(indexes: Indexes, project_id: str) -> int:
     """Return how many deployments a project has had."""
-    listed: Listed = indexes.get(f"deployments:{project_id}", _NONE_LISTED)
+    listed: DeploymentList = indexes.get(f"deployments:{project_id}", _NONE_LISTED)
     return listed.total
 
 

@@ -15,7 +15,13 @@ from hosting_emulator.contract.assumptions import parse_profile
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import hostnames
-from hosting_emulator.world.records import Deployment, Event, Failure, Operation, Project
+from hosting_emulator.world.records import (
+    Deployment,
+    Operation,
+    OperationFailure,
+    Project,
+    ScheduledEvent,
+)
 from hosting_emulator.world.streams import draw, new_id, next_number
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
@@ -26,7 +32,7 @@ APPLY_DOMAINS = "apply_project_domains"
 HELD = "held_by_intervention"
 
 
-BUILD_FAILED = Failure(
+BUILD_FAILED = OperationFailure(
     code="operation_failed",
     message="The build exited with status 1.",
     retryable=True,
@@ -156,7 +162,7 @@ def schedule_next(change: Change, operation: Operation) -> Operation:
         due_ms = change.now_ms + round(running_ms * plan_of(operation)[operation.step].share)
     sequence = next_number(change, "schedule")
     key = str(sequence)
-    change.put(SCHEDULE, key, Event(due_ms, sequence, "operation_step", operation.id))
+    change.put(SCHEDULE, key, ScheduledEvent(due_ms, sequence, "operation_step", operation.id))
     return _put(change, operation, event=key)
 
 
@@ -219,14 +225,14 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     change.put(DEPLOYMENTS, moved.id, moved)
 
 
-def _stale_generation(change: Change, operation: Operation) -> Failure | None:
+def _stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
     """Two initializations may be accepted for one generation; only the first may carry it out."""
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None
     generation = change.row(PROJECTS, operation.project_id).source_generation
     if generation == operation.expected_generation:
         return None
-    return Failure(
+    return OperationFailure(
         code="etag_mismatch",
         message=(
             f"The source generation became {generation} while this operation was queued; "
@@ -238,7 +244,7 @@ def _stale_generation(change: Change, operation: Operation) -> Failure | None:
 
 
 def finish(
-    change: Change, operation: Operation, state: str, *, failure: Failure | None = None
+    change: Change, operation: Operation, state: str, *, failure: OperationFailure | None = None
 ) -> Operation:
     """End an operation (succeeded, failed or cancelled) and pass the claim on.
 
@@ -308,7 +314,7 @@ def release(change: Change, operation: Operation) -> Operation:
     return schedule_next(change, operation) if holds and operation.event is None else operation
 
 
-def fail(change: Change, operation: Operation, failure: Failure) -> Operation:
+def fail(change: Change, operation: Operation, failure: OperationFailure) -> Operation:
     """Fail an operation now; one that was still queued is taken to have just begun."""
     if operation.state == "queued":
         operation = _enter(change, operation, Step("running", "building", "building", 0))

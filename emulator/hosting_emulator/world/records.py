@@ -17,11 +17,13 @@ Plan = Literal["free", "paid"]
 ProjectRole = Literal["owner", "maintainer", "reader"]
 
 
-class Record(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+class WorldRecord(
+    msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True
+):
     """Base of all records: immutable, strict when read back from disk."""
 
 
-class Organization(Record, frozen=True, gc=False):
+class Organization(WorldRecord, frozen=True, gc=False):
     """A workspace. `permissions` are the product permissions its API keys may carry."""
 
     id: str
@@ -32,7 +34,7 @@ class Organization(Record, frozen=True, gc=False):
     permissions: tuple[str, ...] = ()
 
 
-class Person(Record, frozen=True, gc=False):
+class Person(WorldRecord, frozen=True, gc=False):
     """Someone the identity provider knows; `id` is the `sub` of their tokens."""
 
     id: str
@@ -41,7 +43,7 @@ class Person(Record, frozen=True, gc=False):
     email: str
 
 
-class Membership(Record, frozen=True, gc=False):
+class Membership(WorldRecord, frozen=True, gc=False):
     """A person's place in an organization; kept under `organization/person`."""
 
     organization_id: str
@@ -49,7 +51,7 @@ class Membership(Record, frozen=True, gc=False):
     role: Literal["owner", "member"]
 
 
-class Grant(Record, frozen=True, gc=False):
+class Grant(WorldRecord, frozen=True, gc=False):
     """A person's role in one project; kept under `project/person`."""
 
     project_id: str
@@ -57,7 +59,7 @@ class Grant(Record, frozen=True, gc=False):
     role: ProjectRole
 
 
-class Project(Record, frozen=True, gc=False):
+class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the operation that holds the mutation claim.
 
     Operations that wait for the claim form a queue from `queue_head` to `queue_tail`, linked through
@@ -79,7 +81,7 @@ class Project(Record, frozen=True, gc=False):
     queue_tail: str | None = None
 
 
-class Dns(Record, frozen=True, gc=False):
+class Dns(WorldRecord, frozen=True, gc=False):
     """A project's DNS authorization; kept under the project's id."""
 
     status: str = "not_authorized"
@@ -88,7 +90,7 @@ class Dns(Record, frozen=True, gc=False):
     expires_ms: int | None = None
 
 
-class Placement(Record, frozen=True, gc=False):
+class Placement(WorldRecord, frozen=True, gc=False):
     """The observed compute configuration of a managed database (CU, GB, seconds)."""
 
     min_cu: float
@@ -102,7 +104,7 @@ class Placement(Record, frozen=True, gc=False):
     pending_state: str | None = None
 
 
-class Database(Record, frozen=True, gc=False):
+class Database(WorldRecord, frozen=True, gc=False):
     """A project's database in one environment; kept under `project/environment`."""
 
     data_mode: str
@@ -110,7 +112,7 @@ class Database(Record, frozen=True, gc=False):
     provider_failing: bool = False
 
 
-class Deployment(Record, frozen=True, gc=False):
+class Deployment(WorldRecord, frozen=True, gc=False):
     """A deployment, field for field as the wire shows it, so that a page needs no translation."""
 
     id: str
@@ -126,7 +128,7 @@ class Deployment(Record, frozen=True, gc=False):
     url: str | None = None
 
 
-class Failure(Record, frozen=True, gc=False):
+class OperationFailure(WorldRecord, frozen=True, gc=False):
     """Why an operation failed, as the wire's `error` object."""
 
     code: str
@@ -135,7 +137,7 @@ class Failure(Record, frozen=True, gc=False):
     suggested_action: str
 
 
-class Reconciliation(Record, frozen=True, gc=False):
+class Reconciliation(WorldRecord, frozen=True, gc=False):
     """The current observation of an operation whose outcome must be found out."""
 
     state: str
@@ -144,7 +146,7 @@ class Reconciliation(Record, frozen=True, gc=False):
     suggested_action: str
 
 
-class Operation(Record, frozen=True, gc=False):
+class Operation(WorldRecord, frozen=True, gc=False):
     """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule."""
 
     id: str
@@ -162,13 +164,13 @@ class Operation(Record, frozen=True, gc=False):
     expected_generation: int | None = None
     build_completed_at: str | None = None
     result: dict[str, Any] | None = None
-    error: Failure | None = None
+    error: OperationFailure | None = None
     next_waiting: str | None = None
     stuck: bool = False
     reconciliation: Reconciliation | None = None
 
 
-class Ticket(Record, frozen=True, gc=False):
+class Ticket(WorldRecord, frozen=True, gc=False):
     """A dev access ticket; only digests of its secret and of the session it opened are kept."""
 
     id: str
@@ -180,7 +182,7 @@ class Ticket(Record, frozen=True, gc=False):
     session_digest: str | None = None
 
 
-class ApiKey(Record, frozen=True, gc=False):
+class ApiKey(WorldRecord, frozen=True, gc=False):
     """A user API key; only the digest of its value is kept."""
 
     id: str
@@ -196,7 +198,7 @@ class ApiKey(Record, frozen=True, gc=False):
     revoked: bool = False
 
 
-class Remembered(Record, frozen=True, gc=False):
+class RememberedAnswer(WorldRecord, frozen=True, gc=False):
     """A first answer, kept under principal and Idempotency-Key until `expires_ms`."""
 
     fingerprint: str
@@ -209,7 +211,7 @@ class Remembered(Record, frozen=True, gc=False):
     varied: tuple[str, ...] = ()
 
 
-class Planned(Record, frozen=True, gc=False):
+class TimelineEntry(WorldRecord, frozen=True, gc=False):
     """An entry of a scenario's timeline, and what came of it.
 
     It happens at its event in the schedule, or when `after_calls` more calls (of `call`, if named)
@@ -225,7 +227,7 @@ class Planned(Record, frozen=True, gc=False):
     said: str | None = None
 
 
-class Event(Record, frozen=True, gc=False):
+class ScheduledEvent(WorldRecord, frozen=True, gc=False):
     """An entry of the schedule: at `due_ms`, something happens to `subject`."""
 
     due_ms: int
@@ -234,7 +236,7 @@ class Event(Record, frozen=True, gc=False):
     subject: str
 
 
-class ClockState(Record, frozen=True, gc=False):
+class WorldClock(WorldRecord, frozen=True, gc=False):
     """How world time follows the machine's: at `machine_ms` the world's time was `world_ms`."""
 
     mode: Literal["real", "frozen", "scaled", "skip"]
@@ -243,7 +245,7 @@ class ClockState(Record, frozen=True, gc=False):
     rate: float = 1.0
 
 
-class Variation(Record, frozen=True, gc=False):
+class Variation(WorldRecord, frozen=True, gc=False):
     """That a world answers differently where the contract leaves freedom, drawn from `seed`.
 
     `only` names the points it is confined to; None: all. `kept` are assumptions that were chosen by
@@ -256,7 +258,7 @@ class Variation(Record, frozen=True, gc=False):
     assumed: dict[str, Any] = {}
 
 
-class Origin(Record, frozen=True, gc=False):
+class Origin(WorldRecord, frozen=True, gc=False):
     """How a world began, which is what a reset returns to.
 
     `at_ms` None is wherever the mode starts; `scenario` is the text of the scenario it came from.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from hosting_emulator.world import lifecycles, operations
-from hosting_emulator.world.records import Event
+from hosting_emulator.world.records import ScheduledEvent
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
@@ -41,7 +41,7 @@ def run_due(
     return change, count
 
 
-def _happen(change: Change, event: Event) -> None:
+def _happen(change: Change, event: ScheduledEvent) -> None:
     if event.kind == "operation_step":
         operations.step(change, event.subject)
     else:
@@ -51,10 +51,10 @@ def _happen(change: Change, event: Event) -> None:
 def schedule_dns_expiry(change: Change, project_id: str, due_ms: int) -> None:
     """Put the expiry of a project's DNS authorization on the schedule."""
     sequence = next_number(change, "schedule")
-    change.put(SCHEDULE, str(sequence), Event(due_ms, sequence, "dns_expiry", project_id))
+    change.put(SCHEDULE, str(sequence), ScheduledEvent(due_ms, sequence, "dns_expiry", project_id))
 
 
-def _expire_dns(change: Change, event: Event) -> None:
+def _expire_dns(change: Change, event: ScheduledEvent) -> None:
     dns = change.get(DNS, event.subject)
     # A renewed authorization has another expiry, and its own event.
     if dns is None or dns.status != "authorized" or dns.expires_ms != event.due_ms:

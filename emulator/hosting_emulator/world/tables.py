@@ -32,16 +32,16 @@ OPERATIONS = Table("operations", r.Operation)
 DEPLOYMENTS = Table("deployments", r.Deployment)
 TICKETS = Table("dev_access_tickets", r.Ticket)
 API_KEYS = Table("user_api_keys", r.ApiKey)
-REMEMBERED = Table("remembered_answers", r.Remembered)
-SCHEDULE = Table("schedule", r.Event)
+REMEMBERED = Table("remembered_answers", r.RememberedAnswer)
+SCHEDULE = Table("schedule", r.ScheduledEvent)
 #: One row a random stream: how many draws it has given.
 STREAMS: Table[int] = Table("streams", int)
 #: One row each, under ONLY.
-CLOCK = Table("clock", r.ClockState)
+CLOCK = Table("clock", r.WorldClock)
 ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
 FAULTS = Table("faults", Fault)
-TIMELINE = Table("timeline", r.Planned)
+TIMELINE = Table("timeline", r.TimelineEntry)
 VARIATION = Table("variation", r.Variation)
 
 #: All of them by name, in the order above, which is that of stored files.

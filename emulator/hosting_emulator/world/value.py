@@ -17,12 +17,12 @@ from rpds import HashTrieMap
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world.indexes import INDEXERS, NO_INDEXES, Indexes
 from hosting_emulator.world.records import (
-    ClockState,
-    Event,
     Operation,
     Origin,
-    Remembered,
+    RememberedAnswer,
+    ScheduledEvent,
     Variation,
+    WorldClock,
 )
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -48,7 +48,7 @@ Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 _NO_ROWS: HashTrieMap[str, Any] = HashTrieMap()
 
 
-class Memory(NamedTuple):
+class AnswerQueue(NamedTuple):
     """Answers in the order they were remembered: (key, record) by number, `first` up to `last`.
 
     One whose key was deleted or remembered anew stays until it comes to the front: the front is
@@ -57,7 +57,7 @@ class Memory(NamedTuple):
 
     first: int = 0
     last: int = 0
-    entries: HashTrieMap[int, tuple[str, Remembered]] = HashTrieMap()
+    entries: HashTrieMap[int, tuple[str, RememberedAnswer]] = HashTrieMap()
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
@@ -76,9 +76,9 @@ class World(msgspec.Struct, frozen=True, gc=False):
     tables: Mapping[str, HashTrieMap[str, Any]]
     indexes: Indexes
     schedule: Schedule
-    remembered: Memory
+    remembered: AnswerQueue
     assumptions: Assumptions
-    clock: ClockState
+    clock: WorldClock
     has_faults: bool = False
     variation: Variation | None = None
 
@@ -100,7 +100,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
         return self.schedule[0][0] if self.schedule else None
 
     @property
-    def oldest_remembered(self) -> tuple[str, Remembered] | None:
+    def oldest_remembered(self) -> tuple[str, RememberedAnswer] | None:
         """The answer remembered longest, under its storage key; None when there is none."""
         return self.remembered.entries.get(self.remembered.first)
 
@@ -114,7 +114,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
                 yield key
 
 
-def empty_world(name: str, seed: str, clock: ClockState, origin: Origin) -> World:
+def empty_world(name: str, seed: str, clock: WorldClock, origin: Origin) -> World:
     """Return a world with a clock, its origin's assumptions and nothing else."""
     writes: Writes = {
         CLOCK.name: {ONLY: clock},
@@ -127,8 +127,8 @@ def empty_world(name: str, seed: str, clock: ClockState, origin: Origin) -> Worl
 def bare_world(name: str, seed: str) -> World:
     """Return a world without any row: what reading one from disk begins with."""
     tables = dict.fromkeys(TABLES, _NO_ROWS)
-    clock = ClockState(mode="frozen", world_ms=0, machine_ms=0)
-    return World(name, seed, 0, 0, tables, NO_INDEXES, (), Memory(), Assumptions(), clock)
+    clock = WorldClock(mode="frozen", world_ms=0, machine_ms=0)
+    return World(name, seed, 0, 0, tables, NO_INDEXES, (), AnswerQueue(), Assumptions(), clock)
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
@@ -158,7 +158,7 @@ def _world(
     tables: Mapping[str, HashTrieMap[str, Any]],
     indexes: Indexes,
     schedule: Schedule,
-    remembered: Memory,
+    remembered: AnswerQueue,
 ) -> World:
     assumptions, clock, variation = before.assumptions, before.clock, before.variation
     if tables[ASSUMPTIONS.name] is not before.tables[ASSUMPTIONS.name]:
@@ -183,7 +183,9 @@ def _world(
     )
 
 
-def _rescheduled(schedule: Schedule, key: str, old: Event | None, new: Event | None) -> Schedule:
+def _rescheduled(
+    schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
+) -> Schedule:
     if old is not None:
         place = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:place] + schedule[place + 1 :]
@@ -195,8 +197,10 @@ def _rescheduled(schedule: Schedule, key: str, old: Event | None, new: Event | N
 
 
 def _remembered(
-    remembered: Memory, rows: Mapping[str, Remembered | None], table: HashTrieMap[str, Any]
-) -> Memory:
+    remembered: AnswerQueue,
+    rows: Mapping[str, RememberedAnswer | None],
+    table: HashTrieMap[str, Any],
+) -> AnswerQueue:
     first, last, entries = remembered
     for key, record in rows.items():
         if record is not None:
@@ -205,10 +209,10 @@ def _remembered(
     while first < last and table.get(entries[first][0]) is not entries[first][1]:
         entries = entries.discard(first)
         first += 1
-    return Memory(first, last, entries)
+    return AnswerQueue(first, last, entries)
 
 
-class Entered(NamedTuple):
+class Transition(NamedTuple):
     """A state, phase or standstill that an operation entered, and when."""
 
     at_ms: int
@@ -227,7 +231,7 @@ class Change:
         self.world = world
         self.now_ms = now_ms
         self.writes: dict[str, dict[str, Any]] = {}
-        self.entered: list[Entered] = []
+        self.entered: list[Transition] = []
         self.assumptions = world.assumptions
         self._schedule = world.schedule
 
@@ -261,7 +265,7 @@ class Change:
     def _note_standing(self, key: str, operation: Any) -> None:
         old = self.get(OPERATIONS, key)
         if old is None or standing(old) != standing(operation):
-            self.entered.append(Entered(self.now_ms, operation))
+            self.entered.append(Transition(self.now_ms, operation))
 
     def delete(self, table: Table[Any], key: str) -> None:
         """Delete a row; a row that is not there is no error."""

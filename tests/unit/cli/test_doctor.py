@@ -15,7 +15,7 @@ import pytest
 
 from hosting_emulator import __version__
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.bootstrap.inspection import Inspected, inspect
+from hosting_emulator.bootstrap.inspection import Inspection, inspect
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.doctor_checks import Answered, CheckFinding, Resolve, Subject
@@ -396,7 +396,7 @@ def test_secrets_that_others_can_read(kept: Path):
 def test_a_directory_that_others_can_write(tmp_path: Path):
     tmp_path.chmod(0o777)
 
-    found = doctor_checks.check_secrets(tmp_path, Inspected())
+    found = doctor_checks.check_secrets(tmp_path, Inspection())
 
     assert (found.verdict, found.advice) == ("problem", f"`chmod go-w {tmp_path}`")
 

@@ -12,7 +12,7 @@ from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.located import ScenarioError
-from hosting_emulator.scenario.story import Story, check_text
+from hosting_emulator.scenario.story import StoryRun, check_text
 
 HEAD = "name: small\ndescription: A small one.\n"
 #: What stands under the head begins in this line.
@@ -31,7 +31,7 @@ def run_on(rest: str) -> tuple[dict[str, Any], Engine]:
     """Run a story and return its report and the engine it ran on."""
     scenario = read_scenario(text_of(rest), "small.yaml")
     engine = Engine(build_world(scenario, "default", 0), Memory())
-    return Story(scenario, engine).run(), engine
+    return StoryRun(scenario, engine).run(), engine
 
 
 def refused(rest: str) -> ScenarioError:

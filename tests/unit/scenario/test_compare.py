@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.story import ABSENT, Difference, compare
+from hosting_emulator.scenario.story import ABSENT, Mismatch, compare
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_each_difference_is_told_with_its_place():
     found = {"state": "running", "items": [1]}
 
     assert compare(expected, found, "") == [
-        Difference("state", "failed", "running"),
-        Difference("error", {"code": "x"}, ABSENT),
-        Difference("items.7", "*", ABSENT),
+        Mismatch("state", "failed", "running"),
+        Mismatch("error", {"code": "x"}, ABSENT),
+        Mismatch("items.7", "*", ABSENT),
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hosting_emulator.storage.files import write_atomically
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.storage.snapshot import Snapshot, write_snapshot
+from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from tests.in_process import InProcess, fresh_world
 from tests.unit.storage.worlds_on_disk import busy, content, indexed
 
@@ -28,7 +28,7 @@ def path(tmp_path, world):
 
 
 def read(path):
-    return Snapshot(path).state().world()
+    return SnapshotFile(path).state().world()
 
 
 def test_what_is_read_is_what_was_written(path, world):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.storage.documents import rows_of
-from hosting_emulator.world.records import Event, Remembered
+from hosting_emulator.world.records import RememberedAnswer, ScheduledEvent
 from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, REMEMBERED, SCHEDULE, STREAMS
 from hosting_emulator.world.value import Change, apply, bare_world, rebuild
 from tests.in_process import fresh_world
@@ -69,9 +69,9 @@ def test_time_of_the_world_never_goes_back(world):
 def test_a_change_sees_its_own_events_in_order(world):
     at_ms = world.at_ms
     change = Change(world, at_ms)
-    change.put(SCHEDULE, "later", Event(at_ms + 20, 102, "operation_step", "x"))
-    change.put(SCHEDULE, "sooner", Event(at_ms + 10, 101, "operation_step", "x"))
-    change.put(SCHEDULE, "gone", Event(at_ms + 5, 100, "operation_step", "x"))
+    change.put(SCHEDULE, "later", ScheduledEvent(at_ms + 20, 102, "operation_step", "x"))
+    change.put(SCHEDULE, "sooner", ScheduledEvent(at_ms + 10, 101, "operation_step", "x"))
+    change.put(SCHEDULE, "gone", ScheduledEvent(at_ms + 5, 100, "operation_step", "x"))
     change.delete(SCHEDULE, "gone")
 
     for key in ("sooner", "later"):
@@ -102,7 +102,7 @@ def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
             change.delete(SCHEDULE, str(key))
             model.pop(str(key), None)
         else:
-            change.put(SCHEDULE, str(key), Event(due_ms, number, "operation_step", "x"))
+            change.put(SCHEDULE, str(key), ScheduledEvent(due_ms, number, "operation_step", "x"))
             model[str(key)] = (due_ms, number)
         world = change.applied()
 
@@ -122,7 +122,7 @@ def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
         if step is not None:
             key = f"key {step}"
             queue = [*(other for other in queue if other != key), key]
-            change.put(REMEMBERED, key, Remembered("f", "c", 200, "", 0))
+            change.put(REMEMBERED, key, RememberedAnswer("f", "c", 200, "", 0))
         elif queue:
             change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
@@ -136,7 +136,7 @@ def test_deleted_events_are_never_next(world):
     at_ms = world.at_ms
     for key, due in (("a", 1), ("b", 2), ("c", 3)):
         change = Change(world, at_ms)
-        change.put(SCHEDULE, key, Event(at_ms + due, 100 + due, "operation_step", "x"))
+        change.put(SCHEDULE, key, ScheduledEvent(at_ms + due, 100 + due, "operation_step", "x"))
         world = change.applied()
     change = Change(world, at_ms)
     change.delete(SCHEDULE, "a")

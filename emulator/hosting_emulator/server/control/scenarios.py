@@ -14,7 +14,7 @@ from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.scenario.story import Story
+from hosting_emulator.scenario.story import StoryRun
 from hosting_emulator.server.control.context import Context, ControlRefused, refused_as
 from hosting_emulator.server.control.faults import variation_or_usual
 from hosting_emulator.server.control.worlds import Chosen, world_summary
@@ -69,7 +69,7 @@ def run_scenario(context: Context, body: ScenarioRun) -> Any:
         name = context.worlds.new_name()
         built = varied_world(_build(scenario, name, context.facts.seed), variation)
         engine = Engine(built, Memory())
-    return Story(scenario, engine).run()
+    return StoryRun(scenario, engine).run()
 
 
 def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
