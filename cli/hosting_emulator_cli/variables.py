@@ -52,7 +52,7 @@ def command_variables(
     `exports` are pairs of a variable's name and the name that the command finds it under.
     """
     token = client.token(principal, world=world.name, expires_in_seconds=_TEN_YEARS_S)
-    value = token.access_token
+    value = token["access_token"]
     project = first_project(world, organization_of(value))
     found = world_variables(client.info(), world, value, project)
     found["HOSTING_CONTROL_URL"] = ready.control_url

@@ -128,7 +128,7 @@ def test_a_snapshot_is_taken_restored_and_deleted(chromium: Chromium, api: Api, 
     with chromium.page(panel("history")) as page:
         page.click("button", "Take a snapshot")
         page.read("is taken at")
-        (kept,) = api.emulator.control.snapshots(api.emulator.name)
+        (kept,) = api.emulator.control.get(f"worlds/{api.emulator.name}/snapshots")["items"]
         api.emulator.intervene("add_deployments", project="shop", count=3)
         page.click("button", f"Restore {kept['id']}")
         page.click("button", "Restore", within=("dialog", f"Restore {kept['id']}"))
@@ -138,4 +138,4 @@ def test_a_snapshot_is_taken_restored_and_deleted(chromium: Chromium, api: Api, 
         page.wait("document.activeElement.id === 'panel-title'")
 
     assert api.deployments().json["items"] == deployments
-    assert api.emulator.control.snapshots(api.emulator.name) == []
+    assert api.emulator.control.get(f"worlds/{api.emulator.name}/snapshots")["items"] == []

@@ -105,7 +105,7 @@ def test_stuck_and_released(api: HeldApi):
     with pytest.raises(ControlRefused, match="it is stuck"):
         api.emulator.clock.until(operation)
     with pytest.raises(ControlRefused, match="is stuck; release it first"):
-        api.emulator.control.step_operation(operation, api.emulator.name)
+        api.emulator.control.post(f"worlds/{api.emulator.name}/operations/{operation}/step")
 
     intervene(api, "release_operation", project="shop")
     api.emulator.clock.until(operation)

@@ -14,6 +14,11 @@ from tests.contract.conftest import HeldApi
 Start = Callable[[HeldApi], dict[str, Any]]
 
 
+def step(api: HeldApi, operation: str) -> Any:
+    """Move an operation to its next state."""
+    return api.emulator.control.post(f"worlds/{api.emulator.name}/operations/{operation}/step")
+
+
 def initialize(api: HeldApi) -> dict[str, Any]:
     found: dict[str, Any] = api.initialize(1).json
     return found
@@ -123,14 +128,14 @@ def test_manual_waits_to_be_told(api: HeldApi, start: Start, profile: str, other
     seen: list[str] = []
 
     while not seen or seen[-1] != "succeeded":
-        stepped = api.emulator.control.step_operation(operation["id"], api.emulator.name)
+        stepped = step(api, operation["id"])
         seen.append(stepped["state"])
         assert stepped == api.poll(operation["id"]).json
         assert len(seen) <= 5
 
     assert list(dict.fromkeys(seen)) == ["running", "succeeded"]
     with pytest.raises(ControlRefused):
-        api.emulator.control.step_operation(operation["id"], api.emulator.name)
+        step(api, operation["id"])
 
 
 @both
@@ -151,7 +156,7 @@ def test_one_who_waits_cannot_be_stepped_past_the_holder(api: HeldApi) -> None:
     first, second = api.initialize(1).json, api.apply_domains().json
 
     with pytest.raises(ControlRefused) as refused:
-        api.emulator.control.step_operation(second["id"], api.emulator.name)
+        step(api, second["id"])
 
     assert refused.value.status == 409
     assert [state(api, first), state(api, second)] == ["queued", "queued"]
@@ -163,7 +168,7 @@ def test_a_timed_operation_may_be_stepped_ahead_of_its_time(
 ) -> None:
     operation = start(api)
 
-    api.emulator.control.step_operation(operation["id"], api.emulator.name)
+    step(api, operation["id"])
 
     assert state(api, operation) == "running"
     api.advance("8s")

@@ -74,7 +74,7 @@ def test_the_log_says_of_each_answer_what_was_varied(api: Api):
 
 
 def test_points_are_listed(control: ControlClient):
-    rows = control.variation_points()
+    rows = control.get("contract/variation-points")["items"]
 
     assert [row["id"] for row in rows] == list(POINTS)
     assert all(row["about"] and row["sentence"] for row in rows)
@@ -96,7 +96,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(api: Api, body: Any, why:
         control.put(f"worlds/{world}/variation", body)
 
     assert refused.value.status == 400
-    assert control.variation(world) is None
+    assert control.get(f"worlds/{world}/variation") is None
 
 
 def test_a_world_can_begin_with_it(control: ControlClient):

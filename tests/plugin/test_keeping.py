@@ -178,7 +178,7 @@ def test_kept_world_opens_again(suite: Suite):
     try:
         ready = json.loads(read_object(started))
         with RunningEmulator(ready["base_url"]) as running:
-            found = running.control.unfinished_operations()
+            found = running.control.get("worlds/default/operations?unfinished=true")["items"]
     finally:
         started.terminate()
         started.communicate()

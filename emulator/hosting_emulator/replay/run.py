@@ -24,8 +24,6 @@ from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, W
 
 #: How exactly moments are compared where time runs by itself, or ran so elsewhere; in milliseconds.
 _ABOUT_MS = 5000
-#: Longer than any recording: what expired in it does so by the answer that was recorded.
-_TEN_YEARS_S = 10 * 365 * 86_400
 _UNKNOWN = "not-a-token"
 #: What may be a cursor: opaque, and no page size.
 _OPAQUE = re.compile("(?!\\d+$)[A-Za-z0-9_-]{6,}")
@@ -131,13 +129,14 @@ class ReplayRun:
         world: WorldSummary,
         options: ReplayOptions,
     ) -> None:
-        self._control = control
+        self._emulator = HostingEmulator(control, world)
         self._world = world
         self._names = Names()
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
-        self._credentials = _Credentials(control, world.name, record, self._names, options.as_)
-        self._credentials.notes = self.notes
+        self._credentials = _Credentials(
+            self._emulator, record, self._names, options.as_, self.notes
+        )
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
         self._timeout_s = options.timeout_s
@@ -201,10 +200,10 @@ class ReplayRun:
     def _reach(self, recorded_ms: int) -> None:
         """Let the time pass that passed in the recording."""
         if not self._still:
-            self._now_ms = moment_ms(self._control.clock(self._world.name).now)
+            self._now_ms = moment_ms(self._emulator.clock.now)
         ahead_ms = self._start_ms + recorded_ms - self._recorded_start_ms - self._now_ms
         if self._moves and ahead_ms > 0:
-            self._control.advance(self._world.name, by=f"{ahead_ms}ms")
+            self._emulator.clock.advance(f"{ahead_ms}ms")
             self._now_ms += ahead_ms
 
     def _body(self, body: bytes | None) -> bytes | None:
@@ -224,10 +223,8 @@ class ReplayRun:
                 return
 
     def _learn_ids(self, record: Recording) -> None:
-        here = {
-            table: {one["alias"]: one["id"] for one in self._world[table]}
-            for table in ("organizations", "people", "projects")
-        }
+        tables = ("organizations", "people", "projects")
+        here: dict[str, dict[str, str]] = {t: getattr(self._emulator, t) for t in tables}
         for table, known in record.world.ids.items():
             for alias, recorded in known.items():
                 if alias in here[table]:
@@ -261,16 +258,20 @@ class _Credentials:
     """
 
     def __init__(
-        self, control: ControlClient, world: str, record: Recording, names: Names, as_: str | None
+        self,
+        emulator: HostingEmulator,
+        record: Recording,
+        names: Names,
+        as_: str | None,
+        notes: list[str],
     ) -> None:
-        self._control = control
-        self._world = world
+        self._emulator = emulator
         self._own = record.own
         self._names = names
         self._as = as_
+        self._notes = notes
         self._tokens: dict[tuple[str, str | None, bool], str] = {}
         self._key_values: dict[str, str] = {}
-        self.notes: list[str] = []
 
     def headers(self, recorded: RecordedCall) -> Headers:
         """Return a request's headers with the new names and its sender's credential in them."""
@@ -302,7 +303,7 @@ class _Credentials:
         if recorded.credential is False:
             return None
         if self._as is not None:
-            return self._token(self._as)
+            return self._emulator.token(self._as)
         if recorded.who is not None:
             return self._of(recorded.who)
         if self._own:  # it named nobody then, and must not now
@@ -313,45 +314,32 @@ class _Credentials:
         if value and known != value:
             return known
         self._note("the record does not tell who asked: it is sent as the owner, or as --as says")
-        return self._token("owner")
+        return self._emulator.token("owner")
 
     def _of(self, who: Who) -> str:
         if who.api_key is not None:
             return self._key_values.get(who.api_key) or self._new_key(who, who.api_key)
         person = who.alias or self._names.new_for(who.person)
-        return self._token(person, self._here(who.organization), interactive=who.interactive)
-
-    def _token(
-        self, person: str, organization: str | None = None, *, interactive: bool = True
-    ) -> str:
-        wanted = (person, organization, interactive)
-        if wanted not in self._tokens:
-            self._tokens[wanted] = self._control.token(
-                person,
-                world=self._world,
-                organization=organization,
-                interactive=interactive,
-                expires_in_seconds=_TEN_YEARS_S,
-            )["access_token"]
-        return self._tokens[wanted]
+        organization = who.organization and self._names.new_for(who.organization)
+        sender = (person, organization, who.interactive)
+        if sender not in self._tokens:
+            self._tokens[sender] = self._emulator.token(
+                person, organization=organization, interactive=who.interactive
+            )
+        return self._tokens[sender]
 
     def _new_key(self, who: Who, key: str) -> str:
-        made = self._control.create_api_key(
+        self._key_values[key] = self._emulator.api_key(
             who.alias or self._names.new_for(who.person),
-            world=self._world,
-            organization=self._here(who.organization),
+            organization=who.organization and self._names.new_for(who.organization),
             permissions=who.permissions,
         )
         self._note(f"the API key {key} is older than the record: a key like it was made")
-        self._key_values[key] = str(made["value"])
         return self._key_values[key]
 
-    def _here(self, organization: str | None) -> str | None:
-        return None if organization is None else self._names.new_for(organization)
-
     def _note(self, sentence: str) -> None:
-        if sentence not in self.notes:
-            self.notes.append(sentence)
+        if sentence not in self._notes:
+            self._notes.append(sentence)
 
 
 def _exchange(

@@ -21,7 +21,6 @@ from hosting_emulator.sdk.records import (
     JsonObject,
     Record,
     RequestFilters,
-    VariationState,
     WholeExchange,
     Why,
     WorldSummary,
@@ -255,28 +254,6 @@ class ControlClient(ControlConnection):
         """Every intervention with its fields."""
         return self._list(Record, "contract/interventions")
 
-    # --- Variation ---------------------------------------------------------------------------
-
-    def variation(self, world: str = DEFAULT_WORLD) -> VariationState | None:
-        """How a world's answers vary; None: they do not."""
-        answer = self.get(world_path(world, "variation"))
-        return None if answer is None else VariationState(answer)
-
-    def vary(
-        self, seed: str, world: str = DEFAULT_WORLD, *, only: Sequence[str] | None = None
-    ) -> VariationState:
-        """Vary a world's answers from now on, as the seed draws: at all points, or those in `only`."""
-        body = _given(seed=seed, only=only)
-        return VariationState(self.put(world_path(world, "variation"), body))
-
-    def unvary(self, world: str = DEFAULT_WORLD) -> None:
-        """Let a world answer as usual again."""
-        self.delete(world_path(world, "variation"))
-
-    def variation_points(self) -> list[Record]:
-        """Every freedom that the contract leaves, and what is done with it."""
-        return self._list(Record, "contract/variation-points")
-
     # --- Scenarios ---------------------------------------------------------------------------
 
     def scenarios(self) -> list[Record]:
@@ -412,19 +389,11 @@ class ControlClient(ControlConnection):
 
     # --- Operations --------------------------------------------------------------------------
 
-    def unfinished_operations(self, world: str = DEFAULT_WORLD) -> list[Record]:
-        """The operations that have not ended, oldest first."""
-        return self._list(Record, f"{world_path(world, 'operations')}?unfinished=true")
-
     def why(self, operation_id: str, world: str = DEFAULT_WORLD) -> Why:
         """Why an operation is where it is, what happens next and what would move it."""
         return Why(self.get(world_path(world, "operations", operation_id, "why")))
 
-    def step_operation(self, operation_id: str, world: str = DEFAULT_WORLD) -> Record:
-        """Move an operation to its next state now, and return it."""
-        return Record(self.post(world_path(world, "operations", operation_id, "step")))
-
-    # --- History and snapshots ---------------------------------------------------------------
+    # --- History -----------------------------------------------------------------------------
 
     def history(self, world: str = DEFAULT_WORLD, *, limit: int = 100) -> list[CommitEntry]:
         """The last commits of a world that are kept, newest first, 1 to 1000 of them."""
@@ -433,22 +402,6 @@ class ControlClient(ControlConnection):
     def rewind(self, commit: int, world: str = DEFAULT_WORLD) -> WorldSummary:
         """Put the state after a commit back, as one more commit; 404 if it is not kept."""
         return WorldSummary(self.post(world_path(world, "rewind"), {"commit": commit}))
-
-    def snapshot(self, world: str = DEFAULT_WORLD) -> Record:
-        """Keep a world as it is now, for as long as process and world live: {id, commit, at}."""
-        return Record(self.post(world_path(world, "snapshots"), {}))
-
-    def snapshots(self, world: str = DEFAULT_WORLD) -> list[Record]:
-        """The snapshots of a world."""
-        return self._list(Record, world_path(world, "snapshots"))
-
-    def restore_snapshot(self, snapshot_id: str, world: str = DEFAULT_WORLD) -> WorldSummary:
-        """Put state, clock, faults and assumptions back; the request log goes on."""
-        return WorldSummary(self.post(world_path(world, "snapshots", snapshot_id, "restore"), {}))
-
-    def delete_snapshot(self, snapshot_id: str, world: str = DEFAULT_WORLD) -> None:
-        """Forget a snapshot."""
-        self.delete(world_path(world, "snapshots", snapshot_id))
 
 
 def world_path(name: str, *parts: str | int) -> str:

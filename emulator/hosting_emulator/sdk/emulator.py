@@ -19,7 +19,7 @@ from hosting_emulator.sdk.connection import (
     read_address,
     read_control_token,
 )
-from hosting_emulator.sdk.control import ControlClient
+from hosting_emulator.sdk.control import ControlClient, world_path
 from hosting_emulator.sdk.fresh import (
     ScenarioLike,
     VaryLike,
@@ -358,7 +358,8 @@ class HostingEmulator:
     @property
     def variation(self) -> VariationState | None:
         """How this world's answers vary: seed, points, and what has varied so far; None: not."""
-        return self.control.variation(self.name)
+        answer = self.control.get(world_path(self.name, "variation"))
+        return None if answer is None else VariationState(answer)
 
     def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> VariationState:
         """Answer differently from now on wherever the contract leaves freedom, as the seed draws.
@@ -367,11 +368,12 @@ class HostingEmulator:
         ValueError for what is no seed, ControlRefused for a point that there is not.
         """
         text, points = read_vary(seed, only)
-        return self.control.vary(text, self.name, only=points)
+        body = {"seed": text} if points is None else {"seed": text, "only": points}
+        return VariationState(self.control.put(world_path(self.name, "variation"), body))
 
     def unvary(self) -> None:
         """Answer as usual again."""
-        self.control.unvary(self.name)
+        self.control.delete(world_path(self.name, "variation"))
 
     # --- What happened -----------------------------------------------------------------------
 
@@ -397,11 +399,12 @@ class HostingEmulator:
 
     def snapshot(self) -> WorldSnapshot:
         """Keep this world as it is now; `with` goes back to it at its end."""
-        return WorldSnapshot(self, self.control.snapshot(self.name))
+        return WorldSnapshot(self, self.control.post(world_path(self.name, "snapshots"), {}))
 
     def restore(self, snapshot: WorldSnapshot) -> None:
         """Put state, clock, faults and assumptions back; the request log goes on."""
-        self._take_over(self.control.restore_snapshot(snapshot.id, self.name))
+        path = world_path(self.name, "snapshots", snapshot.id, "restore")
+        self._take_over(WorldSummary(self.control.post(path, {})))
 
     @property
     def history(self) -> list[CommitEntry]:
@@ -494,7 +497,8 @@ class WorldSnapshot:
     def forget(self) -> None:
         """Let go of it; a forgotten one is no error."""
         with _gone_is_fine():
-            self._emulator.control.delete_snapshot(self.id, self._emulator.name)
+            path = world_path(self._emulator.name, "snapshots", self.id)
+            self._emulator.control.delete(path)
 
     def __enter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ def test_every_method_reaches_its_resource(api: Api):
     operation = api.apply_domains().json["id"]
     state = control.export_state(world)
 
-    for table in ("problems", "conduct_rules", "interventions", "variation_points", "scenarios"):
+    for table in ("problems", "conduct_rules", "interventions", "scenarios"):
         assert getattr(control, table)()
     assert control.info().control_url == control.control_url
     assert control.health()["status"] == "ok"
@@ -24,9 +24,7 @@ def test_every_method_reaches_its_resource(api: Api):
     assert world in {summary.name for summary in control.worlds()}
     assert control.clock(world).mode == control.set_clock(world, clock={"mode": "frozen"}).mode
     assert control.advance(world, by="1s").moved_ms == 1000
-    assert control.step_operation(operation, world)["id"] == operation
     assert control.why(operation, world).operation == operation
-    assert control.unfinished_operations(world)[0]["id"] == operation
     assert control.set_assumptions({"rate_limit": "off"}, world) == control.assumptions(world)
     assert control.requests(world, who="owner")[0].call == "apply_project_domains"
     assert control.request_page(world, limit=1, trail=False)["total"] == 1
@@ -36,14 +34,8 @@ def test_every_method_reaches_its_resource(api: Api):
     assert control.report(world, requests=1)["requests"]["total"] == 2
     rule = control.conduct_rules()[0]["id"]
     assert control.conduct(world, off=[rule], final=True).rules_off == [rule]
-    kept = control.snapshot(world)
-    assert control.snapshots(world) == [kept]
-    assert control.restore_snapshot(kept["id"], world).name == world
     oldest = control.history(world)[-1]
     assert control.rewind(oldest.commit, world).name == world
-    assert control.vary("7", world, only=["page-size"]).only == ["page-size"]
-    control.unvary(world)
-    assert control.variation(world) is None
     assert control.create_api_key("reader", world=world, name="ci", permissions=[])["value"]
     assert control.token(world=world, interactive=False, expires_in_seconds=60)["expires_in"] == 60
     assert control.load_scenario("rate-limited", world=world).name == world
