@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
+from tests.calls import Calls
 
 #: For the plugin's own tests; only the topmost conftest may name it.
 pytest_plugins = ["pytester"]
@@ -50,14 +51,13 @@ class Response:
         return json.loads(self.body)
 
 
-class Api:
-    """Calls of one world over real HTTP. Each idempotent call gets a new key unless given one."""
+class Api(Calls[Response]):
+    """Calls of one world over real HTTP."""
 
     def __init__(self, emulator: HostingEmulator) -> None:
         self.emulator = emulator
-        self._keys = 0
 
-    def call(
+    def call(  # type: ignore[override]
         self,
         method: str,
         path: str,
@@ -90,50 +90,11 @@ class Api:
             with error:
                 return Response(error.code, error.headers, error.read())
 
-    def new_key(self) -> str:
-        self._keys += 1
-        return f"key-{self._keys}"
+    def project_id(self, alias: str) -> str:
+        return self.emulator.projects[alias]
 
-    def project_path(self, rest: str, project: str = "shop") -> str:
-        return f"/v1/projects/{self.emulator.projects[project]}/{rest}"
-
-    def set_flag(self, enabled: Any, *, project: str = "shop", **options: Any) -> Response:
-        options.setdefault("key", self.new_key())
-        path = self.project_path("powered-by-flag", project)
-        return self.call("PUT", path, body={"enabled": enabled}, **options)
-
-    def initialize(self, generation: Any = 1, *, project: str = "shop", **options: Any) -> Response:
-        options.setdefault("key", self.new_key())
-        path = self.project_path("source:initialize", project)
-        return self.call("POST", path, body={"expected_source_generation": generation}, **options)
-
-    def create_key(
-        self, name: Any = "ci", *, organization: str = "acme", **options: Any
-    ) -> Response:
-        options.setdefault("key", self.new_key())
-        path = f"/v1/organizations/{self.emulator.organizations[organization]}/user-api-keys"
-        return self.call("POST", path, body={"name": name}, **options)
-
-    def apply_domains(self, *, project: str = "shop", **options: Any) -> Response:
-        options.setdefault("key", self.new_key())
-        return self.call("PUT", self.project_path("domains", project), **options)
-
-    def dns(self, *, project: str = "shop", **options: Any) -> Response:
-        return self.call("GET", self.project_path("edge-dns", project), **options)
-
-    def deployments(self, query: str = "", *, project: str = "shop", **options: Any) -> Response:
-        return self.call("GET", self.project_path("deployments", project) + query, **options)
-
-    def ticket(self, *, project: str = "shop", **options: Any) -> Response:
-        return self.call("POST", self.project_path("dev-access-tickets", project), **options)
-
-    def compute(
-        self, query: str = "?environment=dev", *, project: str = "shop", **options: Any
-    ) -> Response:
-        return self.call("GET", self.project_path("database/compute", project) + query, **options)
-
-    def poll(self, operation_id: str, **options: Any) -> Response:
-        return self.call("GET", f"/v1/operations/{operation_id}", **options)
+    def organization_id(self, alias: str) -> str:
+        return self.emulator.organizations[alias]
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
+from tests.calls import Calls
 
 #: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
 NOON_MS = 1_772_366_400_000
@@ -66,7 +67,7 @@ def fresh_world(
     return new_world(name, seed, origin, (machine or Machine())())
 
 
-class InProcess:
+class InProcess(Calls[Answer]):
     """The calls of one engine, as any person of its world."""
 
     def __init__(
@@ -78,11 +79,16 @@ class InProcess:
         self.machine = machine or Machine()
         self.engine = Engine(world or fresh_world(), keeper or Memory(), self.machine)
         self._tokens: dict[tuple[str, bool], str] = {}
-        self._keys = 0
 
     @property
     def world(self) -> World:
         return self.engine.world
+
+    def project_id(self, alias: str) -> str:
+        return self.project(alias)
+
+    def organization_id(self, alias: str) -> str:
+        return self.organization(alias)
 
     def project(self, alias: str = "shop") -> str:
         return str(self.world.indexes[f"project:{alias}"])
@@ -129,7 +135,7 @@ class InProcess:
         reply = run_through(self.engine.exchange(context))
         return Answer(reply.status, reply.body, dict(reply.headers))
 
-    def call(
+    def call(  # type: ignore[override]
         self,
         method: str,
         path: str,
@@ -150,46 +156,3 @@ class InProcess:
             return self.send(method, path, sent)
         sent.append(("Content-Type", "application/json"))
         return self.send(method, path, sent, json.dumps(body).encode())
-
-    def new_key(self) -> str:
-        self._keys += 1
-        return f"key-{self._keys}"
-
-    def set_flag(self, enabled: Any, *, project: str = "shop", **options: Any) -> Answer:
-        options.setdefault("key", self.new_key())
-        path = f"/v1/projects/{self.project(project)}/powered-by-flag"
-        return self.call("PUT", path, body={"enabled": enabled}, **options)
-
-    def initialize(self, generation: Any = 1, *, project: str = "shop", **options: Any) -> Answer:
-        options.setdefault("key", self.new_key())
-        path = f"/v1/projects/{self.project(project)}/source:initialize"
-        return self.call("POST", path, body={"expected_source_generation": generation}, **options)
-
-    def create_key(self, name: Any = "ci", *, organization: str = "acme", **options: Any) -> Answer:
-        options.setdefault("key", self.new_key())
-        path = f"/v1/organizations/{self.organization(organization)}/user-api-keys"
-        return self.call("POST", path, body={"name": name}, **options)
-
-    def apply_domains(self, *, project: str = "shop", **options: Any) -> Answer:
-        options.setdefault("key", self.new_key())
-        return self.call("PUT", f"/v1/projects/{self.project(project)}/domains", **options)
-
-    def dns(self, *, project: str = "shop", **options: Any) -> Answer:
-        return self.call("GET", f"/v1/projects/{self.project(project)}/edge-dns", **options)
-
-    def deployments(self, query: str = "", *, project: str = "shop", **options: Any) -> Answer:
-        path = f"/v1/projects/{self.project(project)}/deployments{query}"
-        return self.call("GET", path, **options)
-
-    def ticket(self, *, project: str = "shop", **options: Any) -> Answer:
-        path = f"/v1/projects/{self.project(project)}/dev-access-tickets"
-        return self.call("POST", path, **options)
-
-    def compute(
-        self, query: str = "?environment=dev", *, project: str = "shop", **options: Any
-    ) -> Answer:
-        path = f"/v1/projects/{self.project(project)}/database/compute{query}"
-        return self.call("GET", path, **options)
-
-    def poll(self, operation_id: str, **options: Any) -> Answer:
-        return self.call("GET", f"/v1/operations/{operation_id}", **options)

@@ -17,7 +17,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.calls import CallSpec, CallTable
 from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -92,7 +92,9 @@ class Walk:
         self.api = InProcess(world)
         self.answers: list[tuple[int, bytes, dict[str, str]]] = []
         self._by_document = by_document
-        self._specs = {spec.call_id: spec for spec in CallTable(self.api.world.assumptions)}
+        self._specs: dict[str, CallSpec] = {
+            spec.call_id: spec for spec in CallTable(self.api.world.assumptions)
+        }
 
     def whole(self) -> Walk:
         """Walk through everything."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.plan import plan
@@ -37,7 +37,7 @@ def exchange(call: str | None, status: int = 200, path: str = "", **over: Any) -
         "why": [],
         "duration_us": 1.0,
     }
-    return {**found, **over}  # type: ignore[typeddict-item]
+    return cast("Exchange", {**found, **over})
 
 
 def requests(*calls: str) -> tuple[NumberedRequest, ...]:
