@@ -78,31 +78,28 @@ class Answered(NamedTuple):
     silent: bool = False
 
 
-class Subject(NamedTuple):
-    """What is to be looked at; None: what the running emulator uses, else what `start` would.
+def examine(
+    *,
+    url: str,
+    named: bool,
+    control_token: str | None,
+    port: int | None,
+    tls_port: int | None,
+    data_dir: Path | None,
+) -> list[CheckFinding]:
+    """Make every check, whatever becomes of the others. Raises BadParameter: `url` is no address.
 
-    `named`: somebody chose `url`, on the command line or in the environment.
+    What is None is what the running emulator uses, else what `start` would. `named`: somebody chose
+    `url`, on the command line or in the environment.
     """
-
-    url: str
-    named: bool
-    control_token: str | None
-    port: int | None
-    tls_port: int | None
-    data_dir: Path | None
-
-
-def examine(subject: Subject) -> list[CheckFinding]:
-    """Make every check, whatever becomes of the others. Raises BadParameter: `url` is no address."""
-    running = _ask(subject.url, subject.control_token)
+    running = ask(url, control_token)
     used = running.info and running.info["data_dir"]
-    kept_there = Path(used) if used and Path(used).is_dir() else _DEFAULT_DIRECTORY
-    path = subject.data_dir or kept_there
+    path = data_dir or (Path(used) if used and Path(used).is_dir() else _DEFAULT_DIRECTORY)
     uses = bool(used) and Path(str(used)).resolve() == path.resolve()
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
-        "emulator": lambda: [check_emulator(subject, running)],
-        "port": lambda: check_ports(subject, running),
+        "emulator": lambda: [check_emulator(url, running, named=named)],
+        "port": lambda: check_ports(url, port, tls_port, running),
         "data": lambda: check_data(path, answers=uses),
         "certificates": lambda: check_certificates(path / "tls", running if uses else None),
         "machine": check_machine,
@@ -172,7 +169,7 @@ def _release(version: str) -> list[int]:
 # --- The emulator and its ports ------------------------------------------------------------------
 
 
-def _ask(url: str, control_token: str | None) -> Answered:
+def ask(url: str, control_token: str | None = None) -> Answered:
     """Ask whoever answers at a base URL who they are."""
     version = None
     with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
@@ -187,68 +184,56 @@ def _ask(url: str, control_token: str | None) -> Answered:
             return Answered(None, None, str(error))
 
 
-def check_emulator(subject: Subject, running: Answered) -> CheckFinding:
+def check_emulator(url: str, running: Answered, *, named: bool) -> CheckFinding:
     """Judge the emulator that commands would talk to."""
     version, info, why, silent = running
     kind = "ok"
     if version is None:
-        kind = ("silent" if silent else "other") if subject.named else "none"
+        kind = ("silent" if silent else "other") if named else "none"
         why = why if silent else f"W{why[1:]}"
     elif version != __version__:
         kind = "version"
     elif info is None:
         kind = "closed"
-    facts = {"url": subject.url, "version": version, "ours": __version__, "why": why}
+    facts = {"url": url, "version": version, "ours": __version__, "why": why}
     return finding("emulator", kind, pid=info and info["pid"], **facts)
 
 
-def check_ports(subject: Subject, running: Answered) -> Iterator[CheckFinding]:
+def check_ports(
+    url: str, port: int | None, tls_port: int | None, running: Answered
+) -> Iterator[CheckFinding]:
     """Judge the ports that `start` would take."""
-    parts = urlsplit(subject.url)
-    here = parts.hostname in (_HERE, "localhost", "::1")
-    port = subject.port
-    if port is None:
-        port = (parts.port if here else None) or DEFAULT_PORT
+    parts = urlsplit(url)
+    at = parts.port if parts.hostname in (_HERE, "localhost", "::1") else None
+    port = (at or DEFAULT_PORT) if port is None else port
     if port == 0:
         yield finding("port", "any")
     else:
-        error, answered = binding_error(port), running
-        if error is not None and not (here and parts.port == port):
-            answered = _ask(f"http://{_HERE}:{port}", subject.control_token)
-        yield check_port("port", port, error, answered)
-    if subject.tls_port:
-        its = running.info is not None and running.info["tls_port"] == subject.tls_port
-        error = binding_error(subject.tls_port)
-        yield check_port("tls port", subject.tls_port, error, running if its else None)
+        yield check_port("port", port, running if at == port else None)
+    if tls_port:
+        its = running.info is not None and running.info["tls_port"] == tls_port
+        yield check_port("tls port", tls_port, running if its else None)
 
 
-def binding_error(port: int) -> OSError | None:
-    """Try to listen on a port of this machine, as `start` would; None: one can."""
+def check_port(check: str, port: int, answered: Answered | None) -> CheckFinding:
+    """Judge a port of this machine by listening on it; `answered` is who speaks there, if known."""
+    facts: dict[str, object] = {"port": port, "option": f"--{check.replace(' ', '-')}"}
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((_HERE, port))
             probe.listen(1)
+            return finding("port", "free", shown_as=check, **facts)
         except OSError as error:
-            return error
-    return None
-
-
-def check_port(
-    check: str, port: int, error: OSError | None, answered: Answered | None
-) -> CheckFinding:
-    """Judge a port that could not be listened on, for `error`; `answered` is who speaks there."""
-    facts: dict[str, object] = {"port": port, "option": f"--{check.replace(' ', '-')}"}
-    kind = "taken"
-    if error is None:
-        kind = "free"
-    elif error.errno != errno.EADDRINUSE:
-        kind, facts["why"] = "refused", (error.strerror or str(error)).lower()
-    elif answered is not None and answered.version is not None:
-        folder = answered.info and answered.info["data_dir"]
-        facts["kept"] = f" and keeps its state in {folder}" if folder else ""
-        kind, facts["version"] = "ours", answered.version
-    return finding("port", kind, shown_as=check, **facts)
+            if error.errno != errno.EADDRINUSE:
+                why = (error.strerror or str(error)).lower()
+                return finding("port", "refused", shown_as=check, why=why, **facts)
+    answered = answered or ask(f"http://{_HERE}:{port}")
+    if answered.version is None:
+        return finding("port", "taken", shown_as=check, **facts)
+    folder = answered.info and answered.info["data_dir"]
+    kept = f" and keeps its state in {folder}" if folder else ""
+    return finding("port", "ours", shown_as=check, version=answered.version, kept=kept, **facts)
 
 
 # --- The data directory --------------------------------------------------------------------------
@@ -369,8 +354,8 @@ Resolve = Callable[[str], Collection[str]]
 
 def check_machine() -> Iterator[CheckFinding]:
     """Judge how names resolve here, what a process may open, what time it is, what proxies do."""
-    yield check_localhost(_resolve_in_time)
-    yield check_dev_names(_resolve_in_time)
+    for check, name in zip(("localhost", "dev origins"), _NAMES, strict=True):
+        yield check_name(check, name, _resolve_in_time)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     yield check_open_files(None if most == resource.RLIM_INFINITY else most)
     yield check_clock(datetime.now(UTC))
@@ -397,31 +382,16 @@ def _resolve_in_time(name: str) -> list[str]:
     return answer
 
 
-def check_localhost(resolve: Resolve) -> CheckFinding:
-    """Judge whether `localhost` leads here."""
-    try:
-        found = resolve("localhost")
-    except OSError as error:
-        return finding("localhost", "unknown", why=error.strerror or error)
-    kind = "ok" if _HERE in found else "only_ipv6"
-    if not all(map(_is_here, found)):
-        kind = "elsewhere"
-    return finding("localhost", kind, addresses=", ".join(found))
-
-
-def check_dev_names(resolve: Resolve) -> CheckFinding:
-    """Judge whether the names of dev origins, `*.dev.localhost`, lead here."""
-    name = _NAMES[1]
+def check_name(check: str, name: str, resolve: Resolve) -> CheckFinding:
+    """Judge whether a name leads here: `localhost`, or one of those of dev origins."""
     try:
         found = resolve(name)
-    except OSError:
-        return finding("dev origins", "unknown", name=name)
-    kind = "ok" if all(map(_is_here, found)) else "elsewhere"
-    return finding("dev origins", kind, name=name, addresses=", ".join(found))
-
-
-def _is_here(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except OSError as error:
+        return finding(check, "unknown", name=name, why=error.strerror or error)
+    kind = "only_ipv6" if check == "localhost" and _HERE not in found else "ok"
+    if not all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in found):
+        kind = "elsewhere"
+    return finding(check, kind, name=name, addresses=", ".join(found))
 
 
 def check_open_files(most: int | None) -> CheckFinding:

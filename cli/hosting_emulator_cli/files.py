@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,43 +59,38 @@ def put_document(document: Any, output: Path | None, words: str) -> None:
     say(f"{words} {output}.")
 
 
-class ReadyFile:
-    """The file by which a script learns that the emulator is ready, and everything about it.
+@contextmanager
+def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
+    """Give what writes the file by which a script learns that the emulator is ready.
 
     Used around a run: it is there exactly while the emulator it describes is up, so that a script
     never reads what an earlier run left. What lay there before comes back if nothing became ready.
-    It holds a token, so only its owner may read it.
+    It holds a token, so only its owner may read it. Raises Failure.
     """
+    if not path.parent.is_dir():
+        raise Failure(f"cannot write {path}: no such directory")
+    before, written = None, ""
+    if path.is_file():
+        try:
+            before = path.read_text(encoding="utf-8", errors="surrogateescape")
+            path.unlink()
+        except OSError as error:
+            raise Failure(f"cannot replace {path}: {error.strerror}") from error
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._before: str | None = None
-        self._written: str | None = None
+    def write(text: str) -> None:
+        nonlocal written
+        write_whole(path, text, mode=PRIVATE)
+        written = text
 
-    def __enter__(self) -> ReadyFile:
-        if not self._path.parent.is_dir():
-            raise Failure(f"cannot write {self._path}: no such directory")
-        if self._path.is_file():
-            try:
-                self._before = self._path.read_text(encoding="utf-8", errors="surrogateescape")
-                self._path.unlink()
-            except OSError as error:
-                raise Failure(f"cannot replace {self._path}: {error.strerror}") from error
-        return self
-
-    def write(self, text: str) -> None:
-        """Put the file there, whole at once. Raises Failure."""
-        write_whole(self._path, text, mode=PRIVATE)
-        self._written = text
-
-    def __exit__(self, *_: object) -> None:
+    try:
+        yield write
+    finally:
         # A failed start (the port is taken, say by the one whose file this is) changes nothing.
         with suppress(OSError, Failure):
-            if self._written is not None:
-                if self._path.read_text(encoding="utf-8") == self._written:
-                    self._path.unlink()
-            elif self._before is not None:
-                write_whole(self._path, self._before, mode=PRIVATE)
+            if written and path.read_text(encoding="utf-8") == written:
+                path.unlink()
+            elif not written and before is not None:
+                write_whole(path, before, mode=PRIVATE)
 
 
 def _read(path: str) -> bytes:

@@ -33,44 +33,29 @@ def _set_examples_apart(command: click.Command) -> click.Command:
     return command
 
 
-class LazyGroup(click.Group):
-    """A group that imports a command's module when that command is first needed.
+class CommandGroup(click.Group):
+    """A group whose help lists its commands as they are written, not by the alphabet.
 
-    `lazy` maps each name to `module:attribute`, in the order in which help lists them.
+    `lazy` maps names to `module:attribute`: those modules are imported when first needed.
     """
 
-    def __init__(self, *args: Any, lazy: Mapping[str, str], **attrs: Any) -> None:
+    def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
         super().__init__(*args, **attrs)
-        self._lazy = lazy
+        self._lazy = lazy or {}
         _set_examples_apart(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order of the table."""
-        return list(self._lazy)
+        """Name the commands in their order."""
+        return [*self._lazy, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one command, None if there is none of that name."""
+        """Return one command, None if there is none of that name."""
         address = self._lazy.get(cmd_name)
-        if address is None:
-            return None
-        command = load(address)
-        assert isinstance(command, click.Command)
-        return _set_examples_apart(command)
+        command = load(address) if address else self.commands.get(cmd_name)
+        return command and _set_examples_apart(command)
 
 
-class OrderedGroup(click.Group):
-    """A group whose help lists its commands as they are written, not by the alphabet."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order they were added."""
-        return list(self.commands)
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command; the examples of its docstring stand at the end of its help."""
-        super().add_command(_set_examples_apart(cmd), name)
-
-
-class RootGroup(LazyGroup):
+class RootGroup(CommandGroup):
     """The whole command line: any error is exactly one line, `Error: …`, and exit code 2."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -86,22 +71,17 @@ class RootGroup(LazyGroup):
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:
-            if _is_call_for_help(error):
+            # A group called bare: its help is the answer. (Click names this class from 8.2 on.)
+            if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
             else:
-                click.echo(f"Error: {one_line(error.format_message())}", err=True)
+                _put_error(error.format_message())
             return error.exit_code
         except OSError as error:  # such as a full disk behind stdout
-            click.echo(f"Error: {one_line(str(error.strerror or error)).lower()}", err=True)
+            _put_error(str(error.strerror or error).lower())
             return 2
         return result if isinstance(result, int) else 0
 
 
-def _is_call_for_help(error: click.ClickException) -> bool:
-    # A group called bare: its help is the useful answer. (Click names this class from 8.2 on.)
-    return type(error).__name__ == "NoArgsIsHelpError"
-
-
-def one_line(text: str) -> str:
-    """Join text that was wrapped or listed over several lines into one."""
-    return " ".join(text.split())
+def _put_error(text: str) -> None:
+    click.echo(f"Error: {' '.join(text.split())}", err=True)

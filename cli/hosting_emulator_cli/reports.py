@@ -1,32 +1,27 @@
-"""What became of stories, as people read it: step by step, with a diff where an answer differs."""
+"""What became of stories, and of a contract check: as people read it, and as JUnit XML."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator import junit
 
-class Unreadable(TypedDict):
-    """Stands for a report where the scenario itself is wrong; `error` says where and how."""
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
-    file: str
-    passed: bool
-    error: str
-
-
-#: A report of the emulator, or an `Unreadable`.
-AnyReport = Mapping[str, Any]
+    from hosting_emulator.contract_check import Report, SentenceReport
 
 
-def unreadable(file: str, error: str) -> Unreadable:
-    """Make the report of a scenario that could not be used."""
-    return {"file": file, "passed": False, "error": error}
+#: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
+StoryResult = Mapping[str, Any]
 
 
-def report_text(report: AnyReport) -> str:
+def story_text(report: StoryResult) -> str:
     """Write a report: each step in a line, differences below theirs."""
     if "error" in report:
         return f"{_mark('ERROR', 'red')} {report['error']}"
@@ -40,43 +35,30 @@ def report_text(report: AnyReport) -> str:
     return "\n".join(lines)
 
 
-def difference_lines(difference: Mapping[str, Any]) -> Iterator[str]:
+def _difference_lines(difference: Mapping[str, Any]) -> Iterator[str]:
     """Write a difference as a diff: where, what was expected, what was found."""
     yield f"{difference['at']}:"
     yield from (f"- {line}" for line in _value_lines(difference["expected"]))
     yield from (f"+ {line}" for line in _value_lines(difference["found"]))
 
 
-def summary(reports: Iterable[AnyReport]) -> str:
-    """Say in one line how many stories passed."""
-    found = list(reports)
-    passed = sum(bool(report["passed"]) for report in found)
-    stories = "1 story" if len(found) == 1 else f"{len(found)} stories"
-    return f"{stories}: {passed} passed, {len(found) - passed} failed."
-
-
-def pinned(reports: Iterable[AnyReport]) -> str | None:
-    """Say why a varied story may have failed, and where it varied; None: no such story failed."""
+def stories_summary(reports: Sequence[StoryResult]) -> str:
+    """Say how many stories passed, and where a varied one may have failed for varying."""
+    passed = sum(bool(report["passed"]) for report in reports)
+    stories = "1 story" if len(reports) == 1 else f"{len(reports)} stories"
+    lines = [f"{stories}: {passed} passed, {len(reports) - passed} failed."]
     points = {
         point: True
         for report in reports
         if not report["passed"] and report.get("variation")
         for point in report["variation"]["varied"]
     }
-    if not points:
-        return None
-    return (
-        "Under --vary a story that pins one of our choices fails; "
-        f"points varied: {', '.join(points)}."
-    )
-
-
-def exit_code(reports: Iterable[AnyReport]) -> int:
-    """Return 0 if all stories passed, 2 if a scenario is wrong, 1 if an answer differs."""
-    found = list(reports)
-    if any("error" in report for report in found):
-        return 2
-    return 0 if all(report["passed"] for report in found) else 1
+    if points:
+        lines.append(
+            "Under --vary a story that pins one of our choices fails; "
+            f"points varied: {', '.join(points)}."
+        )
+    return "\n".join(lines)
 
 
 def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
@@ -85,17 +67,13 @@ def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
     where = "" if step["passed"] else f" (line {step['line']})"
     yield f"  {mark} {step['n']:>3}  {step['title']}{said}{where}"
     for difference in step["differences"]:
-        for line in difference_lines(difference):
-            yield f"            {_tinted(line)}"
+        for line in _difference_lines(difference):
+            color = {"-": "red", "+": "green"}.get(line[:1])
+            yield f"            {click.style(line, fg=color) if color else line}"
 
 
 def _mark(word: str, color: str) -> str:
     return click.style(f"{word:<4}", fg=color)
-
-
-def _tinted(line: str) -> str:
-    color = {"-": "red", "+": "green"}.get(line[:1])
-    return click.style(line, fg=color) if color else line
 
 
 def _value_lines(value: Any) -> list[str]:
@@ -106,10 +84,8 @@ def _value_lines(value: Any) -> list[str]:
     return [json.dumps(value)]
 
 
-def junit_text(reports: Iterable[AnyReport]) -> str:
+def stories_junit(reports: Iterable[StoryResult]) -> str:
     """Write reports as JUnit XML: a suite a scenario, a case a step. Ends in a newline."""
-    from hosting_emulator import junit
-
     suites = []
     for report in reports:
         if "error" in report:
@@ -119,7 +95,7 @@ def junit_text(reports: Iterable[AnyReport]) -> str:
             continue
         cases = []
         for step in report["steps"]:
-            diff = [line for found in step["differences"] for line in difference_lines(found)]
+            diff = [line for found in step["differences"] for line in _difference_lines(found)]
             message = step["said"] or "it differs"
             outcome = junit.element("failure", "\n".join(diff), message=message)
             cases.append(
@@ -133,3 +109,96 @@ def junit_text(reports: Iterable[AnyReport]) -> str:
             )
         suites.append(junit.suite(report["scenario"], cases))
     return junit.report("hosting-emulator scenarios", suites)
+
+
+# --- A contract check ----------------------------------------------------------------------------
+
+_MARKS = {
+    "holds": ("holds", "green"),
+    "differs": ("DIFFERS", "red"),
+    "skipped": ("skipped", "yellow"),
+    "cannot be seen from outside": ("unseen", "bright_black"),
+}
+_WIDEST = 110
+
+
+def check_text(report: Report) -> str:
+    """Write a report: sections and their sentences, then what was observed."""
+    lines = [f"{report['base_url']}, project {report['project_id']}", ""]
+    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
+        lines.append(click.style(section, bold=True))
+        for sentence in sentences:
+            lines += _sentence_lines(sentence)
+        lines.append("")
+    lines += _titled("Changed there:", report["created"])
+    lines += _titled("Noted:", report["notes"])
+    if report["assumptions"]:
+        lines += ["Answered otherwise than this emulator does; for a scenario:", ""]
+        lines += _assumption_lines(report)
+    else:
+        lines.append(
+            "Where the contract is silent, nothing was seen that this emulator does otherwise."
+        )
+    return "\n".join(lines)
+
+
+def check_summary(report: Report) -> str:
+    """Say in one line what became of the sentences."""
+    counts = report["summary"]
+    total = sum(counts.values())
+    return (
+        f"{total} sentences: {counts['holds']} hold, {counts['differs']} differ, "
+        f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen from "
+        f"outside ({report['requests']} requests)."
+    )
+
+
+def check_scenario(report: Report) -> str:
+    """Write a scenario whose world answers as was observed. Ends in a newline."""
+    about = f"Answers as {report['base_url']} did where the contract is silent."
+    lines = ["name: observed", f"description: {json.dumps(about)}", ""]
+    if report["assumptions"]:
+        lines += _assumption_lines(report)
+    else:
+        lines.append("# Nothing was seen that this emulator does otherwise.")
+    return "\n".join(lines) + "\n"
+
+
+def check_junit(report: Report) -> str:
+    """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
+    by_section = groupby(report["sentences"], lambda found: found["section"])
+    suites = [
+        junit.suite(section, [_check_case(section, found) for found in sentences])
+        for section, sentences in by_section
+    ]
+    return junit.report("contract check", suites)
+
+
+def _sentence_lines(sentence: SentenceReport) -> list[str]:
+    word, color = _MARKS[sentence["verdict"]]
+    text, differs = sentence["sentence"], sentence["verdict"] == "differs"
+    if len(text) > _WIDEST and not differs:
+        text = f"{text[: _WIDEST - 1]}…"
+    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {text}"]
+    if sentence["verdict"] != "holds":
+        lines += [f"           {said}" for said in sentence["seen"]]
+    return lines
+
+
+def _titled(title: str, rows: list[str]) -> list[str]:
+    return [title, *(f"  {row}" for row in rows), ""] if rows else []
+
+
+def _assumption_lines(report: Report) -> list[str]:
+    # JSON is YAML, and quotes whatever would need it.
+    values = report["assumptions"].items()
+    return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
+
+
+def _check_case(section: str, found: SentenceReport) -> Element:
+    seen, outcome = "\n".join(found["seen"]), None
+    if found["verdict"] == "differs":
+        outcome = junit.element("failure", seen, message=found["seen"][0])
+    elif found["verdict"] != "holds":
+        outcome = junit.element("skipped", message=f"{found['verdict']}: {seen}")
+    return junit.case(section, f"{found['key']}: {found['sentence']}", outcome)

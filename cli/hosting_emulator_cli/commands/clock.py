@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.groups import OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.options import option, with_world
 from hosting_emulator_cli.output import fields, prints
 from hosting_emulator_cli.parameters import RATE, TIMESTAMP
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockRequest, ClockState, ControlClient
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=CommandGroup)
 def clock() -> None:
     """Show and move a world's time.
 

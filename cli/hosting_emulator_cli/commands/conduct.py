@@ -10,7 +10,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.conduct_reports import for_people
-from hosting_emulator_cli.groups import Failure, OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, console, is_terminal, prints, put, put_json
 from hosting_emulator_cli.parameters import split_words
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ConductReport, ControlClient
 
 
-@click.group(cls=OrderedGroup, invoke_without_command=True)
+@click.group(cls=CommandGroup, invoke_without_command=True)
 @opt.flag("--final", "The client is done: also say what it left unfinished.")
 @opt.option(
     "--off RULE",

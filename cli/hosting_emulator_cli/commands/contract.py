@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from hosting_emulator_cli.commands.contract_check import check
-from hosting_emulator_cli.groups import OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.options import Ask, output_option, with_or_without_client, world_option
 from hosting_emulator_cli.output import cell_text, columns, prints
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=CommandGroup)
 def contract() -> None:
     """Show the contract as the emulator understands it.
 

@@ -112,7 +112,7 @@ def check(
     """
     from hosting_emulator.contract_check import CheckOptions, CheckRefused
     from hosting_emulator.contract_check import check as run_check
-    from hosting_emulator_cli import check_reports
+    from hosting_emulator_cli import reports
     from hosting_emulator_cli.files import write_whole
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
@@ -126,12 +126,12 @@ def check(
     if as_json:
         put_json(report)
     else:
-        put(check_reports.report_text(report))
+        put(reports.check_text(report))
     if scenario is not None:
-        write_whole(scenario, check_reports.scenario_text(report))
+        write_whole(scenario, reports.check_scenario(report))
         say(f"A scenario that answers so is written to {scenario}.")
     if junit is not None:
-        write_whole(junit, check_reports.junit_text(report))
+        write_whole(junit, reports.check_junit(report))
     if not as_json:
-        say(check_reports.summary(report))
+        say(reports.check_summary(report))
     ctx.exit(1 if report["summary"]["differs"] else 0)

@@ -46,10 +46,10 @@ def doctor(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
       hosting-emulator doctor --port 4700 --data-dir state
       hosting-emulator doctor --json
     """
-    from hosting_emulator_cli.doctor_checks import Subject, examine
+    from hosting_emulator_cli.doctor_checks import examine
 
     named = ctx.get_parameter_source("url") is not ParameterSource.DEFAULT
-    findings = examine(Subject(named=named, **options))
+    findings = examine(named=named, **options)
     problems = sum(finding.verdict == "problem" for finding in findings)
     if as_json:
         from dataclasses import asdict

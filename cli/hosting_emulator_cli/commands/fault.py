@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.groups import OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
 from hosting_emulator_cli.parameters import named_values, typed_values
 
@@ -62,7 +62,7 @@ def _inner(value: Mapping[str, Any]) -> str:
 # --- fault ---------------------------------------------------------------------------------------
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=CommandGroup)
 def fault() -> None:
     """Arm and remove faults: refused, late, broken and lost answers.
 

@@ -18,7 +18,7 @@ from hosting_emulator_cli.exchanges import (
     project_aliases,
     show_whole,
 )
-from hosting_emulator_cli.groups import OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import console, is_terminal, put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
 
@@ -57,7 +57,7 @@ def _limit(default: int) -> Callable[..., Any]:
     return opt.option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=default)
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=CommandGroup)
 def requests() -> None:
     """Show the request log: what was asked, what was answered and why.
 

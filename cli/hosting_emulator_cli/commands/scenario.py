@@ -19,15 +19,15 @@ from hosting_emulator_cli.files import (
     shown,
     write_whole,
 )
-from hosting_emulator_cli.groups import OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
-    from hosting_emulator_cli.reports import AnyReport
+    from hosting_emulator_cli.reports import StoryResult
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=CommandGroup)
 def scenario() -> None:
     """List, check, load and run scenarios.
 
@@ -94,9 +94,8 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
     """
     from hosting_emulator.scenario.located import ScenarioError
     from hosting_emulator.scenario.story import check_text
-    from hosting_emulator_cli.reports import unreadable
 
-    def one(named: str) -> AnyReport:
+    def one(named: str) -> StoryResult:
         if is_scenario_file(named):
             file, text = shown(named), read_scenario_file(named)
         else:
@@ -104,7 +103,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
         try:
             return check_text(text, file)
         except ScenarioError as error:
-            return unreadable(file, str(error))
+            return {"file": file, "passed": False, "error": str(error)}
 
     _put_reports(ctx, files, one, junit, as_json)
 
@@ -157,16 +156,16 @@ def run(
       hosting-emulator scenario run mine.yaml --vary 7
     """
     from hosting_emulator.sdk import ControlRefused
-    from hosting_emulator_cli.reports import unreadable
 
     opt.check_only(vary, vary_only)
 
-    def one(named: str) -> AnyReport:
+    def one(named: str) -> StoryResult:
         chosen = choose_scenario(named)
         try:
             return client.run_scenario(**chosen, world=world, vary=vary, only=vary_only)
         except ControlRefused as refused:
-            return unreadable(chosen.get("file", named), refused.detail or refused.title)
+            error = refused.detail or refused.title
+            return {"file": chosen.get("file", named), "passed": False, "error": error}
 
     _put_reports(ctx, scenarios, one, junit, as_json)
 
@@ -174,7 +173,7 @@ def run(
 def _put_reports(
     ctx: click.Context,
     named: Sequence[str],
-    one: Callable[[str], AnyReport],
+    one: Callable[[str], StoryResult],
     junit: Path | None,
     as_json: bool,
 ) -> None:
@@ -185,16 +184,15 @@ def _put_reports(
     for name in named:
         found.append(one(name))
         if not as_json:
-            put(reports.report_text(found[-1]))
+            put(reports.story_text(found[-1]))
     if as_json:
         put_json(found)
     else:
-        say(reports.summary(found))
-        if (why := reports.pinned(found)) is not None:
-            say(why)
+        say(reports.stories_summary(found))
     if junit is not None:
-        write_whole(junit, reports.junit_text(found))
-    ctx.exit(reports.exit_code(found))
+        write_whole(junit, reports.stories_junit(found))
+    wrong = any("error" in report for report in found)
+    ctx.exit(2 if wrong else 0 if all(report["passed"] for report in found) else 1)
 
 
 @scenario.command()

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import ReadyFile, is_scenario_file
+from hosting_emulator_cli.files import is_scenario_file, ready_file
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, put
@@ -80,7 +80,7 @@ CURL = (
 @opt.flag("--json as_json", "Once ready, print one JSON object.")
 @opt.flag("--quiet", "Print nothing.")
 @opt.option(
-    "--ready-file PATH",
+    "--ready-file ready_path PATH",
     "Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
     type=click.Path(dir_okay=False, path_type=Path),
 )
@@ -90,7 +90,7 @@ def start(
     /,
     as_json: bool,
     quiet: bool,
-    ready_file: Path | None,
+    ready_path: Path | None,
     data_dir: Path,
     ephemeral: bool,
     **same: Any,
@@ -118,7 +118,7 @@ def start(
     from hosting_emulator.settings import StartError
 
     with ExitStack() as stack:
-        file = None if ready_file is None else stack.enter_context(ReadyFile(ready_file))
+        write = None if ready_path is None else stack.enter_context(ready_file(ready_path))
 
         def announce(ready: Ready) -> None:
             from dataclasses import asdict
@@ -127,8 +127,8 @@ def start(
             if not quiet:
                 put(document if as_json else banner(ready))
             # Last: who reads the file may at once read what was printed too.
-            if file is not None:
-                file.write(document + "\n")
+            if write is not None:
+                write(document + "\n")
 
         try:
             code = run(settings, announce)

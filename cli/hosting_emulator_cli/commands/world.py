@@ -10,7 +10,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, read_json
-from hosting_emulator_cli.groups import Failure, OrderedGroup
+from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, say
 from hosting_emulator_cli.parameters import CLOCK_MODE, TIMESTAMP, WholeNumber, clock_request
 
@@ -73,7 +73,7 @@ _prints_new_world = prints(
 )
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=CommandGroup)
 def world() -> None:
     """Make, copy, keep and remove worlds.
 

@@ -18,7 +18,7 @@ from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.bootstrap.inspection import Inspection, inspect
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import doctor_checks
-from hosting_emulator_cli.doctor_checks import Answered, CheckFinding, Resolve, Subject
+from hosting_emulator_cli.doctor_checks import Answered, CheckFinding, Resolve
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}
@@ -182,10 +182,9 @@ def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
 
 def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
     nobody = Answered(None, None, "connection refused", silent=True)
-    subject = Subject("http://here", True, None, None, None, None)
 
-    chosen = doctor_checks.check_emulator(subject, nobody)
-    default = doctor_checks.check_emulator(subject._replace(named=False), nobody)
+    chosen = doctor_checks.check_emulator("http://here", nobody, named=True)
+    default = doctor_checks.check_emulator("http://here", nobody, named=False)
 
     assert chosen.verdict == "problem"
     assert chosen.seen == "Nothing answers at http://here: connection refused."
@@ -193,7 +192,9 @@ def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
 
 
 def test_a_port_that_another_program_has(port: int):
-    found = doctor_checks.check_port("tls port", port, doctor_checks.binding_error(port), None)
+    nobody = Answered(None, None, "it says nothing")
+
+    found = doctor_checks.check_port("tls port", port, nobody)
 
     assert found.verdict == "problem"
     assert found.seen == f"{port} is taken by another program, which is no emulator."
@@ -201,10 +202,13 @@ def test_a_port_that_another_program_has(port: int):
     assert "`start --tls-port 0`" in str(found.advice)
 
 
-def test_a_port_one_may_not_have():
-    error = PermissionError(errno.EACCES, "Permission denied")
+def test_a_port_one_may_not_have(monkeypatch: pytest.MonkeyPatch):
+    def refuse(probe: socket.socket, address: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
 
-    found = doctor_checks.check_port("port", 80, error, None)
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+
+    found = doctor_checks.check_port("port", 80, None)
 
     assert found.seen == "80 cannot be listened on: permission denied."
 
@@ -230,7 +234,7 @@ def failing(name: str) -> list[str]:
     ],
 )
 def test_localhost_must_lead_here(resolve: Resolve, verdict: str):
-    assert doctor_checks.check_localhost(resolve).verdict == verdict
+    assert doctor_checks.check_name("localhost", "localhost", resolve).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,7 @@ def test_localhost_must_lead_here(resolve: Resolve, verdict: str):
     ],
 )
 def test_dev_origins_should_lead_here(resolve: Resolve, verdict: str, advice: str):
-    found = doctor_checks.check_dev_names(resolve)
+    found = doctor_checks.check_name("dev origins", "x.dev.localhost", resolve)
 
     assert found.verdict == verdict
     assert advice in str(found.advice)
