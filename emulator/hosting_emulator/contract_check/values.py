@@ -6,7 +6,7 @@ This emulator reads and writes fewer timestamps: it has no moment before 1970, a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +18,8 @@ from hosting_emulator.contract.resources import Kind
 BOUNDS = "out of bounds"
 #: In a redeem URL, between the origin and the ticket.
 _REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
-_ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+#: What has another length than a zone may is complained of for that.
+_ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
 # All of RFC 3339, which also allows a space for the T, and small letters; and ISO 8601 without the
@@ -36,11 +37,6 @@ def shown(value: Any) -> str:
     """Write a value so that it fits in a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def complaint(kind: Kind, value: Any) -> str | None:
-    """Say what is wrong with a value of a kind; None: nothing. No secret is shown."""
-    return _COMPLAINTS[kind.name](kind, value)
 
 
 def is_integer(value: Any) -> bool:
@@ -83,76 +79,27 @@ def _minute(day: str, minute: str) -> datetime | None:
         return None
 
 
-# --- Kinds ---------------------------------------------------------------------------------------
+# --- What is wrong with a value ------------------------------------------------------------------
 
 
-def _unless(right: object, value: Any, wrong: str) -> str | None:
-    return None if right else f"{shown(value)} {wrong}"
-
-
-def _text(kind: Kind, value: Any) -> str | None:
-    if not isinstance(value, str):
-        return f"{shown(value)} is no string"
-    least, most = kind.schema.get("minLength", 0), kind.schema.get("maxLength")
-    if most is not None and not least <= len(value) <= most:
-        return f"{BOUNDS}: it has {len(value)} characters"
-    return "it is empty" if len(value) < least else None
-
-
-def _integer(kind: Kind, value: Any) -> str | None:
-    if not is_integer(value):
-        return f"{shown(value)} is no integer"
-    least, most = kind.schema.get("minimum", value), kind.schema.get("maximum", value)
-    return None if least <= value <= most else f"{BOUNDS}: {shown(value)}"
-
-
-def _number(kind: Kind, value: Any) -> str | None:
-    right = isinstance(value, int | float) and not isinstance(value, bool)
-    return _unless(right, value, "is no number")
-
-
-def _enum(kind: Kind, value: Any) -> str | None:
-    words = kind.schema["enum"]
-    return _unless(value in words, value, f"is none of {', '.join(words)}")
-
-
-def _array(kind: Kind, value: Any) -> str | None:
-    if not isinstance(value, list):
-        return f"{shown(value)} is no array"
-    if len(value) > kind.schema.get("maxItems", len(value)):
-        return f"{BOUNDS}: it has {len(value)} entries"
-    assert kind.items is not None
-    wrong = (complaint(kind.items, item) for item in value)
-    return next((found for found in wrong if found), None)
-
-
-def _zone(kind: Kind, value: Any) -> str | None:
-    if isinstance(value, str) and (wrong := _text(kind, value)):
-        return wrong
-    right = isinstance(value, str) and _ZONE.fullmatch(value)
-    return _unless(right, value, "is no zone of lowercase labels")
-
-
-def _cursor(kind: Kind, value: Any) -> str | None:
-    right = isinstance(value, str) and _CURSOR.fullmatch(value)
-    return _unless(right, value, "has other characters than A-Z a-z 0-9 _ -")
-
-
-def _uri_reference(kind: Kind, value: Any) -> str | None:
-    try:
-        right = isinstance(value, str) and " " not in value and urlsplit(value) is not None
-    except ValueError:
-        right = False
-    return _unless(right, value, "is no URI reference")
-
-
-def _origin(kind: Kind, value: Any) -> str | None:
-    right = isinstance(value, str) and _ORIGIN.fullmatch(value)
-    return _unless(right, value, "has not the form of a dev origin")
+def complaint(kind: Kind, value: Any) -> str | None:
+    """Say what is wrong with a value of a kind; None: nothing. No secret and no ticket is shown."""
+    if kind.name == "redeem_url":
+        return redeem_url_complaint(value)
+    if kind.name == "enum":
+        words = kind.schema["enum"]
+        return None if value in words else f"{shown(value)} is none of {', '.join(words)}"
+    is_right, wrong = _KINDS[kind.name]
+    if not is_right(value):
+        return wrong if kind.name == "secret" else f"{shown(value)} {wrong}"
+    if bounds := _out_of_bounds(kind.schema, value):
+        return bounds
+    items = (complaint(kind.items, item) for item in value) if kind.items else ()
+    return next(filter(None, items), None)
 
 
 def redeem_url_complaint(value: Any) -> str | None:
-    """Say what is wrong with a ticket's URL; None: nothing. The ticket is never shown."""
+    """Say what is wrong with a ticket's URL; None: nothing."""
     if not isinstance(value, str):
         return "it is no string"
     origin, between, ticket = value.partition(_REDEEM)
@@ -163,22 +110,47 @@ def redeem_url_complaint(value: Any) -> str | None:
     return None if _CURSOR.fullmatch(ticket) else "its ticket has other characters"
 
 
-_COMPLAINTS: dict[str, Callable[[Kind, Any], str | None]] = {
-    "text": _text,
-    "integer": _integer,
-    "number": _number,
-    "enum": _enum,
-    "array": _array,
-    "zone": _zone,
-    "cursor": _cursor,
-    "uri_reference": _uri_reference,
-    "origin": _origin,
-    "redeem_url": lambda _, value: redeem_url_complaint(value),
-    "secret": lambda _, value: None if isinstance(value, str) and value else "it is no text",
-    "boolean": lambda _, value: _unless(isinstance(value, bool), value, "is no boolean"),
-    "object": lambda _, value: _unless(isinstance(value, dict), value, "is no object"),
-    "ulid": lambda _, value: _unless(
-        isinstance(value, str) and is_ulid(value), value, "is no Ulid"
-    ),
-    "timestamp": lambda _, value: _unless(is_timestamp(value), value, "is no timestamp"),
+def _out_of_bounds(schema: Mapping[str, Any], value: Any) -> str | None:
+    if isinstance(value, str):
+        least, most = schema.get("minLength", 0), schema.get("maxLength")
+        if most is not None and not least <= len(value) <= most:
+            return f"{BOUNDS}: it has {len(value)} characters"
+        return "it is empty" if len(value) < least else None
+    if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
+        return f"{BOUNDS}: it has {len(value)} entries"
+    if "minimum" in schema and not schema["minimum"] <= value <= schema.get("maximum", value):
+        return f"{BOUNDS}: {shown(value)}"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_uri_reference(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and " " not in value and urlsplit(value) is not None
+    except ValueError:
+        return False
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value)
+
+
+#: What tells whether a value is of a kind, and what is wrong with it otherwise.
+_KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "text": (lambda value: isinstance(value, str), "is no string"),
+    "secret": (lambda value: isinstance(value, str) and value, "it is no text"),
+    "boolean": (lambda value: isinstance(value, bool), "is no boolean"),
+    "integer": (is_integer, "is no integer"),
+    "number": (_is_number, "is no number"),
+    "object": (lambda value: isinstance(value, dict), "is no object"),
+    "array": (lambda value: isinstance(value, list), "is no array"),
+    "ulid": (lambda value: isinstance(value, str) and is_ulid(value), "is no Ulid"),
+    "timestamp": (is_timestamp, "is no timestamp"),
+    "zone": (_matching(_ZONE), "is no zone of lowercase labels"),
+    "cursor": (_matching(_CURSOR), "has other characters than A-Z a-z 0-9 _ -"),
+    "origin": (_matching(_ORIGIN), "has not the form of a dev origin"),
+    "uri_reference": (_is_uri_reference, "is no URI reference"),
 }
