@@ -105,7 +105,6 @@ class Judge:
         self._fields(answer, document, spec.response)
         if spec.response in _AS_A_WHOLE:
             _AS_A_WHOLE[spec.response](ledger, answer, document)
-        self._observed.words_of(spec.response, document)
 
     # --- Fields ------------------------------------------------------------------------------
 
@@ -142,6 +141,7 @@ class Judge:
                     self._fields(seen, item, part, f"{name}[].")
 
     def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
+        self._observed.word(name, value)
         wrong = None if value is None else complaint(field.kind, value)
         keys = f"{field.key} {field.also}"
         if field.kind.name in ("ulid", "timestamp") and value is not None:

@@ -17,13 +17,9 @@ _FORMS = {
     "microseconds": re.compile(r".*:\d\d\.\d{6}Z"),
     "offset": re.compile(r".*:\d\d\.\d{3}\+00:00"),
 }
-#: Where words of open sets stand that a report lists.
-_OPEN_SETS = (
-    ("Operation", "progress", "phase"),
-    ("Operation", "reconciliation", "state"),
-    ("Operation", "error", "code"),
-    ("DeploymentPage", "items", "status"),
-)
+#: Open sets whose words a report lists, by the field of an answer.
+_OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
+_OPEN_SETS["items[].status"] = "Deployment.status"
 
 
 class Observed:
@@ -60,14 +56,10 @@ class Observed:
         if code is not None and code in PROBLEMS and answer.status not in (405, 413, 415):
             self._statuses.setdefault(code, set()).add(answer.status)
 
-    def words_of(self, resource: str, document: dict[str, Any]) -> None:
-        """Note the words of open sets in an operation, or in deployments."""
-        for resource_name, field, name in _OPEN_SETS:
-            found = document.get(field) if resource == resource_name else None
-            place = f"Deployment.{name}" if field == "items" else f"{field}.{name}"
-            for part in found if isinstance(found, list) else [found]:
-                if isinstance(part, dict) and isinstance(part.get(name), str):
-                    self.words.setdefault(place, set()).add(part[name])
+    def word(self, field: str, value: Any) -> None:
+        """Note a field's value, if a report lists its words."""
+        if field in _OPEN_SETS and isinstance(value, str):
+            self.words.setdefault(_OPEN_SETS[field], set()).add(value)
 
     def empty(self, is_null: bool, name: str) -> None:
         """Note how an optional field without a value is written."""
