@@ -14,13 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hosting_emulator.explore.plan import Plan, plan
-from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.points import KINDS, FaultPoint
 from hosting_emulator.explore.report import Exploration, plan_text, report_text, result_text
 from hosting_emulator.explore.runs import (
     CleanRun,
@@ -88,23 +88,25 @@ class ExploreOptions:
     exports: Sequence[tuple[str, str]]
     faults: Sequence[str]
     calls: Sequence[str]
-    jobs: int
+    jobs: int | None
     max_runs: int
     limit_s: float | None
     budget_s: float | None
-    point: Point | None
     conduct: ConductChoice
-    state: Path | None
-    json: bool
-    junit: Path | None
-    html: Path | None
-    repeat: Callable[[Point], str]
+    state_file: Path | None
+    junit_file: Path | None
+    html_file: Path | None
+    as_json: bool
+    point: FaultPoint | None
+    repeat: Callable[[FaultPoint], str]
     repeat_clean: str
 
 
-def usual_jobs() -> int:
-    """Return how many runs go on at a time where nothing is said: many only wait."""
-    return max(4, min(16, 3 * (os.cpu_count() or 1)))
+#: Those that the command line gives as they are.
+OPTIONS = (
+    *("principal", "exports", "faults", "calls", "jobs", "max_runs", "limit_s", "budget_s"),
+    *("conduct", "state_file", "junit_file", "html_file"),
+)
 
 
 def explore(options: ExploreOptions) -> int:
@@ -135,6 +137,8 @@ class _CommandExploration:
 
     def __init__(self, options: ExploreOptions) -> None:
         self._options = options
+        # Many runs only wait.
+        self._jobs = options.jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
         self._signal: int | None = None
         self._cut = ""
         self._running: set[ChildCommand] = set()
@@ -196,7 +200,7 @@ class _CommandExploration:
                 "well: what it printed stands above"
             ) from error
 
-    def _one(self, explorer: Explorer, point: Point, clean: CleanRun) -> int:
+    def _one(self, explorer: Explorer, point: FaultPoint, clean: CleanRun) -> int:
         """Run one point, its output passing through."""
         try:
             result = explorer.result("point", point, clean, once=True)
@@ -211,14 +215,14 @@ class _CommandExploration:
         options = self._options
         planned = plan(
             clean.seen.requests,
-            faults=options.faults,
+            faults=options.faults or KINDS,
             calls=options.calls,
             max_runs=options.max_runs,
         )
         if not planned.requests:
             raise Failure(_nothing_to_explore(options))
-        saved = SavedResults(options.state, key_of(options, clean), planned)
-        say(plan_text(planned, options.jobs))
+        saved = SavedResults(options.state_file, key_of(options, clean), planned)
+        say(plan_text(planned, self._jobs))
         if saved.says:
             say(saved.says)
         self._run_points(explorer, planned, clean, saved)
@@ -246,7 +250,7 @@ class _CommandExploration:
             self._loop.call_soon_threadsafe(self._loop.call_later, left_s, self._stop, why)
         with (
             _Progress(len(saved.results), len(names)) as progress,
-            ThreadPoolExecutor(self._options.jobs) as pool,
+            ThreadPoolExecutor(self._jobs) as pool,
         ):
             futures = [
                 pool.submit(explorer.result, name, point, clean)
@@ -255,21 +259,20 @@ class _CommandExploration:
             ]
             try:
                 for future in as_completed(futures):
-                    result = future.result()
-                    saved.add(result)
-                    progress.add(result)
-            except _Stopped:
-                pass
+                    with suppress(_Stopped):
+                        result = future.result()
+                        saved.add(result)
+                        progress.add(result)
             except BaseException:
                 self._loop.call_soon_threadsafe(self._stop, "it could not go on")
                 raise
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
 
     # --- one run ---------------------------------------------------------------------------------
 
     def _perform(self, visit: Visit, name: str, limit_s: float | None) -> RunEnd:
         """Run the command in a copy of the default world, which is deleted afterwards."""
+        if self._cut:
+            raise _Stopped
         client = self._client
         world = client.fork(name=name, ephemeral=True)
         variables = command_variables(
@@ -288,21 +291,17 @@ class _CommandExploration:
     async def _run_command(
         self, environment: dict[str, str], limit_s: float | None, *, through: bool
     ) -> TimedRun:
-        if self._is_stopped:
-            raise _Stopped
         process = ChildCommand(output="ours" if through else "kept", own_session=True)
         self._running.add(process)
         try:
+            if self._cut:
+                process.end()
             ran = await process.run(self._options.command, environment, limit_s=limit_s)
         finally:
             self._running.discard(process)
-        if self._is_stopped:
+        if self._cut:
             raise _Stopped
         return ran
-
-    @property
-    def _is_stopped(self) -> bool:
-        return bool(self._cut)
 
     def _last_lines(self, output: bytes) -> tuple[str, ...]:
         """Return what tells most of an output, as it would be in any other run."""
@@ -353,11 +352,11 @@ def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
     from hosting_emulator.explore.page import page
     from hosting_emulator.explore.report import document, junit_text
 
-    if options.junit is not None:
-        write_whole(options.junit, junit_text(exploration))
-    if options.html is not None:
-        write_whole(options.html, page(exploration))
-    if options.json:
+    if options.junit_file is not None:
+        write_whole(options.junit_file, junit_text(exploration))
+    if options.html_file is not None:
+        write_whole(options.html_file, page(exploration))
+    if options.as_json:
         put_json(document(exploration))
         return
     color = is_terminal(sys.stdout) and "NO_COLOR" not in os.environ

@@ -17,7 +17,7 @@ from hosting_emulator_cli.output import as_json
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.plan import Plan
-    from hosting_emulator.explore.points import Point
+    from hosting_emulator.explore.points import FaultPoint
     from hosting_emulator.explore.runs import CleanRun, PointResult
     from hosting_emulator_cli.exploration import ExploreOptions
 
@@ -33,7 +33,7 @@ class SavedResults:
 
     def __init__(self, path: Path | None, key: str, plan: Plan) -> None:
         self._path, self._key = path, key
-        self.results: dict[Point, PointResult] = {}
+        self.results: dict[FaultPoint, PointResult] = {}
         self.says = ""
         if path is None:
             return
@@ -53,7 +53,7 @@ class SavedResults:
             found = {"format": _FORMAT, "key": self._key, "results": results}
             write_whole(self._path, as_json(found) + "\n")
 
-    def in_order(self, points: Iterable[Point]) -> Sequence[PointResult]:
+    def in_order(self, points: Iterable[FaultPoint]) -> Sequence[PointResult]:
         """Return the results of points, in their order."""
         return [self.results[point] for point in points if point in self.results]
 

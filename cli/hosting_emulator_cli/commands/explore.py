@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Container
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +15,7 @@ from hosting_emulator_cli.conduct_reports import CONDUCT
 from hosting_emulator_cli.parameters import Parsed, WholeNumber, seconds
 
 if TYPE_CHECKING:
-    from hosting_emulator.explore.points import Point
-    from hosting_emulator.explore.runs import ConductChoice
+    from hosting_emulator.explore.points import FaultPoint
 
 _MAX_RUNS = 300
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
@@ -52,22 +50,10 @@ def _words(read: Callable[[str], str]) -> Callable[..., tuple[str, ...]]:
     return callback
 
 
-def _fault(word: str) -> str:
-    from hosting_emulator.explore.points import check_fault
+def _points() -> Any:
+    from hosting_emulator.explore import points
 
-    return check_fault(word)
-
-
-def _call(word: str) -> str:
-    from hosting_emulator.explore.points import check_call
-
-    return check_call(word)
-
-
-def _point(text: str) -> Point:
-    from hosting_emulator.explore.points import Point
-
-    return Point.read(text)
+    return points
 
 
 def _limit(text: str) -> float:
@@ -84,13 +70,13 @@ def _limit(text: str) -> float:
     "Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
     "gateway_error:STATUS, or abort:* for every code; repeatable.",
     multiple=True,
-    callback=_words(_fault),
+    callback=_words(lambda word: _points().check_fault(word)),
 )
 @opt.option(
     "--calls CALL,...",
     "Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
     multiple=True,
-    callback=_words(_call),
+    callback=_words(lambda word: _points().check_call(word)),
 )
 @opt.option(
     "-j --jobs N",
@@ -116,7 +102,7 @@ def _limit(text: str) -> float:
 @opt.option(
     "--point POINT",
     "Run this one point only, as a report names it, and let the command print: CALL#N/FAULT/PHASE.",
-    type=Parsed("point", _point),
+    type=Parsed("point", lambda text: _points().FaultPoint.read(text)),
 )
 @opt.choice(
     "--conduct",
@@ -140,22 +126,10 @@ def explore(
     ctx: click.Context,
     /,
     command: tuple[str, ...],
-    faults: tuple[str, ...],
-    calls: tuple[str, ...],
-    jobs: int | None,
-    limit_s: float | None,
-    budget_s: float | None,
-    point: Point | None,
-    conduct: ConductChoice,
-    state_file: Path | None,
-    junit_file: Path | None,
-    html_file: Path | None,
+    point: FaultPoint | None,
     as_json: bool,
-    principal: str,
-    exports: tuple[tuple[str, str], ...],
-    max_runs: int,
     clock: str | None,
-    **same: Any,
+    **given: Any,
 ) -> None:
     """Find the failures that a command does not survive.
 
@@ -179,42 +153,31 @@ def explore(
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
-    clock = clock if clock or same["state"] else "skip"
-    settings = opt.settings_of(ctx, port=0, data_dir=None, clock=clock, **same)
-    reports = (state_file, junit_file, html_file)
+    from hosting_emulator_cli import exploration
+
+    own = {name: given.pop(name) for name in exploration.OPTIONS}
+    reports = (own["state_file"], own["junit_file"], own["html_file"])
+    clock = clock if clock or given["state"] else "skip"
+    settings = opt.settings_of(ctx, port=0, data_dir=None, clock=clock, **given)
     if point is not None and (as_json or any(reports)):
         raise click.UsageError("--point runs one point and reports no more than that")
     for path in reports:
         opt.check_folder_of(path)
-    from hosting_emulator.explore.points import KINDS
-    from hosting_emulator_cli import exploration
-
     options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)
     if ctx.params["clock"] is None and clock is not None:
         of_exec += ["--clock", "skip"]
     chosen = exploration.ExploreOptions(
         command=command,
         settings=settings,
-        principal=principal,
-        exports=exports,
-        faults=faults or KINDS,
-        calls=calls,
-        jobs=jobs or exploration.usual_jobs(),
-        max_runs=max_runs,
-        limit_s=limit_s,
-        budget_s=budget_s,
         point=point,
-        conduct=conduct,
-        state=state_file,
-        json=as_json,
-        junit=junit_file,
-        html=html_file,
+        as_json=as_json,
         repeat=lambda found: shlex.join(
             ["hosting-emulator", "explore", *options, "--point", str(found), "--", *command]
         ),
         repeat_clean=shlex.join(
             ["hosting-emulator", "exec", *of_exec, "--conduct", "report", "--", *command]
         ),
+        **own,
     )
     ctx.exit(exploration.explore(chosen))
 

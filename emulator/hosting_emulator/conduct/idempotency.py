@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
-from hosting_emulator.conduct.rules import Finding, Judge, Recent, finding
+from hosting_emulator.conduct.rules import ConductJudge, Finding, Recent, finding
 from hosting_emulator.contract.durations import parse_duration_ms
 
 _Request = tuple[str, str, str, bytes]
@@ -15,7 +15,7 @@ _MOST_ACCUSED = 100
 _FLAG = "set_project_powered_by_flag"
 
 
-class MissingKey(Judge):
+class MissingKey(ConductJudge):
     """Calls 1 to 4 without the header they require."""
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
@@ -35,7 +35,7 @@ class _Attempts:
     accused: dict[str, Finding] = field(default_factory=dict)
 
 
-class NewKey(Judge):
+class KeyChanged(ConductJudge):
     """The same mutation under another key, while an attempt under the first ended uncertain.
 
     Two workers may each have a wish of their own: whoever asks again under the first key after all
@@ -119,7 +119,7 @@ class _Use(NamedTuple):
     refused: bool
 
 
-class KeyReused(Judge):
+class KeyReused(ConductJudge):
     """One key for two different requests of one person."""
 
     def __init__(self) -> None:

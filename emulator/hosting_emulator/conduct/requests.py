@@ -12,7 +12,7 @@ import msgspec
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
 from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.rules import Finding, Judge, Recent, finding
+from hosting_emulator.conduct.rules import ConductJudge, Finding, Recent, finding
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.identity import Identity
@@ -27,7 +27,7 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
 
-class RequestContent(Judge):
+class RequestContent(ConductJudge):
     """What each request holds. It remembers the cursors that were given out."""
 
     def __init__(self) -> None:

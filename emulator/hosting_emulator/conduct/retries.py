@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from hosting_emulator.conduct.exchange import A_RETRY_MS, ExchangeView
-from hosting_emulator.conduct.rules import Finding, Judge, Recent, finding
+from hosting_emulator.conduct.rules import ConductJudge, Finding, Recent, finding
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 
 #: Another request this soon after a 429 may have been on its way before that was heard.
@@ -22,7 +22,7 @@ _NO_CALL = frozenset({"HEAD", "OPTIONS"})
 _Place = tuple[bytes, str]
 
 
-class NotRetryable(Judge):
+class NotRetryable(ConductJudge):
     """The same request again, with the same credentials, after it was refused for good.
 
     A read is taken for a retry only right after it. A mutation is one also after reads in between,
@@ -71,7 +71,7 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
     return not now.waited(before, _A_READ_AGAIN_MS if is_read else A_RETRY_MS)
 
 
-class TooSoon(Judge):
+class TooSoon(ConductJudge):
     """What the service said of waiting: Retry-After of 429 and 503, and when to poll again.
 
     `rate_limited` is about whoever asks: any call of the same credentials has to wait. Polls are not
@@ -158,7 +158,7 @@ class _End:
     begun_anew: bool = False
 
 
-class AfterEnd(Judge):
+class AfterEnd(ConductJudge):
     """A poll after the client heard how the operation ended.
 
     Once, and not at once, it may be another program that looks: a note. More of it is a loop.

@@ -109,14 +109,14 @@ def finding(
     )
 
 
-class Judge:
+class ConductJudge:
     """Sees every exchange of one world in order, and remembers what its rules need."""
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         """Look at the next exchange."""
         return ()
 
-    def after_return(self) -> Judge:
+    def after_return(self) -> ConductJudge:
         """Return who judges on once the world was put back: one that knows nothing of before."""
         return type(self)()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.rules import Finding, Judge, Recent, Severity, finding
+from hosting_emulator.conduct.rules import ConductJudge, Finding, Recent, Severity, finding
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.resources import RESOURCES
 
@@ -15,7 +15,7 @@ from hosting_emulator.contract.resources import RESOURCES
 _COMPARED = 20
 
 
-class _Continuing(Judge):
+class _Continuing(ConductJudge):
     """What clients went on from: whether it is the unknown that they stop at can be told by it.
 
     Only answers of one kind (`first`: the first of several), to one client, can be compared.
@@ -45,7 +45,7 @@ class _Continuing(Judge):
         return None if any(unknown is None for unknown in known) else "note"
 
 
-class Following(_Continuing):
+class UnfinishedOperations(_Continuing):
     """Operations whose end nobody heard of, whoever asked."""
 
     resource = "Operation"
@@ -87,7 +87,7 @@ class Following(_Continuing):
                 yield finding("operation-not-followed", says, last)
 
 
-class Paging(_Continuing):
+class UnfinishedLists(_Continuing):
     """A list that was left at a page with something unknown on it.
 
     It may have been left for what was found there, unless its reader is known to read to the end.

@@ -12,19 +12,19 @@ from math import inf
 from typing import Any
 
 from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.idempotency import KeyReused, MissingKey, NewKey
+from hosting_emulator.conduct.idempotency import KeyChanged, KeyReused, MissingKey
 from hosting_emulator.conduct.requests import RequestContent
 from hosting_emulator.conduct.retries import AfterEnd, NotRetryable, TooSoon
-from hosting_emulator.conduct.rules import SEVERITIES, Finding, Judge
-from hosting_emulator.conduct.unfinished import Following, Paging
+from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, Finding
+from hosting_emulator.conduct.unfinished import UnfinishedLists, UnfinishedOperations
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import Entry
 
 #: Who judges.
-JUDGES: tuple[type[Judge], ...] = (
-    *(MissingKey, NewKey, KeyReused, NotRetryable, TooSoon, AfterEnd),
-    *(Following, Paging, RequestContent),
+JUDGES: tuple[type[ConductJudge], ...] = (
+    *(MissingKey, KeyChanged, KeyReused, NotRetryable, TooSoon, AfterEnd),
+    *(UnfinishedOperations, UnfinishedLists, RequestContent),
 )
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
@@ -111,10 +111,10 @@ class Watch:
         self._last = self._judged = self._own = 0
         self._skipping = False
         self._found: dict[str, _RuleFindings] = {}
-        self._judges: list[Judge] = [judge() for judge in JUDGES]
+        self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
 
     def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
-        """Judge what is new, and say what was found; `off` are ids of rules to leave out.
+        """ConductJudge what is new, and say what was found; `off` are ids of rules to leave out.
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
         """
@@ -133,7 +133,7 @@ class Watch:
         return Conduct(self._judged, self._unseen, findings, counts, self._remarks())
 
     def forgetting(self, entry: Entry) -> None:
-        """Judge an exchange before the log forgets it."""
+        """ConductJudge an exchange before the log forgets it."""
         self._begin_anew_if_cleared()
         if entry.n > self._last:
             self._judge(entry)

@@ -24,7 +24,7 @@ RING = 1000
 KINDS = ("request", "commit", "clock", "fault", "world")
 
 
-class Event:
+class FeedEvent:
     """One thing that happened. `facts` are its kind's own; `text` is kept once somebody wrote it.
 
     `request`: the log's entry. `commit`: number, moment in ms, title. `clock`: nothing; whoever
@@ -54,7 +54,7 @@ class Feed:
         #: The world is gone: listeners are to leave.
         self.ended = False
         self.last_id = first_id
-        self._ring: deque[Event] = deque(maxlen=RING)
+        self._ring: deque[FeedEvent] = deque(maxlen=RING)
         self._listeners: list[Callable[[], None]] = []
         self._unheard = 0
 
@@ -75,7 +75,7 @@ class Feed:
         """How many listen."""
         return len(self._listeners)
 
-    def since(self, id_: int, limit: int) -> list[Event] | None:
+    def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
         """Return the next events after one, oldest first; None: some of them are no longer kept."""
         if not 0 <= self.last_id - id_ <= len(self._ring):
             return None
@@ -107,7 +107,7 @@ class Feed:
 
     def _add(self, kind: str, facts: Any) -> None:
         self.last_id += 1
-        self._ring.append(Event(self.last_id, kind, facts))
+        self._ring.append(FeedEvent(self.last_id, kind, facts))
         if self._listeners:
             self._wake()
             return

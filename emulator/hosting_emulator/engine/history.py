@@ -54,7 +54,7 @@ class History:
         return self._moments[0].world.commit if self._moments else None
 
 
-class Snapshot(NamedTuple):
+class WorldSnapshot(NamedTuple):
     """A state, and the moment of world time at which it was set aside."""
 
     world: World
@@ -70,7 +70,7 @@ class Snapshots:
 
     def __init__(self) -> None:
         self._taken = 0
-        self._kept: dict[str, Snapshot] = {}
+        self._kept: dict[str, WorldSnapshot] = {}
 
     def take(self, world: World, at_ms: int) -> str:
         """Set a state aside and return its id. Raises TooManySnapshots."""
@@ -78,10 +78,10 @@ class Snapshots:
             raise TooManySnapshots(f"a world has at most {MOST_SNAPSHOTS} snapshots; delete some")
         self._taken += 1
         name = f"snapshot-{self._taken}"
-        self._kept[name] = Snapshot(world, at_ms)
+        self._kept[name] = WorldSnapshot(world, at_ms)
         return name
 
-    def find(self, name: str) -> Snapshot | None:
+    def find(self, name: str) -> WorldSnapshot | None:
         """Return what was set aside under this id, or None."""
         return self._kept.get(name)
 
@@ -89,6 +89,6 @@ class Snapshots:
         """Forget a snapshot that is there."""
         del self._kept[name]
 
-    def __iter__(self) -> Iterator[tuple[str, Snapshot]]:
+    def __iter__(self) -> Iterator[tuple[str, WorldSnapshot]]:
         """Walk ids and snapshots, oldest first."""
         return iter(self._kept.items())

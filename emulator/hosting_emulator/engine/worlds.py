@@ -25,7 +25,7 @@ from hosting_emulator.world.value import Change, World
 MOST_PROTOTYPES = 64
 
 
-class Library(Protocol):
+class WorldStore(Protocol):
     """Where worlds are kept (see `storage.directory`)."""
 
     def worlds(self) -> list[str]:
@@ -75,7 +75,7 @@ class Worlds:
 
     def __init__(
         self,
-        library: Library,
+        library: WorldStore,
         machine: Callable[[], int] = machine_ms,
         rebuild: Callable[[World, Origin, int], World] | None = None,
     ) -> None:

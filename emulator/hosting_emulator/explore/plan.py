@@ -10,7 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from hosting_emulator.explore.points import NumberedRequest, Point, effect_of, faults_for, kind_of
+from hosting_emulator.explore.points import (
+    FaultPoint,
+    NumberedRequest,
+    effect_of,
+    faults_for,
+    kind_of,
+)
 from hosting_emulator.sdk import JsonObject
 
 READ = "a read changes nothing, so that both phases look alike"
@@ -24,8 +30,8 @@ REPEATED = "the same read again, neither its first time nor its last"
 class Merged:
     """A point that gets no run of its own: `into` stands for it, because of `why`."""
 
-    point: Point
-    into: Point
+    point: FaultPoint
+    into: FaultPoint
     why: str
 
 
@@ -34,9 +40,9 @@ class Plan:
     """What is to be run, in order; what was merged; and what the bound leaves out."""
 
     requests: tuple[NumberedRequest, ...]
-    points: tuple[Point, ...]
+    points: tuple[FaultPoint, ...]
     merged: tuple[Merged, ...]
-    left_out: tuple[Point, ...]
+    left_out: tuple[FaultPoint, ...]
 
 
 def plan(
@@ -51,7 +57,7 @@ def plan(
     chosen = tuple(r for r in requests if not only or r.call in only)
     stands_for = _repeated(chosen)
     merged: list[Merged] = []
-    of_request: list[list[Point]] = []
+    of_request: list[list[FaultPoint]] = []
     for request in chosen:
         points, more = _points(request, faults_for(request.call, words))
         merged += more
@@ -59,13 +65,15 @@ def plan(
         if first is None:
             of_request.append(points)
         else:
-            merged += [Merged(p, Point(p.call, first, p.fault, p.phase), REPEATED) for p in points]
+            merged += [
+                Merged(p, FaultPoint(p.call, first, p.fault, p.phase), REPEATED) for p in points
+            ]
     ordered = [p for turn in zip_longest(*of_request) for p in turn if p is not None]
     bound = len(ordered) if max_runs is None else max_runs
     return Plan(chosen, tuple(ordered[:bound]), tuple(merged), tuple(ordered[bound:]))
 
 
-def fault_at(point: Point, request: NumberedRequest) -> JsonObject:
+def fault_at(point: FaultPoint, request: NumberedRequest) -> JsonObject:
     """Return the fault that makes a point, to be armed in a world that has answered nothing yet.
 
     `request` is the point's in the clean run. After the commit only successes are counted.
@@ -80,8 +88,10 @@ def fault_at(point: Point, request: NumberedRequest) -> JsonObject:
     }
 
 
-def _points(request: NumberedRequest, faults: Sequence[str]) -> tuple[list[Point], list[Merged]]:
-    points: list[Point] = []
+def _points(
+    request: NumberedRequest, faults: Sequence[str]
+) -> tuple[list[FaultPoint], list[Merged]]:
+    points: list[FaultPoint] = []
     merged: list[Merged] = []
     for fault in faults:
         before, after = request.points(fault)

@@ -33,7 +33,7 @@ _ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acte
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FaultPoint:
     """The `n`-th request of a call (from 1) meets a fault, named as `--faults` names it."""
 
     call: str
@@ -145,9 +145,9 @@ class NumberedRequest:
         """Whether it asks to change nothing."""
         return ALL_CALLS[self.call].method == "GET"
 
-    def points(self, fault: str) -> tuple[Point, Point]:
+    def points(self, fault: str) -> tuple[FaultPoint, FaultPoint]:
         """Return the points at which it meets a fault: before the commit, and after it."""
-        before, after = (Point(self.call, self.n, fault, phase) for phase in PHASES)
+        before, after = (FaultPoint(self.call, self.n, fault, phase) for phase in PHASES)
         return before, after
 
 

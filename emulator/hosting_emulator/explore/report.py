@@ -13,7 +13,7 @@ from hosting_emulator import junit
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import Plan
-from hosting_emulator.explore.points import KINDS, Point, kind_of
+from hosting_emulator.explore.points import KINDS, FaultPoint, kind_of
 from hosting_emulator.explore.runs import (
     MEANINGS,
     CleanRun,
@@ -38,7 +38,7 @@ class Exploration:
     clean: CleanRun
     plan: Plan
     results: Sequence[PointResult]
-    repeat: Callable[[Point], str]
+    repeat: Callable[[FaultPoint], str]
     cut: str = ""
     conduct: ConductChoice = "report"
     repeat_clean: str = ""
@@ -54,17 +54,17 @@ class Exploration:
         return [result for result in self.results if not result.fine]
 
     @cached_property
-    def by_point(self) -> Mapping[Point, PointResult]:
+    def by_point(self) -> Mapping[FaultPoint, PointResult]:
         """The results, by their points."""
         return {result.point: result for result in self.results}
 
     @cached_property
-    def not_run(self) -> list[Point]:
+    def not_run(self) -> list[FaultPoint]:
         """The points of the plan that were not run."""
         return [point for point in self.plan.points if point not in self.by_point]
 
     @cached_property
-    def merged(self) -> Mapping[Point, Point]:
+    def merged(self) -> Mapping[FaultPoint, FaultPoint]:
         """What stands for each merged point, itself not merged."""
         into = {merged.point: merged.into for merged in self.plan.merged}
         found = {}
@@ -74,7 +74,7 @@ class Exploration:
             found[point] = other
         return found
 
-    def verdict(self, point: Point) -> Verdict | None:
+    def verdict(self, point: FaultPoint) -> Verdict | None:
         """Return what became of a point, or of the one that stands for it; None: it was not run."""
         result = self.by_point.get(self.merged.get(point, point))
         return None if result is None else result.verdict
@@ -148,7 +148,7 @@ def document(exploration: Exploration) -> JsonObject:
 
 
 def result_document(
-    result: PointResult, repeat: Callable[[Point], str] | None = None
+    result: PointResult, repeat: Callable[[FaultPoint], str] | None = None
 ) -> JsonObject:
     """Return a result as JSON; `read_result` reads it."""
     found = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(result).items()}
@@ -163,7 +163,7 @@ def read_result(found: Mapping[str, Any]) -> PointResult:
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
     }
-    return PointResult(**{**values, "point": Point.read(found["point"])})
+    return PointResult(**{**values, "point": FaultPoint.read(found["point"])})
 
 
 # --- matrix --------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class Cell(NamedTuple):
 
     mark: str
     verdict: Verdict | None = None
-    point: Point | None = None
+    point: FaultPoint | None = None
 
 
 class Matrix(NamedTuple):
@@ -215,7 +215,7 @@ def matrix(exploration: Exploration) -> Matrix:
     def place(fault: str) -> tuple[int, bool, str]:
         return KINDS.index(kind_of(fault)), fault != "abort:service_unavailable", fault
 
-    def cell(point: Point) -> Cell:
+    def cell(point: FaultPoint) -> Cell:
         verdict = exploration.verdict(point) if point in known else None
         if verdict is not None:
             return Cell(MEANINGS[verdict].mark, verdict, point)
@@ -430,5 +430,5 @@ def _case(result: PointResult, exploration: Exploration) -> Any:
     return junit.case(point.request, _case_name(point), outcome, time=seconds)
 
 
-def _case_name(point: Point) -> str:
+def _case_name(point: FaultPoint) -> str:
     return f"{point.fault} {point.phase}"

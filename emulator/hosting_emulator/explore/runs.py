@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from hosting_emulator.explore.plan import fault_at
-from hosting_emulator.explore.points import LATE_MS, NumberedRequest, Point, number
+from hosting_emulator.explore.points import LATE_MS, FaultPoint, NumberedRequest, number
 from hosting_emulator.explore.world_state import State, differences, summary, vague_kinds
 from hosting_emulator.sdk import ControlClient, ControlRefused
 
@@ -117,7 +117,7 @@ class CleanRun:
 class PointResult:
     """What became of a point. `says` are sentences; `codes` the problems that the client met."""
 
-    point: Point
+    point: FaultPoint
     verdict: Verdict
     says: tuple[str, ...]
     exit_code: int
@@ -149,7 +149,10 @@ class Visit:
     """
 
     def __init__(
-        self, point: Point | None = None, clean: CleanRun | None = None, off: Sequence[str] = ()
+        self,
+        point: FaultPoint | None = None,
+        clean: CleanRun | None = None,
+        off: Sequence[str] = (),
     ) -> None:
         self.point, self._clean, self._off = point, clean, off
         self._fault: str | None = None
@@ -255,7 +258,7 @@ class Explorer:
         return CleanRun(first.start, first.seen, replace(ends[0], duration_s=took_s), again.seen)
 
     def result(
-        self, name: str, point: Point, clean: CleanRun, *, once: bool = False
+        self, name: str, point: FaultPoint, clean: CleanRun, *, once: bool = False
     ) -> PointResult:
         """Run a point in a world of this name, and judge it.
 
@@ -271,7 +274,7 @@ class Explorer:
         says = "; ".join((first.verdict, *first.says))
         return replace(second, says=(*second.says, f"the first of two runs: {says}"))
 
-    def _result(self, name: str, point: Point, clean: CleanRun) -> PointResult:
+    def _result(self, name: str, point: FaultPoint, clean: CleanRun) -> PointResult:
         visit = Visit(point, clean, self._off)
         end = self._perform(visit, name, self.limit_s)
         assert visit.seen is not None
@@ -280,7 +283,7 @@ class Explorer:
 
 
 def judge(
-    point: Point,
+    point: FaultPoint,
     ended: RunEnd,
     seen: Observation,
     clean: CleanRun,

@@ -26,7 +26,7 @@ MADE = {
 _SHOWN = 4
 
 
-class Difference(NamedTuple):
+class StateDifference(NamedTuple):
     """How a state differs from the clean run's; `more`: there is something more of it."""
 
     says: str
@@ -55,7 +55,9 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
     }
 
 
-def differences(found: State, clean: State, start: State, vague: State | None) -> list[Difference]:
+def differences(
+    found: State, clean: State, start: State, vague: State | None
+) -> list[StateDifference]:
     """Compare what a run came to with the clean run; `start` is where both began.
 
     `vague` is what a second clean run came to: where that one differs already, nothing is said of
@@ -70,10 +72,12 @@ def differences(found: State, clean: State, start: State, vague: State | None) -
                 extra = _shown((found[kind] - rows) if many > usual else (rows - found[kind]))
                 name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
                 says = f"{many} {name} where the clean run makes {usual}: {extra}"
-                result.append(Difference(says, many > usual))
+                result.append(StateDifference(says, many > usual))
         elif found[kind] != rows and again == rows:
             has, had = _shown(found[kind] - rows), _shown(rows - found[kind])
-            result.append(Difference(f"{kind}: {has} where the clean run has {had}", more=False))
+            result.append(
+                StateDifference(f"{kind}: {has} where the clean run has {had}", more=False)
+            )
     return result
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.explore.points import KINDS, Point
+from hosting_emulator.explore.points import FaultPoint
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration
-from hosting_emulator_cli.exploration import ExploreOptions, usual_jobs
+from hosting_emulator_cli.exploration import ExploreOptions
 from hosting_emulator_scenarios import FOLDER
 
 POINT = "create_user_api_key#1/timeout/after_commit"
@@ -42,18 +42,18 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
         settings=SETTINGS,
         principal="owner",
         exports=(),
-        faults=KINDS,
+        faults=(),
         calls=(),
-        jobs=usual_jobs(),
+        jobs=None,
         max_runs=300,
         limit_s=None,
         budget_s=None,
         point=None,
         conduct="report",
-        state=None,
-        json=False,
-        junit=None,
-        html=None,
+        state_file=None,
+        as_json=False,
+        junit_file=None,
+        html_file=None,
         repeat=wanted.repeat,
         repeat_clean="hosting-emulator exec --clock skip --conduct report -- node --test",
     )
@@ -81,10 +81,10 @@ def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: P
     assert (wanted.settings, wanted.principal) == (settings, "reader")
     assert wanted.faults == ("timeout", "abort:rate_limited")
     assert (wanted.calls, wanted.jobs, wanted.max_runs) == (("list_deployments",), 3, 7)
-    assert (wanted.limit_s, wanted.budget_s, wanted.json) == (90, 600, True)
-    assert [wanted.state, wanted.junit, wanted.html] == files
+    assert (wanted.limit_s, wanted.budget_s, wanted.as_json) == (90, 600, True)
+    assert [wanted.state_file, wanted.junit_file, wanted.html_file] == files
     assert wanted.exports == (("HOSTING_BASE_URL", "API_URL"),)
-    line = wanted.repeat(Point.read(POINT))
+    line = wanted.repeat(FaultPoint.read(POINT))
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
         "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
@@ -101,7 +101,7 @@ def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: P
 def test_a_point_is_read(run, explored: list[ExploreOptions]):
     run("explore", "--point", POINT, "--", "node")
 
-    assert explored[0].point == Point("create_user_api_key", 1, "timeout", "after_commit")
+    assert explored[0].point == FaultPoint("create_user_api_key", 1, "timeout", "after_commit")
 
 
 def test_a_state_brings_its_own_clock(run, explored: list[ExploreOptions], tmp_path: Path):

@@ -1,7 +1,7 @@
 """The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
 
-from hosting_emulator.engine.events import RING, Event, Feed
-from hosting_emulator.engine.history import Snapshot
+from hosting_emulator.engine.events import RING, Feed, FeedEvent
+from hosting_emulator.engine.history import WorldSnapshot
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
@@ -11,7 +11,7 @@ def nothing() -> None:
     """Stand for a listener."""
 
 
-def kinds(found: list[Event] | None) -> list[str]:
+def kinds(found: list[FeedEvent] | None) -> list[str]:
     assert found is not None
     return [event.kind for event in found]
 
@@ -46,7 +46,7 @@ def test_faults_and_replacements_are_told():
     arm(change, {"abort": {"code": "rate_limited"}})
     api.engine.commit(change, "armed")
     api.dns()
-    api.engine.restore(Snapshot(api.world, api.engine.now_ms()))
+    api.engine.restore(WorldSnapshot(api.world, api.engine.now_ms()))
 
     assert kinds(feed.since(start, 100)) == [
         "commit",

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.plan import plan
-from hosting_emulator.explore.points import NumberedRequest, Point, number
+from hosting_emulator.explore.points import FaultPoint, NumberedRequest, number
 from hosting_emulator.explore.report import Exploration
 from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd
 from hosting_emulator.explore.world_state import State, summary
@@ -77,7 +77,7 @@ def clean(seen: Observation | None = None, again: State | None = None) -> CleanR
 def result(text: str, **over: Any) -> PointResult:
     """A result of a point."""
     found: dict[str, Any] = {"verdict": "survived", "says": (), "exit_code": 0, "duration_s": 0.25}
-    return PointResult(point=Point.read(text), **{**found, **over})
+    return PointResult(point=FaultPoint.read(text), **{**found, **over})
 
 
 def exploration(*results: PointResult, **over: Any) -> Exploration:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.explore.points import Point
+from hosting_emulator.explore.points import FaultPoint
 from hosting_emulator.explore.runs import ConductChoice, Explorer, Observation, RunEnd, Visit, judge
 from tests.unit.explore.samples import clean, key, operation, state
 
-POINT = Point.read("create_user_api_key#1/timeout/after_commit")
+POINT = FaultPoint.read("create_user_api_key#1/timeout/after_commit")
 ONE = {"1": key("ci")}
 TWO = {**ONE, "2": key("ci")}
 

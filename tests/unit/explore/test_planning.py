@@ -9,7 +9,7 @@ import pytest
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import LIMIT, READ, REPEATED, SAME_LIMIT, fault_at, plan
-from hosting_emulator.explore.points import KINDS, Point, effect_of, faults_for, number
+from hosting_emulator.explore.points import KINDS, FaultPoint, effect_of, faults_for, number
 from hosting_emulator.faults.documents import read_fault
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.population import new_world
@@ -160,7 +160,7 @@ def test_after_the_commit_only_successes_are_counted():
     third = number([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
 
     def skipped(phase: str) -> int:
-        point = Point.read(f"{MUTATION}#3/timeout/{phase}")
+        point = FaultPoint.read(f"{MUTATION}#3/timeout/{phase}")
         return int(fault_at(point, third)["skip_first"])
 
     assert (skipped("before_commit"), skipped("after_commit")) == (2, 1)
@@ -185,11 +185,11 @@ def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second():
 )
 def test_a_point_that_cannot_be_says_what_would_be_right(text: str, why: str):
     with pytest.raises(ValueError, match="no") as caught:
-        Point.read(text)
+        FaultPoint.read(text)
 
     assert why in str(caught.value)
 
 
 def test_a_point_is_read_as_it_is_written():
     for point in plan(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
-        assert Point.read(str(point)) == point
+        assert FaultPoint.read(str(point)) == point

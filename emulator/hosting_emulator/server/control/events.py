@@ -15,7 +15,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.events import KINDS, Event
+from hosting_emulator.engine.events import KINDS, FeedEvent
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
@@ -46,7 +46,7 @@ async def listen(context: Context, engine: Engine) -> web.StreamResponse:
         raise ControlRefused(400, "Bad only", f"only names some of {', '.join(KINDS)}")
     chosen, request = read_filter(context, engine), context.request
 
-    def fits(event: Event) -> bool:
+    def fits(event: FeedEvent) -> bool:
         return event.kind in kinds and (event.kind != "request" or chosen.fits(event.facts))
 
     response = answers.stream("text/event-stream")
@@ -102,7 +102,7 @@ def _last_event_id(request: web.BaseRequest, newest: int) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else newest
 
 
-def _text(engine: Engine, events: Iterable[Event]) -> bytes:
+def _text(engine: Engine, events: Iterable[FeedEvent]) -> bytes:
     explanations = Explanations(engine.log)
     texts = []
     for event in events:
@@ -112,7 +112,7 @@ def _text(engine: Engine, events: Iterable[Event]) -> bytes:
     return b"".join(texts)
 
 
-def _data(engine: Engine, event: Event, explanations: Explanations) -> dict[str, Any]:
+def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[str, Any]:
     facts = event.facts
     if event.kind == "request":
         return explanations.item(engine.world, facts)

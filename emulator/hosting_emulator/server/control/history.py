@@ -8,7 +8,7 @@ from typing import Any
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import CAPACITY, Moment, Snapshot, TooManySnapshots
+from hosting_emulator.engine.history import CAPACITY, Moment, TooManySnapshots, WorldSnapshot
 from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, ControlRefused, refused_as
 from hosting_emulator.server.control.worlds import (
@@ -57,7 +57,7 @@ def list_history(context: Context, engine: Engine) -> dict[str, Any]:
 def rewind(context: Context, engine: Engine, body: Rewind) -> dict[str, Any]:
     """POST …/rewind: the state after a commit is put back, as one more commit."""
     state = find_moment(engine, body.commit).world
-    engine.restore(Snapshot(state, state.at_ms), f"rewound to {body.commit}")
+    engine.restore(WorldSnapshot(state, state.at_ms), f"rewound to {body.commit}")
     return world_summary(context, engine)
 
 
@@ -121,7 +121,7 @@ def take_snapshot(engine: Engine) -> Created:
     now_ms = engine.run_due()
     with refused_as(409, "Too many snapshots", TooManySnapshots):
         name = engine.snapshots.take(engine.world, now_ms)
-    return Created(_snapshot_view(name, Snapshot(engine.world, now_ms)))
+    return Created(_snapshot_view(name, WorldSnapshot(engine.world, now_ms)))
 
 
 def restore_snapshot(context: Context, engine: Engine, snapshot: str) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
     engine.snapshots.drop(snapshot)
 
 
-def _find_snapshot(engine: Engine, name: str) -> Snapshot:
+def _find_snapshot(engine: Engine, name: str) -> WorldSnapshot:
     snapshot = engine.snapshots.find(name)
     if snapshot is None:
         kept = ", ".join(known for known, _ in engine.snapshots) or "none"
@@ -146,7 +146,7 @@ def _find_snapshot(engine: Engine, name: str) -> Snapshot:
     return snapshot
 
 
-def _snapshot_view(name: str, snapshot: Snapshot) -> dict[str, Any]:
+def _snapshot_view(name: str, snapshot: WorldSnapshot) -> dict[str, Any]:
     world, at_ms = snapshot
     return {"id": name, "commit": world.commit, "at": format_timestamp(at_ms)}
 
