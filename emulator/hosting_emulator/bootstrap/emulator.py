@@ -154,9 +154,8 @@ class Emulator:
         if site.public_url:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
         guard = Guard(
-            Hosts(frozenset(allowed)),
+            Hosts(allowed, self._origins),
             self._token,
-            self._origins,
             everybody=options.is_reached_from_outside(site.public_url),  # it is behind a proxy
         )
         facts = Facts(

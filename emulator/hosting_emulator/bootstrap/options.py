@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.server.hosts import Hosts, Origins, is_loopback, is_origin
+from hosting_emulator.server.hosts import Hosts, is_loopback, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory, NoDirectory
 from hosting_emulator.storage.format import StateRefused
@@ -113,7 +113,7 @@ def is_reached_from_outside(public_url: str | None) -> bool:
     """Tell whether others reach this server by a name or address that is not this machine's own."""
     if public_url is None:
         return False
-    return not Hosts(frozenset()).local(urlsplit(public_url).netloc)
+    return not Hosts().local(urlsplit(public_url).netloc)
 
 
 def public_url(settings: Settings) -> str | None:
@@ -126,9 +126,9 @@ def public_url(settings: Settings) -> str | None:
     return settings.public_url.rstrip("/")
 
 
-def origins(settings: Settings) -> Origins:
+def origins(settings: Settings) -> tuple[str, ...]:
     """Return whose pages are let in."""
     for origin in settings.allowed_origins:
         if not is_origin(origin):
             raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
-    return Origins(frozenset(settings.allowed_origins))
+    return tuple(settings.allowed_origins)

@@ -9,8 +9,8 @@ from hosting_emulator.scenario.library import ScenarioLibrary
 from hosting_emulator.server import dev_origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
-from hosting_emulator.server.guard import Guard
-from hosting_emulator.server.hosts import Site, granted, is_preflight, preflight
+from hosting_emulator.server.guard import Guard, granted, preflight
+from hosting_emulator.server.hosts import Site
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
@@ -48,23 +48,23 @@ class App:
         engine = self.worlds.get(name)
         assert engine is not None
         refused = self._guard.refused_host(request)
-        app = None if refused else self._guard.origins.of_app(request)
+        app = None if refused else self._guard.app_of(request)
         if app is None:
             return await public.answer(request, engine, path, query, self.site, refused)
-        if is_preflight(request):  # the browser's question, not a call: it is not logged
-            return preflight(request, app)
-        headers = granted(app)
-        return await public.answer(request, engine, path, query, self.site, granted=headers)
+        # The browser's question before it is not a call, and is not logged.
+        return preflight(request, app) or await public.answer(
+            request, engine, path, query, self.site, granted=granted(app)
+        )
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self._guard.refusal(request, path)
         if refusal is not None:
             return refusal
         app = self._guard.app_of(request, path)
-        if app is not None and is_preflight(request):
-            return preflight(request, app)
+        if app is not None and (permission := preflight(request, app)) is not None:
+            return permission
         context = Context(
-            request, self.worlds, self.site, self._facts, query, self._library, self._guard.origins
+            request, self.worlds, self.site, self._facts, query, self._library, self._guard.hosts
         )
         response = await routes.answer(context, path)
         if app is not None:

@@ -56,6 +56,7 @@ class RequestFraming:
         self._held = bytearray()
         self._searched = 0
         self._missing = 0
+        self._chunked = False
         #: What comes next; it is given data and where to go on, and returns a piece and its end.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
 
@@ -131,7 +132,8 @@ class RequestFraming:
         if head.count(b"\r\n") > _MOST_HEADERS + 2:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
-        if _CODING.search(head):
+        self._chunked = bool(_CODING.search(head))
+        if self._chunked:
             self.in_body, self._cut = True, self._chunk_size
         elif (length := _LENGTH.search(head)) and int(length[1]):
             self.in_body, self._cut, self._missing = True, self._body, int(length[1])
@@ -141,15 +143,14 @@ class RequestFraming:
     # --- bodies ---------------------------------------------------------------------------------
 
     def _body(self, data: bytes, at: int) -> tuple[bytes, int]:
-        piece = self._take(data, at)
-        if not self._missing:
-            self._end_of_request()
-        return piece, at + len(piece)
-
-    def _take(self, data: bytes, at: int) -> bytes:
         piece = data[at : at + self._missing]
         self._missing -= len(piece)
-        return piece
+        if not self._missing:
+            if self._chunked:
+                self._cut = self._chunk_end
+            else:
+                self._end_of_request()
+        return piece, at + len(piece)
 
     def _end_of_request(self) -> None:
         self.in_body, self._cut = False, self._head
@@ -159,14 +160,8 @@ class RequestFraming:
         if line is None:
             return b"", at
         self._missing = int(line[1], 16)
-        self._cut = self._chunk if self._missing else self._trailer
+        self._cut = self._body if self._missing else self._trailer
         return b"%x\r\n" % self._missing, at  # without its extensions: nobody here knows any
-
-    def _chunk(self, data: bytes, at: int) -> tuple[bytes, int]:
-        piece = self._take(data, at)
-        if not self._missing:
-            self._cut = self._chunk_end
-        return piece, at + len(piece)
 
     def _chunk_end(self, data: bytes, at: int) -> tuple[bytes, int]:
         line, at = self._line(data, at, _NOTHING)

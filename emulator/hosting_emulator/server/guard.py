@@ -1,21 +1,25 @@
-"""The guard of the control API: it answers its owner, and no web page of another site.
+"""The guard: it answers the control API's owner, and pages of other origins where they are let in.
 
 A browser on the same machine can be led to send requests here (CSRF) or to take this address for
 its own site's (DNS rebinding); the Origin and Host headers give both away. To other machines, and to
 whatever a proxy hands on, the control API is closed, except to whoever has the control token.
+
+A web app under development is served from another port of this machine. Its pages may call what such
+an app calls in production (CORS): `/v1`, and of the identity provider what a client library fetches.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
+from collections.abc import Sequence
 from hmac import compare_digest
 
 from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
-from hosting_emulator.server.hosts import Hosts, Origins, is_loopback
+from hosting_emulator.server.hosts import Hosts, is_loopback
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, Html, page
 
 TOKEN_HEADER = "X-Control-Token"
@@ -31,7 +35,8 @@ _FOR_APPS = re.compile(
 _HANDED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
 #: Makes a browser ask for a name and a password; the name may be anything.
 _ASK = 'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
-_EXPLANATION = (
+_EXPLANATION = Html(
+    "<h1>Control token needed</h1>"
     "<p>From another machine, and through a proxy, the control API and its pages open with the "
     "<strong>control token</strong>. <code>hosting-emulator start</code> prints it; "
     "<code>--control-token</code> or <code>HOSTING_EMULATOR_CONTROL_TOKEN</code> sets it.</p>"
@@ -41,34 +46,29 @@ _EXPLANATION = (
 
 
 class Guard:
-    """Decides who may use the control API of one server.
+    """Decides who may use one server.
 
     `everybody` demands the token of this machine's own requests too: behind a proxy all requests
     look like those.
     """
 
-    def __init__(
-        self,
-        hosts: Hosts,
-        token: str | None,
-        origins: Origins | None = None,
-        *,
-        everybody: bool = False,
-    ) -> None:
+    def __init__(self, hosts: Hosts, token: str | None, *, everybody: bool = False) -> None:
         self.hosts = hosts
-        self.origins = origins or Origins()
         self._token = None if token is None else _bytes(token)
         self._everybody = everybody
 
     def refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
-        """Return the answer to a request that may not pass; None lets it through."""
+        """Return the answer to a request of the control API that may not pass; None lets it through."""
         hosts = request.headers.getall("Host", [])
         host = hosts[0] if hosts else ""
         if len(hosts) > 1 or not (_same_origin(request, host) or self.app_of(request, path)):
             return _forbidden("a page of another site may not use the control API")
-        if self._has_token(request):
-            return None
-        mine = _is_from_here(request) and not self._everybody
+        if self._token is not None:
+            given = request.headers.get(TOKEN_HEADER) or _password(request)
+            if compare_digest(_bytes(given), self._token):
+                return None
+        handed_on = any(name in request.headers for name in _HANDED_ON)
+        mine = is_loopback(request.remote) and not handed_on and not self._everybody
         if mine and self.hosts.local(host):
             return None
         if self.hosts.harmless(host):
@@ -80,30 +80,30 @@ class Guard:
             f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
         )
 
-    def app_of(self, request: web.BaseRequest, path: str) -> str | None:
-        """Return the origin of the web app that asks, where such apps are let in; else None."""
-        return self.origins.of_app(request) if _FOR_APPS.fullmatch(path) else None
+    def app_of(self, request: web.BaseRequest, path: str | None = None) -> str | None:
+        """Return the origin of the web app that asks, where such apps are let in; else None.
+
+        Without a path it asks for the public API.
+        """
+        origins = request.headers.getall("Origin", ())
+        if len(origins) != 1 or not (path is None or _FOR_APPS.fullmatch(path)):
+            return None
+        return origins[0] if self.hosts.lets_in(origins[0]) else None
 
     def refused_host(self, request: web.BaseRequest) -> Refused | None:
         """Return why the public API does not answer under a request's Host; None: it does.
 
         A bearer token alone would not do: those of a well-known seed can be made by anybody.
         """
-        hosts = request.headers.getall("Host", [])
+        hosts = request.headers.getall("Host", ())
         if len(hosts) <= 1 and all(map(self.hosts.harmless, hosts)):
             return None
-        told = ", ".join(hosts)[:80]
         return Refused(
             "invalid_request",
-            f"The Host {told!r} is not this emulator's; `start --allow-host` allows it.",
+            f"The Host {', '.join(hosts)[:80]!r} is not this emulator's; `start --allow-host` allows"
+            " it.",
             why="a web page of another site could have this Host (DNS rebinding)",
         )
-
-    def _has_token(self, request: web.BaseRequest) -> bool:
-        if self._token is None:
-            return False
-        given = request.headers.get(TOKEN_HEADER) or _password(request)
-        return compare_digest(_bytes(given), self._token)
 
 
 def _bytes(text: str) -> bytes:
@@ -113,20 +113,15 @@ def _bytes(text: str) -> bytes:
 def _password(request: web.BaseRequest) -> str:
     """Return the password that a browser sends after it asked its user for one."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() != "basic":
-        return ""
     try:
-        return b64decode(encoded, validate=True).decode().partition(":")[2]
+        decoded = b64decode(encoded, validate=True).decode()
     except ValueError:
         return ""
-
-
-def _is_from_here(request: web.BaseRequest) -> bool:
-    return is_loopback(request.remote) and not any(name in request.headers for name in _HANDED_ON)
+    return decoded.partition(":")[2] if scheme.lower() == "basic" else ""
 
 
 def _same_origin(request: web.BaseRequest, host: str) -> bool:
-    origins = request.headers.getall("Origin", [])
+    origins = request.headers.getall("Origin", ())
     if origins:
         ours = (f"http://{host}".lower(), f"https://{host}".lower())
         return len(origins) == 1 and origins[0].lower() in ours
@@ -134,13 +129,12 @@ def _same_origin(request: web.BaseRequest, host: str) -> bool:
     if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
         return True
     # Following a link to a page is not reading it: the other site never sees the answer.
-    dest = request.headers.get("Sec-Fetch-Dest")
-    return request.method == "GET" and dest == "document"
+    return request.method == "GET" and request.headers.get("Sec-Fetch-Dest") == "document"
 
 
 def _token_required(request: web.BaseRequest) -> web.Response:
     if request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
-        text = page("Control token needed", Html(f"<h1>Control token needed</h1>{_EXPLANATION}"))
+        text = page("Control token needed", _EXPLANATION)
         return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
     return answers.problem(
         401,
@@ -152,3 +146,30 @@ def _token_required(request: web.BaseRequest) -> web.Response:
 
 def _forbidden(detail: str) -> web.Response:
     return answers.problem(403, "Refused by the control API's guard", detail)
+
+
+# --- pages of other origins ----------------------------------------------------------------------
+
+
+def granted(origin: str) -> Sequence[tuple[str, str]]:
+    """Return the headers by which a page of that origin may read an answer."""
+    return (
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"),
+        ("Vary", "Origin"),
+    )
+
+
+def preflight(request: web.BaseRequest, origin: str) -> web.Response | None:
+    """Answer a browser that asks, before the request itself, if a page may send it; None: it is none."""
+    if request.method != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
+        return None
+    headers = {
+        **dict(granted(origin)),
+        "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+        "Access-Control-Max-Age": "600",  # seconds; then the browser asks again
+    }
+    if "Access-Control-Request-Private-Network" in request.headers:
+        headers["Access-Control-Allow-Private-Network"] = "true"
+    return web.Response(status=204, headers=headers)

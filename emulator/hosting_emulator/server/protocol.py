@@ -57,9 +57,8 @@ class Protocol(web.RequestHandler):
         #: The client will send nothing more.
         self.ended = False
         self.gone: asyncio.Future[None] | None = None
-        #: When the first byte of an unfinished request came, by the loop's clock, and which it is.
-        self.half_since: tuple[int, float] | None = None
-        self.half_timer: asyncio.TimerHandle | None = None
+        #: Ends the patience with an unfinished request: which it is, and when.
+        self.half: tuple[int, asyncio.TimerHandle] | None = None
 
     async def lost(self, within_s: float | None = None) -> None:
         """Wait until the client is gone, or until so many real seconds have passed.
@@ -75,8 +74,8 @@ class Protocol(web.RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Tell whoever waits for the end of the connection."""
         super().connection_lost(exc)
-        if self.half_timer is not None:
-            self.half_timer.cancel()
+        if self.half is not None:
+            self.half[1].cancel()
         if self.gone is not None and not self.gone.done():
             self.gone.set_result(None)
 
@@ -123,10 +122,13 @@ class Protocol(web.RequestHandler):
                 super().data_received(data)
         except Malformed as error:
             self._refuse(str(error))
-        if not self.framing.partial:
-            self.half_since = None
-        elif self.half_since is None or self.half_since[0] != self.framing.count:
-            self._begin_half()
+        count, partial = self.framing.count, self.framing.partial
+        if self.half is not None and (not partial or self.half[0] != count):
+            self.half[1].cancel()
+            self.half = None
+        if partial and self.half is None:
+            loop = asyncio.get_running_loop()
+            self.half = (count, loop.call_later(self.half_request_s, self._refuse, _TOO_SLOW))
 
     def _refuse(self, message: str) -> None:
         self.refusal = message
@@ -139,22 +141,6 @@ class Protocol(web.RequestHandler):
         """Fail the last request, whose body does not come. With its answer the connection closes."""
         if self.begun is not None and self.begun[0] == self.framing.count:
             self.begun[1].content.set_exception(web.RequestPayloadError(self.refusal))
-
-    def _begin_half(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.half_since = (self.framing.count, loop.time())
-        if self.half_timer is None:  # else it will find the new beginning when it looks
-            self.half_timer = loop.call_later(self.half_request_s, self._look_at_half)
-
-    def _look_at_half(self) -> None:
-        self.half_timer = None
-        if self.half_since is None or self.transport is None:
-            return
-        loop, until = asyncio.get_running_loop(), self.half_since[1] + self.half_request_s
-        if until > loop.time():
-            self.half_timer = loop.call_at(until, self._look_at_half)
-        else:
-            self._refuse(_TOO_SLOW)
 
     # --- what went wrong ------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -18,7 +18,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.library import ScenarioLibrary
 from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.hosts import Origins, Site
+from hosting_emulator.server.hosts import Hosts, Site
 from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import Table
@@ -73,7 +73,7 @@ class Context:
     facts: Facts
     query: str
     library: ScenarioLibrary
-    origins: Origins = field(default_factory=Origins)
+    hosts: Hosts
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefused 404."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import ip_address
 from typing import Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -29,7 +28,7 @@ from hosting_emulator.server.control.tokens import (
     issuer,
     read_fields,
 )
-from hosting_emulator.server.hosts import RESERVED, Origins, host_name
+from hosting_emulator.server.hosts import RESERVED, Hosts, address_of, host_name
 from hosting_emulator.server.pages import sign_in_page as pages
 from hosting_emulator.world.naming import id_of
 from hosting_emulator.world.records import Organization, Person
@@ -98,7 +97,7 @@ def end_session(context: Context, engine: Engine) -> web.Response:
         fields = _read_fields(context.query)
         _check_hint(context, engine, fields)
         if "post_logout_redirect_uri" in fields:
-            to = _destination(fields["post_logout_redirect_uri"], context.origins)
+            to = _destination(fields["post_logout_redirect_uri"], context.hosts)
             address = to.uri
             if "state" in fields:
                 address = _with_answer(to.uri, {"state": fields["state"]})
@@ -134,7 +133,7 @@ def _read_fields(text: str) -> dict[str, str]:
         raise PageRefused(refused.description) from None
 
 
-def _destination(uri: str, origins: Origins) -> Destination:
+def _destination(uri: str, hosts: Hosts) -> Destination:
     """Judge an address that a browser is to be sent to.
 
     Local are names and addresses that nobody on the internet can have, and the origins that were
@@ -157,18 +156,16 @@ def _destination(uri: str, origins: Origins) -> Destination:
     if not name:
         raise PageRefused("The redirect_uri names no host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
-    return Destination(uri, origin, _is_local(name) or origins.allows(origin))
+    return Destination(uri, origin, _is_local(name) or hosts.lets_in(origin))
 
 
 def _is_local(name: str) -> bool:
-    try:
-        address = ip_address(name)
-    except ValueError:
-        if name.endswith(RESERVED):
-            return True
-        # A browser reads one number, such as 134744072 or 0x8080808, as an address.
-        return "." not in name and not name.isdigit() and not name.startswith("0x")
-    return address.is_private or address.is_loopback or address.is_link_local
+    address = address_of(name)
+    if address is not None:
+        return address.is_private or address.is_loopback or address.is_link_local
+    # A browser reads one number, such as 134744072 or 0x8080808, as an address.
+    one_label = "." not in name and not name.isdigit() and not name.startswith("0x")
+    return name.endswith(RESERVED) or one_label
 
 
 def _check(fields: dict[str, str]) -> None:
@@ -218,7 +215,7 @@ class _Attempt:
         if len(fields["client_id"]) > _LONGEST:
             raise PageRefused("The client_id is longer than 2000 characters.")
         self.context, self.engine, self.fields = context, engine, fields
-        self.to = _destination(fields["redirect_uri"], context.origins)
+        self.to = _destination(fields["redirect_uri"], context.hosts)
         asked = fields.get("scope", "").split()
         self.scope = " ".join(scope for scope in SCOPES if scope in asked)
 
