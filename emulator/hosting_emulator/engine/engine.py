@@ -22,7 +22,7 @@ from hosting_emulator.engine.identity import Identity, issuer_path
 from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, Step, refuse
-from hosting_emulator.engine.request_log import RequestLog, recorded
+from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.variation import dress
 from hosting_emulator.world.records import Person
@@ -133,7 +133,7 @@ class Engine(LiveWorld):
         """
         try:
             while isinstance(reply := self._take(x, steps), Delay):
-                self.log.take_back()
+                self.log.count -= 1  # it comes again
                 yield reply
             if self.keeper.waits and (yield Durable(self.keeper.durable)) is not None:
                 x.effect = None
@@ -171,8 +171,7 @@ class Engine(LiveWorld):
         if not isinstance(outcome, Delay):
             if self.world.variation is not None and outcome.status:
                 dress(self.world, outcome, x)
-            entry = recorded(x, outcome)
-            self.log.add(entry)
+            entry = self.log.record(x, outcome)
             if self.feed.awake:
                 self.feed.exchanged(entry)
             self.tally.add(self.world, entry)

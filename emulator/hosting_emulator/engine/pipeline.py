@@ -38,7 +38,7 @@ from hosting_emulator.engine.variation import (
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import ApiKey
+from hosting_emulator.world.records import ApiKey, Remembered
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
 from hosting_emulator.world.value import Change
 
@@ -130,12 +130,8 @@ def perform(engine: Engine, x: ExchangeContext) -> None:
     variation = engine.world.variation
     if variation is not None:
         vary_request(x, variation)
-    if x.spec.idempotent:
-        _take_key(engine, x)
-    remembered = idempotency.recall(x.change, x) if x.spec.idempotent else None
+    remembered = _recall(engine, x) if x.spec.idempotent else None
     if remembered is not None:
-        x.replayed = True
-        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
         reply = answer_again(x.change, x, remembered)
     else:
         try:
@@ -246,8 +242,8 @@ def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> N
     engine.commit(change, f"{x.spec.call_id} refused")
 
 
-def _take_key(engine: Engine, x: ExchangeContext) -> None:
-    """Name where the answer is remembered: the principal and the key (and the call, if assumed)."""
+def _recall(engine: Engine, x: ExchangeContext) -> Remembered | None:
+    """Return the answer remembered for the principal and the key (and the call, if assumed)."""
     assumptions = x.change.assumptions
     x.storage_key = f"{x.principal.person_id}|{x.idempotency_key}"
     if assumptions.idempotency_scope == "principal_and_call":
@@ -259,6 +255,11 @@ def _take_key(engine: Engine, x: ExchangeContext) -> None:
                 "The first request with this Idempotency-Key is still being answered.",
             )
         engine.in_flight[x.storage_key] = x
+    remembered = idempotency.recall(x.change, x)
+    if remembered is not None:
+        x.replayed = True
+        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
+    return remembered
 
 
 # --- what a call leaves ----------------------------------------------------------------------------

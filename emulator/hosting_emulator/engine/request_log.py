@@ -81,46 +81,6 @@ class Watcher(Protocol):
         """Look at an exchange: it is about to leave the ring."""
 
 
-def recorded(x: ExchangeContext, reply: Reply) -> Entry:
-    """Return the entry of an exchange that is over."""
-    body, answer, effect = x.body, reply.body, x.effect
-    late_ms = x.delayed_ms + x.late_ms
-    if effect is not None:
-        late_ms += effect.late_ms(len(answer))
-    return Entry(
-        n=x.number,
-        at_ms=x.now_ms,
-        method=x.method,
-        path=x.path,
-        query=x.query,
-        call=x.call,
-        project=x.subject_id if x.subject == "project" else None,
-        operation=x.subject_id if x.subject == "operation" else None,
-        principal=None if x.principal is NOBODY_YET else x.principal,
-        status=reply.status,
-        code=x.code,
-        replayed=x.replayed,
-        lost=None if effect is None or effect.arrives else effect.name,
-        why=x.why,
-        took_ns=stopwatch_ns() - x.began_ns,
-        headers=x.raw_headers,
-        body=body if len(body) <= BODY_KEPT else _beginning(body),
-        body_bytes=len(body),
-        answer_headers=reply.headers,
-        content_type=reply.content_type,
-        answer=answer if len(answer) <= BODY_KEPT else _beginning(answer),
-        answer_bytes=len(answer),
-        world=x.world,
-        judged=x.judged,
-        commits=x.commits,
-        acted=x.acted,
-        varied=x.varied,
-        came_ms=x.came_ms,
-        real_ms=x.real_ms,
-        late_ms=late_ms,
-    )
-
-
 def _beginning(body: bytes) -> bytes:
     """Return what is kept of a body. It ends with a whole character, so that text stays text."""
     end = BODY_KEPT
@@ -136,6 +96,7 @@ class RequestLog:
         self._entries: deque[Entry] = deque(maxlen=CAPACITY)
         #: How many answers varied, by point.
         self.varied: dict[str, int] = {}
+        #: How many requests there were, and so the number of the last.
         self.count = 0
         #: How often it was cleared: numbers begin anew then.
         self.cleared = 0
@@ -143,22 +104,50 @@ class RequestLog:
         self.turned: deque[int] = deque(maxlen=_TURNS)
         self.watcher: Watcher | None = None
 
-    def add(self, entry: Entry) -> None:
-        """Keep an exchange; the oldest goes when the ring is full, seen by the watcher if there is one."""
+    def record(self, x: ExchangeContext, reply: Reply) -> Entry:
+        """Keep an exchange that is over; when the ring is full, the oldest goes, seen by the watcher."""
+        body, answer, effect = x.body, reply.body, x.effect
+        late_ms = x.delayed_ms + x.late_ms
+        if effect is not None:
+            late_ms += effect.late_ms(len(answer))
+        entry = Entry(
+            n=x.number,
+            at_ms=x.now_ms,
+            method=x.method,
+            path=x.path,
+            query=x.query,
+            call=x.call,
+            project=x.subject_id if x.subject == "project" else None,
+            operation=x.subject_id if x.subject == "operation" else None,
+            principal=None if x.principal is NOBODY_YET else x.principal,
+            status=reply.status,
+            code=x.code,
+            replayed=x.replayed,
+            lost=None if effect is None or effect.arrives else effect.name,
+            why=x.why,
+            took_ns=stopwatch_ns() - x.began_ns,
+            headers=x.raw_headers,
+            body=body if len(body) <= BODY_KEPT else _beginning(body),
+            body_bytes=len(body),
+            answer_headers=reply.headers,
+            content_type=reply.content_type,
+            answer=answer if len(answer) <= BODY_KEPT else _beginning(answer),
+            answer_bytes=len(answer),
+            world=x.world,
+            judged=x.judged,
+            commits=x.commits,
+            acted=x.acted,
+            varied=x.varied,
+            came_ms=x.came_ms,
+            real_ms=x.real_ms,
+            late_ms=late_ms,
+        )
         if self.watcher is not None and len(self._entries) == CAPACITY:
             self.watcher.forgetting(self._entries[0])
         self._entries.append(entry)
         for point in entry.varied:
             self.varied[point] = self.varied.get(point, 0) + 1
-
-    def next_number(self) -> int:
-        """Count a request and return its number, from 1."""
-        self.count += 1
-        return self.count
-
-    def take_back(self) -> None:
-        """Uncount the last number: its request will come again."""
-        self.count -= 1
+        return entry
 
     def clear(self) -> None:
         """Forget everything and count from 1 again."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from typing import Any
 
 from aiohttp import web
 
@@ -23,10 +24,10 @@ class FaultyResponse(ReadyResponse):
         super().__init__(reply)
         self._effect = effect
 
-    @property
-    def keep_alive(self) -> bool:
-        """Only an answer that arrives leaves the connection usable."""
-        return self._effect.arrives and super().keep_alive
+    async def prepare(self, request: web.BaseRequest) -> Any:
+        """Remember whom to answer; only an answer that arrives leaves the connection usable."""
+        await super().prepare(request)
+        self.keep_alive = self._effect.arrives and request.keep_alive
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Carry the fault out."""

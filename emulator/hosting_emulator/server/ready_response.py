@@ -33,21 +33,18 @@ def _date(second: int) -> str:
 class ReadyResponse(web.StreamResponse):
     """Sends status, headers and body in one write. Its headers must be plain, single lines."""
 
+    #: Whether the connection serves another request after this one.
+    keep_alive: bool = False  # aiohttp only reads it
+
     def __init__(self, reply: Reply) -> None:
         super().__init__(status=reply.status or 200)
         self._reply = reply
-        self._keeps_alive = False
         self._request: web.BaseRequest | None = None
-
-    @property
-    def keep_alive(self) -> bool:
-        """Whether the connection serves another request after this one."""
-        return self._keeps_alive
 
     async def prepare(self, request: web.BaseRequest) -> Any:
         """Remember whom to answer; everything is sent by `write_eof`."""
         self._request = request
-        self._keeps_alive = request.keep_alive
+        self.keep_alive = request.keep_alive
         return request.writer
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -74,7 +71,7 @@ class ReadyResponse(web.StreamResponse):
             if "\r" in value or "\n" in value:
                 raise ValueError(f"the header {name} would break the answer")
             text += f"{name}: {value}\r\n"
-        if not self._keeps_alive:
+        if not request.keep_alive:
             text += "Connection: close\r\n"
         elif request.version == HttpVersion10:
             text += "Connection: keep-alive\r\n"
