@@ -38,7 +38,7 @@ from hosting_emulator.engine.variation import (
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import ApiKey, Remembered
+from hosting_emulator.world.records import ApiKey, RememberedAnswer
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
 from hosting_emulator.world.value import Change
 
@@ -242,7 +242,7 @@ def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> N
     engine.commit(change, f"{x.spec.call_id} refused")
 
 
-def _recall(engine: Engine, x: ExchangeContext) -> Remembered | None:
+def _recall(engine: Engine, x: ExchangeContext) -> RememberedAnswer | None:
     """Return the answer remembered for the principal and the key (and the call, if assumed)."""
     assumptions = x.change.assumptions
     x.storage_key = f"{x.principal.person_id}|{x.idempotency_key}"
