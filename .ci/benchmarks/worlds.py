@@ -17,7 +17,6 @@ from benchmarks.report import Figure
 from benchmarks.servers import cores, emulator, resident_mb
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.sdk import ControlClient
-from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.world.records import Origin
 
 PART = "worlds"
@@ -94,7 +93,7 @@ def _over_http(control: ControlClient, rounds: int) -> dict[str, float]:
 
 def _in_process(rounds: int) -> dict[str, float]:
     watch = Watch()
-    worlds = Worlds(NoDirectory())
+    worlds = Worlds(None)
     for number in range(rounds):
         own, copy = f"own-{number}", f"copy-{number}"
         made = watch.time("create, in memory", worlds.create, own, "seed", _FROZEN, ephemeral=True)

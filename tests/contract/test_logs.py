@@ -18,7 +18,6 @@ from hosting_emulator.bootstrap.logs import JsonLines, TextLines, log_requests
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.settings import Settings
-from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.world.records import Origin
 from tests.in_process import InProcess, fresh_world
 
@@ -254,7 +253,7 @@ def test_a_start_that_fails_is_one_clear_line_whatever_the_format():
 
 
 def test_nobody_listens_unless_requests_are_logged():
-    worlds = Worlds(NoDirectory())
+    worlds = Worlds(None)
 
     log_requests(Settings(), worlds)
     assert worlds.tally.listener is None
@@ -264,7 +263,7 @@ def test_nobody_listens_unless_requests_are_logged():
 
 
 def test_worlds_made_later_are_listened_to():
-    worlds = Worlds(NoDirectory())
+    worlds = Worlds(None)
     worlds.open("seed", Origin())
     heard: list[tuple[str, int]] = []
     worlds.tally.listener = lambda world, entry: heard.append((world.name, entry.n))

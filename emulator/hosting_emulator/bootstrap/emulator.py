@@ -84,10 +84,10 @@ class Emulator:
         try:
             self._fresh = self._begin(state)
         except (StartError, StateRefused, StoreFailed, ClockRefused, ScenarioError) as error:
-            self._directory.close()
+            self._let_go()
             raise StartError(str(error)) from None
         except OSError as error:
-            self._directory.close()
+            self._let_go()
             where = error.filename or "the data directory"
             raise StartError(f"{where}: {error.strerror}") from None
 
@@ -141,6 +141,14 @@ class Emulator:
         if self._variation is not None:
             vary(self._default, self._variation, self._settings.assumptions)
 
+    def _let_go(self) -> None:
+        if self._directory is not None:
+            self._directory.close()
+
+    @property
+    def _data_dir(self) -> str | None:
+        return None if self._directory is None else str(self._directory.path)
+
     @property
     def _default(self) -> Engine:
         engine = self.worlds.get(DEFAULT_WORLD)
@@ -149,7 +157,7 @@ class Emulator:
 
     async def start(self) -> None:
         """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
-        settings, site, directory = self._settings, self._site, self._directory.path
+        settings, site = self._settings, self._site
         allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
         if site.public_url:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
@@ -160,8 +168,8 @@ class Emulator:
         )
         facts = Facts(
             version=__version__,
-            data_dir=None if directory is None else str(directory),
-            durability=settings.durability if directory else "none",
+            data_dir=self._data_dir,
+            durability=settings.durability if self._data_dir else "none",
             started_at=format_timestamp(machine_ms()),
             seed=settings.seed,
             variation=self._variation,
@@ -216,7 +224,7 @@ class Emulator:
     def _server_context(self) -> SSLContext:
         from hosting_emulator.server.tls import LocalAuthority
 
-        if self._directory.path is not None:
+        if self._directory is not None:
             folder = self._directory.path / "tls"
         else:
             self._authority_folder = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
@@ -234,7 +242,7 @@ class Emulator:
         here = self._site.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
         base_url, world = self._site.public_url or here, self._default.world
         organization_id = _known_or_first(world, ORGANIZATIONS, "organization:acme")
-        directory, tls_port = self._directory.path, self._site.tls_port
+        tls_port = self._site.tls_port
         variation = world.get(VARIATION, ONLY)
         return Ready(
             base_url=base_url,
@@ -247,7 +255,7 @@ class Emulator:
             token=self._owners_token(base_url, organization_id),
             organization_id=organization_id,
             project_id=_known_or_first(world, PROJECTS, "project:shop"),
-            data_dir=None if directory is None else str(directory),
+            data_dir=self._data_dir,
             world=DEFAULT_WORLD,
             pid=os.getpid(),
             control_token=self._token,
@@ -279,7 +287,7 @@ class Emulator:
         except StoreFailed as error:
             _log.error("%s", error)
         finally:
-            self._directory.close()
+            self._let_go()
             if self._authority_folder is not None:
                 self._authority_folder.cleanup()
 

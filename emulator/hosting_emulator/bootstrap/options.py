@@ -13,7 +13,7 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.server.hosts import Hosts, is_loopback, is_origin
 from hosting_emulator.settings import Settings, StartError
-from hosting_emulator.storage.directory import DataDirectory, NoDirectory
+from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
@@ -22,10 +22,10 @@ from hosting_emulator.world.records import Origin, Variation
 _log = logging.getLogger("hosting_emulator")
 
 
-def open_directory(settings: Settings) -> DataDirectory | NoDirectory:
+def open_directory(settings: Settings) -> DataDirectory | None:
     """Open and lock the data directory, if there is to be one."""
     if settings.data_dir is None:
-        return NoDirectory()
+        return None
     try:
         return DataDirectory(
             settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage

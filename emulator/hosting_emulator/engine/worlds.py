@@ -71,11 +71,11 @@ class Prototypes:
 
 
 class Worlds:
-    """All worlds by name. `default` is always there."""
+    """All worlds by name. `default` is always there. Without a library nothing is kept."""
 
     def __init__(
         self,
-        library: WorldStore,
+        library: WorldStore | None,
         machine: Callable[[], int] = machine_ms,
         rebuild: Callable[[World, Origin, int], World] | None = None,
     ) -> None:
@@ -90,17 +90,21 @@ class Worlds:
 
     def open(self, seed: str, origin: Origin) -> bool:
         """Load what is kept, and make the default world if it is not; tell whether it was made."""
-        for name in self._library.worlds():
-            world = self._library.load(name)
-            if world is not None:
-                # A scaled clock stood still while nobody ran it.
-                world = anchored(world, world.at_ms, self._machine())
-                keeper = self._library.keep(world, fresh=False)
-                self._engines[name] = Engine(world, keeper, self._machine, self.tally)
+        if self._library is not None:
+            self._load(self._library)
         if DEFAULT_WORLD in self._engines:
             return False
         self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
         return True
+
+    def _load(self, library: WorldStore) -> None:
+        for name in library.worlds():
+            world = library.load(name)
+            if world is not None:
+                # A scaled clock stood still while nobody ran it.
+                world = anchored(world, world.at_ms, self._machine())
+                keeper = library.keep(world, fresh=False)
+                self._engines[name] = Engine(world, keeper, self._machine, self.tally)
 
     def rest(self) -> None:
         """Bring every world up to date before the process ends. Raises StoreFailed after the last."""
@@ -156,7 +160,8 @@ class Worlds:
     def add(self, world: World, *, ephemeral: bool) -> Engine:
         """Take in a world under its own, free name. Raises StoreFailed."""
         try:
-            keeper = Memory() if ephemeral else self._library.keep(world, fresh=True)
+            library = None if ephemeral else self._library
+            keeper = Memory() if library is None else library.keep(world, fresh=True)
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
         engine = self._engines[world.name] = Engine(world, keeper, self._machine, self.tally)
@@ -191,15 +196,14 @@ class Worlds:
 
     def delete(self, name: str) -> None:
         """Delete a world and what is kept of it. Raises StoreFailed; it is then still there."""
-        if name in self._ephemeral:
-            self._ephemeral.discard(name)
-        else:
+        if name not in self._ephemeral and self._library is not None:
             try:
                 self._library.forget(name)
             except OSError as error:
                 raise StoreFailed(
                     f"the world could not be deleted: {error.strerror or error}"
                 ) from error
+        self._ephemeral.discard(name)
         self._engines.pop(name).feed.end()
 
 

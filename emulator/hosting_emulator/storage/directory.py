@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from hosting_emulator.engine.live_world import Keeper, Memory
+from hosting_emulator.engine.live_world import Keeper
 from hosting_emulator.storage.files import (
     make_private,
     make_private_folder,
@@ -195,27 +195,3 @@ class DataDirectory:
         if not WORLD_NAME.fullmatch(name):
             raise StateRefused(f"{name!r} is no name of a world")
         return self.path / "worlds" / name
-
-
-class NoDirectory:
-    """Stands in for the data directory when nothing is to be kept (`--ephemeral`)."""
-
-    path: Path | None = None
-
-    def worlds(self) -> list[str]:
-        """No world is kept."""
-        return []
-
-    def load(self, name: str) -> World | None:
-        """There is nothing to read."""
-        return None
-
-    def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return a keeper that keeps nothing."""
-        return Memory()
-
-    def forget(self, name: str) -> None:
-        """There is nothing to delete."""
-
-    def close(self) -> None:
-        """There is nothing to let go of."""

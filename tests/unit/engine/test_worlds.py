@@ -4,7 +4,6 @@ import pytest
 
 from hosting_emulator.engine.live_world import Memory, StoreFailed
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PROJECTS
 from tests.in_process import InProcess, Machine
@@ -18,7 +17,7 @@ def machine():
 
 @pytest.fixture
 def worlds(machine):
-    found = Worlds(NoDirectory(), machine)
+    found = Worlds(None, machine)
     found.open("seed", Origin("frozen"))
     return found
 
@@ -164,9 +163,12 @@ def test_a_scaled_clock_stands_still_while_nobody_runs_it(tmp_path, machine, mod
     assert later_ms - started_ms == {"scaled": 60_000, "real": 1_000, "frozen": 0}[mode]
 
 
-class FullLibrary(NoDirectory):
+class FullLibrary:
     def __init__(self):
         self.full = False
+
+    def worlds(self):
+        return []
 
     def keep(self, world, *, fresh):
         if self.full:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.storage.format import StateRefused
 from tests.in_process import fresh_world
 from tests.unit.storage.worlds_on_disk import content, open_directory
@@ -186,16 +185,3 @@ def test_a_world_that_cannot_be_written_leaves_no_open_file(directory, monkeypat
 def _open_below(directory):
     found = [os.path.realpath(descriptor) for descriptor in Path("/dev/fd").iterdir()]
     return sorted(path for path in found if path.startswith(str(directory.path.resolve())))
-
-
-def test_keeping_nothing_keeps_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    nowhere = NoDirectory()
-
-    nowhere.keep(fresh_world(), fresh=True).discard()
-    nowhere.forget("default")
-    nowhere.close()
-
-    assert nowhere.worlds() == []
-    assert nowhere.load("default") is None
-    assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,6 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.worlds import Worlds, unvary, variation_view, vary
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
@@ -118,7 +117,7 @@ def test_points_do_not_change_each_other():
 
 
 def test_a_fork_a_snapshot_and_a_reset_keep_it():
-    worlds = Worlds(NoDirectory(), Machine())
+    worlds = Worlds(None, Machine())
     worlds.open("seed", Origin("frozen"))
     default = worlds.get("default")
     assert default is not None
