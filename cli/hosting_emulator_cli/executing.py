@@ -1,6 +1,7 @@
 """`exec`: a command with an emulator around it, from the first signal to the last process.
 
 The emulator runs in this process, so that it cannot outlive it; the command runs under a supervisor.
+With `--vary`, a command that failed is told why, and run again to find the points that matter.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
 from hosting_emulator_cli.conduct_reports import begin_watch, conduct_of
 from hosting_emulator_cli.files import PRIVATE, write_whole
@@ -220,3 +222,76 @@ def _variation(settings: Settings) -> dict[str, str]:
         # What an outer run says does not hold here.
         return {name: "" for name in (SEED_VARIABLE, ONLY_VARIABLE) if name in os.environ}
     return {SEED_VARIABLE: settings.vary, ONLY_VARIABLE: ",".join(settings.vary_only or ())}
+
+
+# --- With answers that vary ------------------------------------------------------------------------
+
+#: Runs of the command that shrinking may take, beside the two that check what there is to shrink.
+MOST_RUNS = 40
+#: Codes of a command that never ran.
+_NEVER_RAN = (126, 127)
+
+#: What is said where the command asked other worlds than ours, as tests do by the pytest plugin.
+_ELSEWHERE = "no answer of this emulator; worlds that the command made itself vary by it too"
+
+
+class Stopped(Exception):
+    """A signal ended a run: nothing more is to be done."""
+
+
+def execute_varied(
+    execution: Execution, again: Callable[[Sequence[str] | None], str], *, shrinking: bool
+) -> int:
+    """Run a command whose answers vary, and return its exit code.
+
+    If it fails, say by which seed and points, and the line (`again`) that repeats it; with
+    `shrinking`, run it until the points that matter are found. Raises Failure.
+    """
+    first = execute(execution)
+    if first.code == 0 or first.code in _NEVER_RAN or first.signalled:
+        return first.code
+    settings = execution.settings
+    if shrinking or not execution.quiet:
+        points = ", ".join(first.varied) or _ELSEWHERE
+        line = again(settings.vary_only)
+        mention(f"Varied by seed {settings.vary}: {points}.\nAgain: {line}")
+    if shrinking:
+        try:
+            _shrink(execution, first, again)
+        except Stopped:
+            mention("Stopped: nothing more is found out.")
+    return first.code
+
+
+def _shrink(
+    execution: Execution, first: Executed, again: Callable[[Sequence[str] | None], str]
+) -> None:
+    """Search the points that make a command fail; say what is tried and what came of it."""
+    settings = replace(execution.settings, log_requests=False)
+    unseen = replace(execution, report="never", keep=None, quiet=True, silent=True)
+
+    def fails(points: tuple[str, ...]) -> bool:
+        varied = {"vary_only": points} if points else {"vary": None, "vary_only": None}
+        ran = execute(replace(unseen, settings=replace(settings, **varied)))
+        if ran.signalled:
+            raise Stopped
+        return ran.code != 0
+
+    mention(f"Shrinking: at most {MOST_RUNS + 3} more runs, unseen, each with a fresh world.")
+    if fails(()):
+        mention("It fails without any variation too: no point is to blame.")
+        return
+    from hosting_emulator.variation.points import POINTS
+
+    # Those seen to vary, or else all.
+    starts = (first.varied, settings.vary_only or tuple(POINTS))
+    points = next((points for points in starts if points and fails(points)), None)
+    if points is None:
+        mention("It passes when it is run again with the same points: it fails only now and then.")
+        return
+    found = smallest(points, fails, MOST_RUNS)
+    rest = "" if found.finished else ", as far as could be told in so many runs"
+    mention(
+        f"It fails with {' and '.join(found.items)} alone{rest} ({found.tries} runs).\n"
+        f"Again: {again(found.items)}"
+    )

@@ -18,14 +18,15 @@ from hosting_emulator_cli.groups import Failure, load
 from hosting_emulator_cli.parameters import (
     CLOCK_MODE,
     FILE,
+    NAMED_VALUE,
     PORT,
     TIMESTAMP,
-    named_values,
     split_words,
 )
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
+    # For commands too, which name it `opt.ControlClient`.
+    from hosting_emulator.sdk import ControlClient as ControlClient
     from hosting_emulator.settings import Settings
 
 DEFAULT_URL = "http://127.0.0.1:4620"
@@ -114,7 +115,7 @@ assume_option = option(
     "--assume NAME=VALUE",
     "Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them.",
     multiple=True,
-    callback=named_values,
+    type=NAMED_VALUE,
 )
 
 
@@ -177,7 +178,8 @@ def connected(
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
     """Return a client of the emulator at a base URL. Raises BadParameter for no address."""
-    from hosting_emulator.sdk import ControlClient
+    # For commands too, which name it `opt.ControlClient`.
+    from hosting_emulator.sdk import ControlClient as ControlClient
 
     address = url.rstrip("/").removesuffix("/_emulator")
     try:
@@ -301,7 +303,7 @@ world_options = options(
 )
 
 
-def settings_of(ctx: click.Context, *, assume: dict[str, str], **same: Any) -> Settings:
+def settings_of(ctx: click.Context, *, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
     """Build an emulator's settings of options, which go by their setting's name but for `assume`.
 
     Raises UsageError for options that do not go together.
@@ -311,7 +313,7 @@ def settings_of(ctx: click.Context, *, assume: dict[str, str], **same: Any) -> S
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
 
-    return Settings(assumptions=assume, library=FOLDER, **same)
+    return Settings(assumptions=dict(assume), library=FOLDER, **same)
 
 
 def check_seed(ctx: click.Context) -> None:

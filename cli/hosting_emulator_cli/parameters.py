@@ -109,37 +109,21 @@ def rate(text: str) -> float:
     return number
 
 
-PORT = WholeNumber(0, 65535)
-SECONDS = Parsed("duration", seconds)
-WHOLE_SECONDS = Parsed("duration", whole_seconds)
-TIMESTAMP = Parsed("timestamp", timestamp)
-CLOCK_MODE = Parsed("mode", clock_mode)
-RATE = Parsed("rate", rate)
-
-
 def split_words(texts: tuple[str, ...]) -> list[str]:
     """Read words given one by one, or several with commas or spaces between."""
     return [word for text in texts for word in text.replace(",", " ").split()]
 
 
-def named_values(
-    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-) -> dict[str, str]:
-    """Read repeated `NAME=VALUE`s as a dict; the last of one name counts."""
-    values = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise click.BadParameter(f"{text!r} is not NAME=VALUE", ctx=ctx, param=param)
-        values[name.strip()] = value
-    return values
+def _named_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value
 
 
-def typed_values(
-    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-) -> dict[str, Any]:
-    """Read repeated `NAME=VALUE`s, each value as JSON if it is JSON, else as plain text."""
-    return {name: _typed(text) for name, text in named_values(ctx, param, texts).items()}
+def _typed_value(text: str) -> tuple[str, Any]:
+    name, value = _named_value(text)
+    return name, _typed(value)
 
 
 def _typed(text: str) -> Any:
@@ -153,3 +137,14 @@ def _typed(text: str) -> Any:
 
 def _refuse_constant(text: str) -> Any:
     raise ValueError(f"{text} is no JSON")  # NaN and Infinity, which Python would let pass
+
+
+PORT = WholeNumber(0, 65535)
+SECONDS = Parsed("duration", seconds)
+WHOLE_SECONDS = Parsed("duration", whole_seconds)
+TIMESTAMP = Parsed("timestamp", timestamp)
+CLOCK_MODE = Parsed("mode", clock_mode)
+RATE = Parsed("rate", rate)
+NAMED_VALUE = Parsed("NAME=VALUE", _named_value)
+#: A value is JSON where it reads as JSON, else plain text.
+TYPED_VALUE = Parsed("NAME=VALUE", _typed_value)

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from hosting_emulator.contract_check import ALLOWED
-from hosting_emulator_cli.commands.contract_check import check
+from hosting_emulator_cli.commands.contract import check
 from tests.docs.markdown import blocks
 from tests.docs.terminal import Terminals
 

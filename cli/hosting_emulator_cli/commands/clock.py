@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import CommandGroup
-from hosting_emulator_cli.options import option, with_world
 from hosting_emulator_cli.output import fields, prints
 from hosting_emulator_cli.parameters import RATE, TIMESTAMP
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ClockRequest, ClockState, ControlClient
+    from hosting_emulator.sdk import ClockRequest, ClockState
 
 
 @click.group(cls=CommandGroup)
@@ -46,8 +46,8 @@ def _text(state: ClockState) -> str:
 
 @clock.command()
 @prints(_text)
-@with_world
-def show(client: ControlClient, world: str) -> ClockState:
+@opt.with_world
+def show(client: opt.ControlClient, world: str) -> ClockState:
     """Show the time, the clock's mode and what is due next."""
     return client.clock(world)
 
@@ -55,8 +55,8 @@ def show(client: ControlClient, world: str) -> ClockState:
 def _add_mode(name: str, request: ClockRequest, words: str) -> None:
     @clock.command(name, help=words)
     @prints(_text)
-    @with_world
-    def change(client: ControlClient, world: str) -> ClockState:
+    @opt.with_world
+    def change(client: opt.ControlClient, world: str) -> ClockState:
         return client.set_clock(world, clock=request)
 
 
@@ -69,8 +69,8 @@ _add_mode(
 @clock.command()
 @click.argument("rate", type=RATE)
 @prints(_text)
-@with_world
-def scale(client: ControlClient, world: str, rate: float) -> ClockState:
+@opt.with_world
+def scale(client: opt.ControlClient, world: str, rate: float) -> ClockState:
     """Let the clock run at another speed.
 
     RATE is in world seconds per real second, above 0: with 60, a minute passes each second.
@@ -90,11 +90,13 @@ _add_mode(
 
 @clock.command()
 @click.argument("duration", required=False)
-@option("--to TIMESTAMP", "Move to this time (RFC 3339).", type=TIMESTAMP)
-@option("--until OPERATION", "Move until the operation with this id reaches its end.")
+@opt.option("--to TIMESTAMP", "Move to this time (RFC 3339).", type=TIMESTAMP)
+@opt.option("--until OPERATION", "Move until the operation with this id reaches its end.")
 @prints(_text)
-@with_world
-def advance(client: ControlClient, world: str, duration: str | None, **target: Any) -> ClockState:
+@opt.with_world
+def advance(
+    client: opt.ControlClient, world: str, duration: str | None, **target: Any
+) -> ClockState:
     """Move time forward and run all that falls due on the way.
 
     DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give either DURATION, --to
@@ -114,8 +116,8 @@ def advance(client: ControlClient, world: str, duration: str | None, **target: A
 @clock.command("set")
 @click.argument("timestamp", type=TIMESTAMP)
 @prints(_text)
-@with_world
-def set_(client: ControlClient, world: str, timestamp: str) -> ClockState:
+@opt.with_world
+def set_(client: opt.ControlClient, world: str, timestamp: str) -> ClockState:
     """Set the time; moving back is refused.
 
     TIMESTAMP is RFC 3339 text with Z or an offset.

@@ -15,7 +15,7 @@ from hosting_emulator_cli.output import columns, console, is_terminal, prints, p
 from hosting_emulator_cli.parameters import split_words
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ConductReport, ControlClient
+    from hosting_emulator.sdk import ConductReport
 
 
 @click.group(cls=CommandGroup, invoke_without_command=True)
@@ -106,7 +106,9 @@ def rules() -> list[dict[str, Any]]:
     return [rule.view() for rule in RULES.values()]
 
 
-def _asked(client: ControlClient, world: str, off: Sequence[str], *, final: bool) -> ConductReport:
+def _asked(
+    client: opt.ControlClient, world: str, off: Sequence[str], *, final: bool
+) -> ConductReport:
     from hosting_emulator.sdk import ControlRefused
 
     try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hosting_emulator_cli.options import json_option, option, url_options
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.output import put, put_json
 from hosting_emulator_cli.parameters import PORT
 
@@ -20,19 +20,19 @@ _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
 @click.command()
-@option(
+@opt.option(
     "--data-dir DIRECTORY",
     "Look at the state here; else where the running emulator keeps it, else where `start` would.",
     type=click.Path(path_type=Path),
 )
-@option(
+@opt.option(
     "--port PORT",
     "The port that `start` is to take; else that of --url, if it is on this machine.",
     type=PORT,
 )
-@option("--tls-port PORT", "The port that `start --tls-port` is to take.", type=PORT)
-@json_option
-@url_options
+@opt.option("--tls-port PORT", "The port that `start --tls-port` is to take.", type=PORT)
+@opt.json_option
+@opt.url_options
 @click.pass_context
 def doctor(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
     """Find out why the emulator does not start, or is not found.

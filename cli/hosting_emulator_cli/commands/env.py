@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from hosting_emulator_cli.options import as_option, choice, flag, json_option, option, with_world
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.output import prints, put, put_json
 from hosting_emulator_cli.parameters import WHOLE_SECONDS
 from hosting_emulator_cli.variables import (
@@ -19,25 +19,22 @@ from hosting_emulator_cli.variables import (
     world_variables,
 )
 
-if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
-
 
 @click.command()
-@choice("--shell", "Whose way of writing to use.", *SHELLS)
-@as_option
-@option(
+@opt.choice("--shell", "Whose way of writing to use.", *SHELLS)
+@opt.as_option
+@opt.option(
     "--organization ORG",
     "The organization the token speaks for, by alias or id; else the person's own.",
 )
-@option(
+@opt.option(
     "--project named PROJECT",
     "The project to name, by alias, handle or id; else the organization's first.",
 )
-@json_option
-@with_world
+@opt.json_option
+@opt.with_world
 def env(
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     shell: str,
     principal: str,
@@ -74,26 +71,28 @@ def env(
 
 
 @click.command()
-@as_option
-@option(
+@opt.as_option
+@opt.option(
     "--organization ORG", "The organization it speaks for, by alias or id; else the person's own."
 )
-@flag("--api-client", "A token without a login session, as a program has (not interactive).")
-@flag("--api-key", "Make an API key instead, as the person's programs have, and print its value.")
-@option(
+@opt.flag("--api-client", "A token without a login session, as a program has (not interactive).")
+@opt.flag(
+    "--api-key", "Make an API key instead, as the person's programs have, and print its value."
+)
+@opt.option(
     "--permission permissions NAME",
     "With --api-key: what the key may do; repeatable. Else all that the organization grants.",
     multiple=True,
 )
-@option(
+@opt.option(
     "--expires-in expires_in_s DURATION",
     "How long it lives, in the world's time, in whole seconds such as 90s or 1h; else 1h.",
     type=WHOLE_SECONDS,
 )
 @prints(lambda made: made.get("value") or made["access_token"])
-@with_world
+@opt.with_world
 def token(
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     principal: str,
     organization: str | None,

@@ -152,7 +152,7 @@ def exec_(
     if conduct_off and conduct == "off":
         raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
     opt.check_folder_of(keep)
-    from hosting_emulator_cli.executing import Execution, execute
+    from hosting_emulator_cli.executing import Execution, execute, execute_varied
 
     if quiet and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         report = "never"
@@ -170,8 +170,6 @@ def exec_(
     )
     if settings.vary is None:
         ctx.exit(execute(execution).code)
-    from hosting_emulator_cli.varied_runs import execute_varied
-
     ctx.exit(execute_varied(execution, lambda only: _line_again(ctx, only), shrinking=shrink))
 
 

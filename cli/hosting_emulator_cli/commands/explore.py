@@ -191,9 +191,8 @@ def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
         value = ctx.params[name]
         if name == "limit_s":
             value = f"{round(value * 1000)}ms"
-        pairs = value.items() if isinstance(value, dict) else value
-        if isinstance(value, dict | tuple):
-            words += [word for one, other in pairs for word in (typed, f"{one}={other}")]
+        if isinstance(value, tuple):
+            words += [word for one, other in value for word in (typed, f"{one}={other}")]
         else:
             words += [typed, str(value)]
     return words

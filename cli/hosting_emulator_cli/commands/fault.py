@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
-from hosting_emulator_cli.parameters import named_values, typed_values
-
-if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
+from hosting_emulator_cli.parameters import NAMED_VALUE, TYPED_VALUE
 
 _MATCHES = ("call", "project", "principal", "method", "path", "header")
 _CONDITIONS = ("times", "skip_first", "every", "probability", "from", "until")
@@ -97,7 +94,7 @@ class _Add(click.Command):
 
 @fault.command(cls=_Add)
 @click.argument("effect", required=False)
-@click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", callback=typed_values)
+@click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @opt.option("--call CALL", "Only this call, such as list_deployments.")
 @opt.option("--project PROJECT", "Only this project, by alias or id.")
 @opt.option("--principal WHO", "Only this person, by alias or id.")
@@ -107,7 +104,7 @@ class _Add(click.Command):
     "--header NAME=PATTERN",
     "Only requests with such a header; * stands for any text. Repeatable.",
     multiple=True,
-    callback=named_values,
+    type=NAMED_VALUE,
 )
 @opt.option("--times N", "Act on so many requests, then no more.", type=int)
 @opt.option("--skip-first N", "Let so many matching requests pass.", type=int)
@@ -127,10 +124,10 @@ class _Add(click.Command):
 )
 @opt.with_world
 def add(
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     effect: str | None,
-    taken: dict[str, Any],
+    taken: tuple[tuple[str, Any], ...],
     json_fault: str | None,
     **rule: Any,
 ) -> Any:
@@ -149,7 +146,7 @@ def add(
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")
     if effect is not None:
-        document = {effect: taken, **written}
+        document = {effect: dict(taken), **written}
     elif written:
         raise click.UsageError("give --json-fault alone: the rest of the fault stands in it")
     else:
@@ -162,10 +159,10 @@ def _world() -> str:
 
 
 def _written_rule(
-    *, from_: str | None, after: bool | None, header: dict[str, str], **same: Any
+    *, from_: str | None, after: bool | None, header: tuple[tuple[str, str], ...], **same: Any
 ) -> dict[str, Any]:
     phase = None if after is None else "after_commit" if after else "before_commit"
-    rule = {**same, "header": header or None, "from": from_, "phase": phase}
+    rule = {**same, "header": dict(header) or None, "from": from_, "phase": phase}
     return {name: value for name, value in rule.items() if value is not None}
 
 
@@ -198,7 +195,7 @@ def _parsed(text: str) -> dict[str, Any]:
     )
 )
 @opt.with_world
-def list_(client: ControlClient, world: str) -> Any:
+def list_(client: opt.ControlClient, world: str) -> Any:
     """List the armed faults in the order in which they are tried.
 
     SEEN counts the requests that matched, HITS those that were acted on; one that is SPENT can act
@@ -210,7 +207,7 @@ def list_(client: ControlClient, world: str) -> Any:
 @fault.command()
 @click.argument("faults", nargs=-1, required=True, metavar="FAULT...")
 @opt.with_world
-def remove(client: ControlClient, world: str, faults: tuple[str, ...]) -> None:
+def remove(client: opt.ControlClient, world: str, faults: tuple[str, ...]) -> None:
     """Remove faults.
 
     Each FAULT is an id, such as fault-1.
@@ -225,7 +222,7 @@ def remove(client: ControlClient, world: str, faults: tuple[str, ...]) -> None:
 
 @fault.command()
 @opt.with_world
-def clear(client: ControlClient, world: str) -> None:
+def clear(client: opt.ControlClient, world: str) -> None:
     """Remove all faults of a world."""
     count = client.clear_faults(world)
     say(f"{count} {'fault is' if count == 1 else 'faults are'} removed.")
@@ -280,7 +277,7 @@ _intervention_columns = columns(
 
 @click.command()
 @click.argument("word", required=False)
-@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", callback=typed_values)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
 @opt.flag("--list listing", "List all interventions with their fields.")
 @prints(
     lambda found: _intervention_columns(found) if isinstance(found, list) else None,
@@ -291,7 +288,7 @@ _intervention_columns = columns(
 @opt.world_option
 @opt.with_or_without_client
 def intervene(
-    ask: opt.Ask, world: str, word: str | None, fields: dict[str, Any], listing: bool
+    ask: opt.Ask, world: str, word: str | None, fields: tuple[tuple[str, Any], ...], listing: bool
 ) -> Any:
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
 
@@ -309,7 +306,7 @@ def intervene(
     if listing == (word is not None):
         raise click.UsageError("give either WORD or --list")
     if word is not None:
-        return ask(lambda client: client.intervene(word, fields, world))
+        return ask(lambda client: client.intervene(word, dict(fields), world))
     return ask(
         lambda client: client.interventions(),
         "hosting_emulator.interventions:describe_interventions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator.replay import Beginning, Recording, ReplayOptions
-    from hosting_emulator.sdk import ControlClient
 
 #: How the throw-away world begins, and how requests are sent.
 _replay_options = opt.options(
@@ -44,7 +44,7 @@ _replay_options = opt.options(
 def replay(
     ctx: click.Context,
     /,
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     what: str,
     same_key: bool,
@@ -97,7 +97,9 @@ def replay(
     ctx.exit(1 if report.differing else 0)
 
 
-def _replay_one(client: ControlClient, world: str, n: int, same_key: bool, as_json: bool) -> None:
+def _replay_one(
+    client: opt.ControlClient, world: str, n: int, same_key: bool, as_json: bool
+) -> None:
     found = client.replay(n, world, same_key=same_key)
     if as_json:
         put_json(found)
@@ -120,7 +122,7 @@ def _replay_one(client: ControlClient, world: str, n: int, same_key: bool, as_js
 @opt.json_option
 @opt.with_world
 def shrink(
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     file: str | None,
     shows: str,
@@ -181,7 +183,7 @@ def _read(file: str) -> Recording:
         raise Failure(f"{shown(file)}: {error}") from error
 
 
-def _record_of(client: ControlClient, world: str) -> Recording:
+def _record_of(client: opt.ControlClient, world: str) -> Recording:
     from hosting_emulator.replay import RecordRefused, read_record
 
     try:
@@ -194,10 +196,12 @@ def _how(
     *,
     scenario: str | None,
     seed: str | None,
-    assume: dict[str, str],
+    assume: Sequence[tuple[str, str]],
     principal: str | None,
     no_time: bool,
 ) -> tuple[Beginning, ReplayOptions]:
     from hosting_emulator.replay import Beginning, ReplayOptions
 
-    return Beginning(scenario, seed, assume), ReplayOptions(as_=principal, move_time=not no_time)
+    return Beginning(scenario, seed, dict(assume)), ReplayOptions(
+        as_=principal, move_time=not no_time
+    )

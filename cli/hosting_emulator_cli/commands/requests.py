@@ -23,7 +23,7 @@ from hosting_emulator_cli.output import console, is_terminal, put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient, Exchange, RequestFilters
+    from hosting_emulator.sdk import Exchange, RequestFilters
 
 _FILTERS = {
     "call": opt.option("--call NAME", "Only this call; `none`: paths that no call has."),
@@ -77,7 +77,7 @@ def requests() -> None:
 @opt.json_option
 @opt.with_world
 def list_(
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     limit: int,
     filters: RequestFilters,
@@ -109,7 +109,7 @@ def list_(
 @click.argument("n", type=WholeNumber(min=1))
 @opt.json_option
 @opt.with_world
-def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
+def show(client: opt.ControlClient, world: str, n: int, as_json: bool) -> None:
     """Show one request whole: its trail, headers and bodies.
 
     N is its number in the list. Of what a client may not see, the trail says that it exists and who
@@ -131,7 +131,7 @@ def show(client: ControlClient, world: str, n: int, as_json: bool) -> None:
 @opt.flag("--json as_json", "Print JSON, one object a line.")
 @opt.with_world
 def tail(
-    client: ControlClient, world: str, last: int, filters: RequestFilters, as_json: bool
+    client: opt.ControlClient, world: str, last: int, filters: RequestFilters, as_json: bool
 ) -> None:
     """Show requests as they happen, until Ctrl-C.
 
@@ -185,7 +185,7 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 @opt.output_option
 @opt.with_world
 def har(
-    client: ControlClient,
+    client: opt.ControlClient,
     world: str,
     limit: int,
     filters: RequestFilters,

@@ -23,7 +23,6 @@ from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
     from hosting_emulator_cli.reports import StoryResult
 
 
@@ -112,7 +111,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 @click.argument("named", metavar="SCENARIO")
 @prints(words="World {value[name]} is now what {named} says.")
 @opt.with_world
-def load(client: ControlClient, world: str, named: str) -> Any:
+def load(client: opt.ControlClient, world: str, named: str) -> Any:
     """Replace a world by a scenario's.
 
     SCENARIO is a name in the library or a YAML file. What was in the world is gone once the new
@@ -137,7 +136,7 @@ def load(client: ControlClient, world: str, named: str) -> Any:
 @click.pass_context
 def run(
     ctx: click.Context,
-    client: ControlClient,
+    client: opt.ControlClient,
     scenarios: tuple[str, ...],
     vary: str | None,
     vary_only: tuple[str, ...] | None,

@@ -5,18 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.world import varied_lines, world_table
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.options import connected, option, url_options, with_client, with_world
 from hosting_emulator_cli.output import console, fields, is_terminal, prints
 from hosting_emulator_cli.parameters import SECONDS
-
-if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
 
 #: Real time between two attempts.
 POLL_S = 0.05
@@ -40,8 +37,8 @@ def _status_text(found: dict[str, Any]) -> str | None:
 
 @click.command()
 @prints(_status_text)
-@with_client
-def status(client: ControlClient) -> dict[str, Any]:
+@opt.with_client
+def status(client: opt.ControlClient) -> dict[str, Any]:
     """Show the running emulator and its worlds.
 
     Version, uptime (real time), addresses; each world's clock and counts.
@@ -87,13 +84,13 @@ class NotUp(click.ClickException):
 
 
 @click.command()
-@option(
+@opt.option(
     "--timeout timeout_s DURATION",
     "Give up after this much real time, such as 500ms, 30s or 2m.",
     type=SECONDS,
     default="30s",
 )
-@url_options
+@opt.url_options
 def wait(timeout_s: float, url: str, control_token: str | None) -> None:
     """Wait until the emulator answers.
 
@@ -105,7 +102,7 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> None:
 
     # Also the container's health check, run every few seconds: it must stay light.
     def attempt(seconds: float) -> None:
-        with connected(url, control_token, timeout_s=seconds) as client:
+        with opt.connected(url, control_token, timeout_s=seconds) as client:
             client.health()
 
     reason = wait_until(attempt, timeout_s=timeout_s)
@@ -160,8 +157,8 @@ def _why_text(found: dict[str, Any]) -> str | None:
 @click.command()
 @click.argument("operation")
 @prints(_why_text)
-@with_world
-def why(client: ControlClient, world: str, operation: str) -> Any:
+@opt.with_world
+def why(client: opt.ControlClient, world: str, operation: str) -> Any:
     """Say where an operation stands, what comes next, and what would move it.
 
     OPERATION is its id. Times are the world's; the commands at the end can be run as they stand.

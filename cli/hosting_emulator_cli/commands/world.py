@@ -15,7 +15,7 @@ from hosting_emulator_cli.output import columns, prints, say
 from hosting_emulator_cli.parameters import CLOCK_MODE, TIMESTAMP, WholeNumber, clock_request
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ClockState, CommitEntry, ControlClient, WorldSummary
+    from hosting_emulator.sdk import ClockState, CommitEntry, WorldSummary
 
 
 # --- How a world is shown, wherever worlds are ---------------------------------------------------
@@ -88,7 +88,7 @@ def world() -> None:
 @world.command("list")
 @prints(world_table)
 @opt.with_client
-def list_(client: ControlClient) -> list[WorldSummary]:
+def list_(client: opt.ControlClient) -> list[WorldSummary]:
     """List the worlds with their clocks and counts."""
     return client.worlds()
 
@@ -108,11 +108,11 @@ def list_(client: ControlClient) -> list[WorldSummary]:
 @_prints_new_world
 @opt.with_client
 def create(
-    client: ControlClient,
+    client: opt.ControlClient,
     name: str | None,
     mode: str | None,
     at: str | None,
-    assume: dict[str, str],
+    assume: Sequence[tuple[str, str]],
     vary: str | None,
     vary_only: tuple[str, ...] | None,
     **same: Any,
@@ -128,7 +128,7 @@ def create(
     opt.check_only(vary, vary_only)
     clock = clock_request(mode, at)
     return client.create_world(
-        name, clock=clock, assumptions=assume, vary=vary, only=vary_only, **same
+        name, clock=clock, assumptions=dict(assume), vary=vary, only=vary_only, **same
     )
 
 
@@ -142,7 +142,7 @@ def create(
 @_ephemeral_option
 @_prints_new_world
 @opt.with_world
-def fork(client: ControlClient, world: str, name: str | None, **same: Any) -> WorldSummary:
+def fork(client: opt.ControlClient, world: str, name: str | None, **same: Any) -> WorldSummary:
     """Copy a world, as it is or was, into a new one and print its name.
 
     NAME is the new world's; without it a throw-away name. --world is the one that is copied.
@@ -166,7 +166,7 @@ def fork(client: ControlClient, world: str, name: str | None, **same: Any) -> Wo
     )
 )
 @opt.with_world
-def history(client: ControlClient, world: str, limit: int) -> list[CommitEntry]:
+def history(client: opt.ControlClient, world: str, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first: to rewind to or to fork at.
 
     A commit is one accepted change. A world keeps its last 1,000 while the emulator runs.
@@ -181,7 +181,7 @@ def history(client: ControlClient, world: str, limit: int) -> list[CommitEntry]:
 @click.argument("commit", type=WholeNumber(min=0))
 @prints(words="World {value[name]} is as it was after commit {commit}.")
 @opt.with_world
-def rewind(client: ControlClient, world: str, commit: int) -> WorldSummary:
+def rewind(client: opt.ControlClient, world: str, commit: int) -> WorldSummary:
     """Put a world back to what it was after a commit.
 
     COMMIT is its number in `world history`. It is one more commit, so that you can go back again;
@@ -197,7 +197,7 @@ def rewind(client: ControlClient, world: str, commit: int) -> WorldSummary:
 @click.argument("name", required=False)
 @prints(words="World {value[name]} is back at its seed.")
 @opt.with_world
-def reset(client: ControlClient, world: str, name: str | None) -> WorldSummary:
+def reset(client: opt.ControlClient, world: str, name: str | None) -> WorldSummary:
     """Put a world back to what its seed makes of it.
 
     NAME is the world's; without it the one --world says.
@@ -212,7 +212,7 @@ def reset(client: ControlClient, world: str, name: str | None) -> WorldSummary:
 @world.command()
 @click.argument("name")
 @opt.with_client
-def delete(client: ControlClient, name: str) -> None:
+def delete(client: opt.ControlClient, name: str) -> None:
     """Delete a world and its state.
 
     NAME is the world's; the default world cannot be deleted, only reset.
@@ -227,7 +227,7 @@ def delete(client: ControlClient, name: str) -> None:
 @world.command()
 @opt.output_option
 @opt.with_world
-def export(client: ControlClient, world: str, output: Path | None) -> None:
+def export(client: opt.ControlClient, world: str, output: Path | None) -> None:
     """Write a world's whole state as one readable JSON document.
 
     Examples:
@@ -242,7 +242,7 @@ def export(client: ControlClient, world: str, output: Path | None) -> None:
 @click.argument("file")
 @prints(words="World {value[name]} now holds what {file} says.")
 @opt.with_world
-def import_(client: ControlClient, world: str, file: str) -> WorldSummary:
+def import_(client: opt.ControlClient, world: str, file: str) -> WorldSummary:
     """Replace a world's state by an exported document; a missing world is made.
 
     FILE is what `world export` wrote; - reads stdin.

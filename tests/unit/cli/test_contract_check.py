@@ -13,7 +13,7 @@ from click.testing import Result
 
 from hosting_emulator.contract_check import ALLOWED
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_cli.commands import contract_check
+from hosting_emulator_cli.commands import contract
 from tests.contract_check.deviations import DEVIATIONS
 from tests.contract_check.tampering_proxy import wrong_server
 from tests.contract_check.test_deviations import Spoils
@@ -212,4 +212,4 @@ def test_it_needs_to_be_told_where(run, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_what_may_be_permitted_is_what_there_is():
-    assert contract_check.ALLOWED == ALLOWED
+    assert contract.ALLOWED == ALLOWED

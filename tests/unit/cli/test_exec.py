@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator_cli import executing, varied_runs
+from hosting_emulator_cli import executing
 from hosting_emulator_cli.commands.exec import VARIABLES
 from hosting_emulator_cli.executing import Executed, Execution
 from hosting_emulator_scenarios import FOLDER
@@ -151,8 +151,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
         points = settings.vary_only or tuple(POINTS)
         return Executed(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
 
-    for module in (executing, varied_runs):
-        monkeypatch.setattr(module, "execute", execute)
+    monkeypatch.setattr(executing, "execute", execute)
     for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
         monkeypatch.delenv(name, raising=False)
     return found
@@ -215,7 +214,7 @@ def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
 def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
     run, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(1))
+    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(1))
 
     told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
@@ -255,7 +254,7 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 
 
 def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(1, ("key-order",)))
+    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(1, ("key-order",)))
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -264,9 +263,7 @@ def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pyte
 
 def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
     codes = iter([1, 0, 0, 0])
-    monkeypatch.setattr(
-        varied_runs, "execute", lambda wanted: Executed(next(codes), ("key-order",))
-    )
+    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(next(codes), ("key-order",)))
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -275,7 +272,7 @@ def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
 
 def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
     ran = iter([Executed(1, ("key-order",)), Executed(130, signalled=True)])
-    monkeypatch.setattr(varied_runs, "execute", lambda wanted: next(ran))
+    monkeypatch.setattr(executing, "execute", lambda wanted: next(ran))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 
@@ -287,7 +284,7 @@ def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
 def test_a_command_that_never_ran_says_nothing_of_variation(
     run, monkeypatch: pytest.MonkeyPatch, code: int
 ):
-    monkeypatch.setattr(varied_runs, "execute", lambda wanted: Executed(code))
+    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(code))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 
