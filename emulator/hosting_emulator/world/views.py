@@ -5,12 +5,14 @@ Where an assumption shapes an answer (absent or null, words, spelling of time), 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
-from hosting_emulator.contract import assumptions as a
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, respell_timestamp
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import (
@@ -25,9 +27,7 @@ from hosting_emulator.world.tables import OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
 
 _encode = msgspec.json.Encoder().encode
-_TIMESTAMPS = frozenset(
-    "created_at updated_at observed_at expires_at enabled_at last_used_at build_completed_at".split()
-)
+_TIMESTAMPS = frozenset(name for found in RESOURCES.values() for name in found.times)
 
 
 def encode(document: Any, assumptions: Assumptions) -> bytes:
@@ -48,15 +48,27 @@ def _respell(found: Any, assumptions: Assumptions) -> Any:
     return [_respell(item, assumptions) for item in found] if isinstance(found, list) else found
 
 
-def _optional(assumptions: Assumptions, **fields: Any) -> dict[str, Any]:
-    """Return the fields that have a value, or all of them with null, as the assumption says."""
-    if assumptions.empty_fields == "null":
-        return fields
-    return {name: value for name, value in fields.items() if value is not None}
+def _shown(resource: str, values: dict[str, Any], assumptions: Assumptions) -> dict[str, Any]:
+    """Write a resource as assumed: with our words, and what has no value absent or null."""
+    nulls, found = assumptions.empty_fields == "null", {}
+    for name, optional, assumption in _plan(resource):
+        value = values[name]
+        if value is None and optional and not nulls:
+            continue
+        if assumption and value is not None:
+            ours, assumed = getattr(DEFAULTS, assumption), getattr(assumptions, assumption)
+            words = dict(zip(ours, assumed, strict=True))
+            value = [words[one] for one in value] if isinstance(value, tuple) else words[value]
+        found[name] = value
+    return found
 
 
-def _word(words: tuple[str, ...], known: tuple[str, ...], word: str) -> str:
-    return words[known.index(word)]
+@cache
+def _plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
+    """Return a resource's fields as written: whether optional, and the assumption of its words."""
+    fields = sorted(RESOURCES[resource].fields, key=lambda field: field.optional)
+    worded = {f.name for f in fields if isinstance(getattr(DEFAULTS, f.assumption, None), tuple)}
+    return tuple((f.name, f.optional, f.assumption if f.name in worded else "") for f in fields)
 
 
 def powered_by_flag(project: Project) -> dict[str, Any]:
@@ -70,51 +82,36 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
 
 def operation(change: Change, record: Operation) -> dict[str, Any]:
     """Operation, as it is in this change's moment."""
-    assumptions = change.assumptions
-    project = change.row(PROJECTS, record.project_id)
-    waiting = record.state == "queued" and project.claim not in (None, record.id)
-    return {
+    claim = change.row(PROJECTS, record.project_id).claim
+    waiting = record.state == "queued" and claim != record.id
+    # A reconciliation is an observation for queued or running work only (contract, Operation).
+    seen = None if finished(record) else record.reconciliation
+    values = {
         "id": record.id,
         "state": record.state,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
-        **_optional(
-            assumptions,
-            blocking_operation_id=project.claim if waiting else None,
-            deployment_id=record.deployment_id,
-            result=record.result,
-            error=None if record.error is None else msgspec.to_builtins(record.error),
-            progress=_progress(change, record),
-            reconciliation=_reconciliation(record, assumptions),
-        ),
+        "blocking_operation_id": claim if waiting else None,
+        "deployment_id": record.deployment_id,
+        "result": record.result,
+        "error": record.error and msgspec.to_builtins(record.error),
+        "progress": _progress(change, record),
+        "reconciliation": seen and _shown("Reconciliation", asdict(seen), change.assumptions),
     }
-
-
-def _reconciliation(record: Operation, assumptions: Assumptions) -> dict[str, Any] | None:
-    """Current observation for queued or running work only (contract, Operation)."""
-    seen = record.reconciliation
-    if seen is None or finished(record):
-        return None
-    shown: dict[str, Any] = msgspec.to_builtins(seen)
-    shown["state"] = _word(assumptions.reconciliation_states, a.RECONCILIATION_STATES, seen.state)
-    return shown
+    return _shown("Operation", values, change.assumptions)
 
 
 def _progress(change: Change, record: Operation) -> dict[str, Any]:
-    assumptions = change.assumptions
-    done = finished(record)
-    return {
-        "phase": _word(assumptions.progress_phases, a.PHASES, record.phase),
+    values = {
+        "phase": record.phase,
         "project_id": record.project_id,
         "observed_at": format_timestamp(change.now_ms),
         "suggested_action": _ADVICE[record.state],
-        **_optional(
-            assumptions,
-            deployment_id=record.deployment_id,
-            next_poll_after_seconds=None if done else _next_poll(change, record),
-            build_completed_at=record.build_completed_at,
-        ),
+        "deployment_id": record.deployment_id,
+        "next_poll_after_seconds": None if finished(record) else _next_poll(change, record),
+        "build_completed_at": record.build_completed_at,
     }
+    return _shown("Progress", values, change.assumptions)
 
 
 _ADVICE = {
@@ -153,35 +150,30 @@ def deployments_page(
         assumptions.empty_fields == "absent"
         and assumptions.last_page_cursor == "null"
         and assumptions.timestamp_form == "milliseconds"
-        and assumptions.deployment_statuses == a.DEPLOYMENT_STATUSES
+        and assumptions.deployment_statuses == DEFAULTS.deployment_statuses
     ):
         return _encode({"items": records, "next_cursor": next_cursor})
-    page: dict[str, Any] = {"items": [_deployment(record, assumptions) for record in records]}
+    page: dict[str, Any] = {
+        "items": [_shown("Deployment", asdict(record), assumptions) for record in records]
+    }
     if next_cursor is not None or assumptions.last_page_cursor == "null":
         page["next_cursor"] = next_cursor
     return encode(page, assumptions)
 
 
-def _deployment(record: Deployment, assumptions: Assumptions) -> dict[str, Any]:
-    fields = msgspec.structs.asdict(record)
-    fields["status"] = _word(assumptions.deployment_statuses, a.DEPLOYMENT_STATUSES, record.status)
-    return _optional(assumptions, **fields)
-
-
 def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
     """Key metadata of UserApiKeyCreation."""
-    return {
+    values = {
         "id": record.id,
         "organization_id": record.organization_id,
         "name": record.name,
         "obfuscated_value": record.obfuscated_value,
-        "permissions": [
-            _word(assumptions.key_permissions, a.PERMISSIONS, name) for name in record.permissions
-        ],
+        "permissions": record.permissions,
         "expires_at": format_timestamp(record.expires_ms),
         "created_at": record.created_at,
-        **_optional(assumptions, last_used_at=record.last_used_at),
+        "last_used_at": record.last_used_at,
     }
+    return _shown("UserApiKey", values, assumptions)
 
 
 def dns_authorization(record: Dns) -> dict[str, Any]:
@@ -199,21 +191,10 @@ def database_compute(
 ) -> dict[str, Any]:
     """DatabaseCompute, observed now."""
     placement = record.placement
-    database: dict[str, Any] | None = None
-    if placement is not None:
-        pending = placement.pending_state
-        database = msgspec.structs.asdict(placement)
-        del database["pending_state"]
-        words = assumptions.database_states
-        database["state"] = _word(words, a.DATABASE_STATES, placement.state)
-        database |= _optional(
-            assumptions,
-            pending_state=None if pending is None else _word(words, a.DATABASE_STATES, pending),
-        )
     return {
         "project_id": project.id,
         "environment": environment,
         "data_mode": record.data_mode,
         "observed_at": format_timestamp(now_ms),
-        "database": database,
+        "database": placement and _shown("DatabasePlacement", asdict(placement), assumptions),
     }
