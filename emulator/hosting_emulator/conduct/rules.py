@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.contract.prose import read_sections
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.words import read_sections
 
 Severity = Literal["error", "warning", "note"]
 #: From the least to the worst.

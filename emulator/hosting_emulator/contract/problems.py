@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from hosting_emulator.contract.prose import read_sections
+from hosting_emulator.contract.words import read_sections
 
 RETRY_AFTER_MIN: Final = 1
 """Least `retry_after_seconds` (contract: Limits)."""

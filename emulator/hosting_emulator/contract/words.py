@@ -1,9 +1,13 @@
-"""Words: naming what was probably meant."""
+"""Words: naming what was probably meant; and tables that are mostly prose.
+
+Those are Markdown beside the code: a section a row, an item a value.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 
@@ -38,3 +42,14 @@ def plainly(reason: str, kind: type[Any], field: str) -> str:
         hint = nearest(found.strip("'"), words) or f"; it is one of {', '.join(words)}"
         return f"it cannot be {found}{hint}"
     return reason
+
+
+def read_sections(path: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the heading of each section of a file, and its items `- name: text`.
+
+    An item may go on in further lines, indented by two spaces.
+    """
+    text = path.read_text(encoding="utf-8").replace("\n  ", " ")
+    for section in text.split("\n## ")[1:]:
+        heading, _, rest = section.partition("\n")
+        yield heading, re.findall(r"^- ([^:\n]+):? ?(.*)", rest, re.MULTILINE)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
-from hosting_emulator.contract.prose import read_sections
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.words import read_sections
 
 Outcome = Literal["holds", "differs", "skipped", "cannot be seen from outside"]
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
-from hosting_emulator.contract.prose import read_sections
 from hosting_emulator.contract.resources import RESOURCES, Resource
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import nearest, read_sections
 
 
 class Point(NamedTuple):
