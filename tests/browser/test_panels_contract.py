@@ -92,7 +92,7 @@ def test_all_are_reset_once_that_is_confirmed(chromium: Chromium, api: Api, pane
 def test_all_problems_are_listed_and_lead_to_their_pages(
     chromium: Chromium, api: Api, panel: Panel
 ):
-    known = {problem["code"] for problem in api.emulator.control.problems()}
+    known = {problem["code"] for problem in api.emulator.control.contract("problems")}
 
     with chromium.page(panel("problems")) as page:
         page.read(f"{len(known)} of {len(known)}")
@@ -105,7 +105,7 @@ def test_all_problems_are_listed_and_lead_to_their_pages(
 
 
 def test_problems_are_filtered_by_text_status_and_retry(chromium: Chromium, api: Api, panel: Panel):
-    known = api.emulator.control.problems()
+    known = api.emulator.control.contract("problems")
     wanted = {one["code"] for one in known if one["status"] == 503 and one["retryable"]}
 
     with chromium.page(panel("problems")) as page:

@@ -76,7 +76,7 @@ def test_a_fault_that_is_removed_elsewhere_is_no_hit(chromium: Chromium, api: Ap
 def test_every_kind_can_be_armed_as_its_example_is_written(
     chromium: Chromium, api: Api, panel: Panel
 ):
-    kinds = [effect["kind"] for effect in api.emulator.control.fault_kinds()["effects"]]
+    kinds = [effect["kind"] for effect in api.emulator.control.contract("fault-kinds")["effects"]]
 
     with chromium.page(panel("faults")) as page:
         for armed, kind in enumerate(kinds, 1):
@@ -179,7 +179,7 @@ def test_every_intervention_has_a_form_with_all_its_fields(
 ):
     found = {}
     with chromium.page(panel("interventions")) as page:
-        for one in api.emulator.control.interventions():
+        for one in api.emulator.control.contract("interventions"):
             page.click("link", one["word"].replace("_", " "))
             page.wait(f"document.activeElement.ariaLabel === {one['word'].replace('_', ' ')!r}")
             page.find("button", "Do it")

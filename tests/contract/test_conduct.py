@@ -73,7 +73,7 @@ def test_what_is_wrong_is_refused_in_one_line(api: HeldApi, query: str, says: st
 
 
 def test_every_rule_is_told(api: HeldApi) -> None:
-    rules = api.emulator.control.conduct_rules()
+    rules = api.emulator.control.contract("conduct-rules")
 
     assert [rule["id"] for rule in rules] == list(RULES)
     assert {rule["severity"] for rule in rules} == {"error", "warning", "note"}

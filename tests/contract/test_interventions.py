@@ -17,7 +17,7 @@ def intervene(api: HeldApi, word: str, **fields: Any) -> str:
 
 
 def test_all_are_listed_with_their_fields(api: HeldApi):
-    listed = api.emulator.control.interventions()
+    listed = api.emulator.control.contract("interventions")
 
     assert [kind["word"] for kind in listed] == list(INTERVENTIONS)
     moved = next(kind for kind in listed if kind["word"] == "move_dns")

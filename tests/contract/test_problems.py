@@ -26,14 +26,14 @@ def read(url: str) -> str:
 
 
 def test_the_table_holds_the_contracts_57_codes(api: HeldApi) -> None:
-    table = api.emulator.control.problems()
+    table = api.emulator.control.contract("problems")
 
     assert [row["code"] for row in table] == CODES
     assert len(set(CODES)) == 57
 
 
 def test_what_the_contract_fixes_is_so(api: HeldApi) -> None:
-    table = {row["code"]: row for row in api.emulator.control.problems()}
+    table = {row["code"]: row for row in api.emulator.control.contract("problems")}
 
     missing, reused = table["resource_not_found"], table["idempotency_key_reused"]
     assert (missing["status"], missing["retryable"]) == (404, False)

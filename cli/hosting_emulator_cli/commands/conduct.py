@@ -71,7 +71,7 @@ def conduct(
     about = _about(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
         report = _asked(client, world, split_words(off), final=final)
-        rules = client.conduct_rules() if junit or sarif else []
+        rules = client.contract("conduct-rules") if junit or sarif else []
     if junit is not None:
         from hosting_emulator_cli.conduct_reports import conduct_junit
         from hosting_emulator_cli.files import write_whole

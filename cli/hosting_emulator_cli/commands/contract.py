@@ -78,7 +78,7 @@ def problems(ask: opt.Ask) -> Any:
         known = PROBLEMS.values()
         return [asdict(problem) | {"specified": sorted(problem.specified)} for problem in known]
 
-    return ask(lambda client: client.problems(), default)
+    return ask(lambda client: client.contract("problems"), default)
 
 
 def _value(row: dict[str, Any]) -> str:

@@ -256,7 +256,8 @@ def kinds(ask: opt.Ask) -> Any:
     Works without a running emulator; with --url the running one is asked.
     """
     return ask(
-        lambda client: client.fault_kinds(), "hosting_emulator.faults.documents:describe_kinds"
+        lambda client: client.contract("fault-kinds"),
+        "hosting_emulator.faults.documents:describe_kinds",
     )
 
 
@@ -308,6 +309,6 @@ def intervene(
     if word is not None:
         return ask(lambda client: client.intervene(word, dict(fields), world))
     return ask(
-        lambda client: client.interventions(),
+        lambda client: client.contract("interventions"),
         "hosting_emulator.interventions:describe_interventions",
     )

@@ -206,6 +206,7 @@ def schema(ask: opt.Ask, output: Path | None) -> None:
       hosting-emulator scenario schema --output scenario.schema.json
     """
     found = ask(
-        lambda client: client.scenario_schema(), "hosting_emulator.scenario.schema:scenario_schema"
+        lambda client: client.contract("scenario-schema.json"),
+        "hosting_emulator.scenario.schema:scenario_schema",
     )
     put_document(found, output, "The schema is written to")

@@ -47,7 +47,7 @@ from hosting_emulator.sdk.records import ConductFinding as ConductFinding
 from hosting_emulator.sdk.records import ConductReport as ConductReport
 from hosting_emulator.sdk.records import Exchange as Exchange
 from hosting_emulator.sdk.records import FaultState as FaultState
-from hosting_emulator.sdk.records import Headers as Headers
+from hosting_emulator.sdk.records import HeaderValues as HeaderValues
 from hosting_emulator.sdk.records import Info as Info
 from hosting_emulator.sdk.records import JsonObject as JsonObject
 from hosting_emulator.sdk.records import Message as Message

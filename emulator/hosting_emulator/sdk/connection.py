@@ -70,14 +70,14 @@ DEFAULT_URL = "http://127.0.0.1:4620"
 _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
 
 
-class Address(NamedTuple):
+class ControlAddress(NamedTuple):
     """A control API, and a world if the address names one."""
 
     control_url: str
     world: str | None
 
 
-def read_address(url: str | None) -> Address:
+def read_address(url: str | None) -> ControlAddress:
     """Read the address of an emulator or of one of its worlds: a base URL or a control URL.
 
     Without one, the environment's HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, as they do
@@ -88,7 +88,9 @@ def read_address(url: str | None) -> Address:
     found = _URL.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")
-    return Address(f"{found['server'].rstrip('/')}/_emulator", found["world"] or named or None)
+    return ControlAddress(
+        f"{found['server'].rstrip('/')}/_emulator", found["world"] or named or None
+    )
 
 
 def read_control_token(token: str | None) -> str | None:

@@ -57,9 +57,10 @@ class ControlClient(ControlConnection):
         """The OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
         return Record(self.get(world_path(world, "openapi.json")))
 
-    def problems(self) -> list[Record]:
-        """The table of problem codes."""
-        return self._list(Record, "contract/problems")
+    def contract(self, name: str) -> Any:
+        """A table or document of the contract: `problems`, `fault-kinds`, `conduct-rules`, …"""
+        answer = self.get(f"contract/{name}")
+        return answer["items"] if answer.keys() == {"items"} else answer
 
     # --- Worlds ------------------------------------------------------------------------------
 
@@ -236,10 +237,6 @@ class ControlClient(ControlConnection):
         """Disarm all faults of a world; returns how many there were."""
         return int(self.delete(world_path(world, "faults"))["removed"])
 
-    def fault_kinds(self) -> Record:
-        """Every effect with its options, every way to match and to count, in words."""
-        return Record(self.get("contract/fault-kinds"))
-
     def intervene(
         self, word: str, fields: Mapping[str, Any] | None = None, world: str = DEFAULT_WORLD
     ) -> Record:
@@ -249,10 +246,6 @@ class ControlClient(ControlConnection):
         (409), and nothing is changed.
         """
         return Record(self.post(world_path(world, "interventions"), {word: fields or {}}))
-
-    def interventions(self) -> list[Record]:
-        """Every intervention with its fields."""
-        return self._list(Record, "contract/interventions")
 
     # --- Scenarios ---------------------------------------------------------------------------
 
@@ -296,10 +289,6 @@ class ControlClient(ControlConnection):
         """
         body = _given(name=name, text=text, file=file, world=world, vary=vary, only=only)
         return Record(self.post("scenarios/run", body))
-
-    def scenario_schema(self) -> JsonObject:
-        """The JSON Schema of scenario files, for editors."""
-        return Record(self.get("contract/scenario-schema.json"))
 
     # --- Requests ----------------------------------------------------------------------------
 
@@ -382,10 +371,6 @@ class ControlClient(ControlConnection):
         """
         query = _query(off=",".join(off), final="true" if final else None)
         return ConductReport(self.get(world_path(world, "conduct") + query))
-
-    def conduct_rules(self) -> list[Record]:
-        """Every rule of conduct, why it is one, and what to do instead."""
-        return self._list(Record, "contract/conduct-rules")
 
     # --- Operations --------------------------------------------------------------------------
 

@@ -125,13 +125,8 @@ class HostingEmulator:
         control, named = _reach(url, control_token)
         if world is not None and named is not None and url is not None and world != named:
             raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
-        own = control is not url
-        try:
+        with _closed_on_error(control, own=(own := control is not url)):
             return cls(control, control.world(world or named or "default"), own_connection=own)
-        except BaseException:
-            if own:
-                control.close()
-            raise
 
     @classmethod
     def fresh(
@@ -159,13 +154,8 @@ class HostingEmulator:
             raise ValueError("a world begins in one way: give scenario or state")
         fields = world_fields(scenario, document_name, state, **options)
         control, _ = _reach(url, control_token)
-        own = control is not url
-        try:
+        with _closed_on_error(control, own=(own := control is not url)):
             world = control.create_world(name, ephemeral=True, **fields)
-        except BaseException:
-            if own:
-                control.close()
-            raise
         return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
@@ -313,27 +303,14 @@ class HostingEmulator:
         scenario: `fault(abort={"code": "rate_limited"}, times=2)`. What is wrong is refused now
         (ControlRefused), naming the nearest.
         """
-        rule = {
-            "call": call,
-            "project": project,
-            "principal": principal,
-            "method": method,
-            "path": path,
-            "header": header,
-            "times": times,
-            "skip_first": skip_first,
-            "every": every,
-            "probability": probability,
-            "from": from_,
-            "until": until,
-            "ttl": ttl,
-            "phase": phase,
-        }
+        given, apart = (
+            locals(),
+            ("self", "effect", "options"),
+        )  # the rule is what has a parameter of its own
+        rule = {name.rstrip("_"): value for name, value in given.items() if name not in apart}
         options = {name: value for name, value in options.items() if value is not None}
-        document = {
-            **(options if effect is None else {effect: options}),
-            **{name: value for name, value in rule.items() if value is not None},
-        }
+        document = options if effect is None else {effect: options}
+        document |= {name: value for name, value in rule.items() if value is not None}
         return ArmedFault(self.control, self.name, self.control.add_fault(document, self.name))
 
     @property
@@ -515,6 +492,16 @@ def _gone_is_fine() -> Iterator[None]:
     except ControlRefused as refused:
         if refused.status != 404:
             raise
+
+
+@contextmanager
+def _closed_on_error(control: ControlClient, *, own: bool) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if own:
+            control.close()
+        raise
 
 
 def _reach(

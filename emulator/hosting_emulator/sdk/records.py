@@ -250,8 +250,8 @@ class WorldEvent(NamedTuple):
     data: JsonObject
 
 
-class Headers(Mapping[str, str]):
-    """Headers by name, whose case does not matter; a header given twice is joined by a comma."""
+class HeaderValues(Mapping[str, str]):
+    """HeaderValues by name, whose case does not matter; a header given twice is joined by a comma."""
 
     def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
         self._values: dict[str, str] = {}
@@ -272,7 +272,7 @@ class Headers(Mapping[str, str]):
         return len(self._values)
 
     def __repr__(self) -> str:
-        return f"Headers({self._values!r})"
+        return f"HeaderValues({self._values!r})"
 
 
 # --- Operations and conduct ------------------------------------------------------------------

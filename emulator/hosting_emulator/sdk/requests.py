@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from hosting_emulator.sdk.control import ControlClient
-from hosting_emulator.sdk.records import Exchange, Headers, Message, WholeExchange
+from hosting_emulator.sdk.records import Exchange, HeaderValues, Message, WholeExchange
 from hosting_emulator.sdk.text import (
     Aliases,
     aligned,
@@ -35,7 +35,7 @@ RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 class RecordedRequest(Exchange):
     """A request that reached the world, and its answer.
 
-    Headers and bodies are fetched when first asked for. They are redacted, and bodies longer than
+    HeaderValues and bodies are fetched when first asked for. They are redacted, and bodies longer than
     16 KiB are cut. Once the log has dropped the request, asking raises ControlRefused (404).
     """
 
@@ -49,9 +49,9 @@ class RecordedRequest(Exchange):
         return Message(self._whole.request).content
 
     @property
-    def headers(self) -> Headers:
+    def headers(self) -> HeaderValues:
         """The headers that were sent."""
-        return Headers(self._whole.request.headers)
+        return HeaderValues(self._whole.request.headers)
 
     @property
     def answer(self) -> Any:
@@ -59,9 +59,9 @@ class RecordedRequest(Exchange):
         return Message(self._whole.answer).content
 
     @property
-    def answer_headers(self) -> Headers:
+    def answer_headers(self) -> HeaderValues:
         """The headers that were answered."""
-        return Headers(self._whole.answer.headers)
+        return HeaderValues(self._whole.answer.headers)
 
     @cached_property
     def _whole(self) -> WholeExchange:
@@ -154,7 +154,7 @@ class Requests(Sequence[RecordedRequest]):
         self, call: RequestName | None = None, **filters: Unpack[Filters]
     ) -> list[RecordedRequest]:
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
-        meant = RequestFilter(call, filters, self._people, self._projects)
+        meant = RequestMatcher(call, filters, self._people, self._projects)
         return [request for request in self._read().held if not meant.misses(request)]
 
     # --- Asserting ---------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class Requests(Sequence[RecordedRequest]):
 
     def _assert(self, call: str | None, filters: Filters, count: _Count) -> list[RecordedRequest]:
         __tracebackhide__ = True
-        meant = RequestFilter(call, filters, self._people, self._projects)
+        meant = RequestMatcher(call, filters, self._people, self._projects)
         log = self._read()
         matching = [request for request in log.held if not meant.misses(request)]
         if not count.allows(len(matching)):
@@ -227,7 +227,7 @@ class Requests(Sequence[RecordedRequest]):
         return self._control.request(n, self._world)
 
 
-class RequestFilter:
+class RequestMatcher:
     """A call and filters, checked: a name that does not exist is a ValueError or NoSuchName."""
 
     def __init__(
@@ -349,7 +349,7 @@ class _Count:
 
 
 def _miscount_text(
-    meant: RequestFilter, count: _Count, matching: list[RecordedRequest], log: _Log
+    meant: RequestMatcher, count: _Count, matching: list[RecordedRequest], log: _Log
 ) -> str:
     too_few = count.least is not None and len(matching) < count.least
     lines = [
@@ -383,7 +383,7 @@ def _failure_text(failed: list[RecordedRequest], log: _Log) -> str:
     return "\n".join(lines)
 
 
-def _nearest(meant: RequestFilter, held: Sequence[RecordedRequest]) -> list[str]:
+def _nearest(meant: RequestMatcher, held: Sequence[RecordedRequest]) -> list[str]:
     # Nobody is near who shares nothing with what is meant, but for a call that was misspelt.
     ranked = [
         (len(misses) + ("call" in misses), request, misses)
