@@ -10,6 +10,7 @@ from hosting_emulator.server.control.context import (
     Body,
     Context,
     ControlRefused,
+    found,
     moment,
     refused_as,
 )
@@ -98,8 +99,13 @@ def list_operations(context: Context, engine: Engine) -> dict[str, Any]:
     if only_unfinished not in ("true", "false"):
         raise ControlRefused(400, "Bad request", "unfinished is true or false")
     engine.run_due()
-    found = operations_in_order(engine, unfinished=only_unfinished == "true")
-    return {"items": [_view(engine, operation) for operation in found]}
+    rows = operations_in_order(engine, unfinished=only_unfinished == "true")
+    fields = ("phase", "stuck", "created_at", "updated_at")
+    items = [
+        {**operation_view(engine.world, row), **{name: getattr(row, name) for name in fields}}
+        for row in rows
+    ]
+    return {"items": items}
 
 
 def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
@@ -108,19 +114,9 @@ def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
     return sorted(rows, key=lambda operation: (operation.created_ms, operation.id))
 
 
-def _view(engine: Engine, operation: Operation) -> dict[str, Any]:
-    fields = ("phase", "stuck", "created_at", "updated_at")
-    more = {name: getattr(operation, name) for name in fields}
-    return {**operation_view(engine.world, operation), **more}
-
-
 def _find_operation(engine: Engine, operation_id: str) -> Operation:
-    operation = engine.world.get(OPERATIONS, operation_id)
-    if operation is None:
-        raise ControlRefused(
-            404, "No such operation", f"this world has no operation {operation_id[:40]!r}"
-        )
-    return operation
+    detail = f"this world has no operation {operation_id[:40]!r}"
+    return found(engine.world.get(OPERATIONS, operation_id), "No such operation", detail)
 
 
 def why_operation(engine: Engine, operation: str) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -36,6 +36,13 @@ class ControlRefused(Exception):
     def __init__(self, status: int, title: str, detail: str) -> None:
         super().__init__(detail)
         self.status, self.title, self.detail = status, title, detail
+
+
+def found(record: T | None, title: str, detail: str) -> T:
+    """Return what was looked for. Raises ControlRefused 404 when it is not there."""
+    if record is None:
+        raise ControlRefused(404, title, detail)
+    return record
 
 
 @contextmanager
@@ -77,13 +84,10 @@ class Context:
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefused 404."""
-        engine = self.worlds.get(name)
-        if engine is None:
-            names = ", ".join(engine.world.name for engine in self.worlds)
-            raise ControlRefused(
-                404, "No such world", f"no world is named {name!r}; there are {names}"
-            )
-        return engine
+        if (engine := self.worlds.get(name)) is not None:
+            return engine
+        names = ", ".join(engine.world.name for engine in self.worlds)
+        raise ControlRefused(404, "No such world", f"no world is named {name!r}; there are {names}")
 
     @property
     def base_url(self) -> str:
@@ -106,9 +110,10 @@ class Context:
 
         Raises ControlRefused 400, naming the field.
         """
-        document = parse(await self.bytes(limit) or b"{}")
         try:
-            return msgspec.convert(document, kind)
+            return msgspec.convert(read_json(await self.bytes(limit) or b"{}"), kind)
+        except JsonRefused as error:
+            raise ControlRefused(400, "Bad request", f"the body {error}") from None
         except msgspec.ValidationError as error:
             raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
 
@@ -134,14 +139,6 @@ class Context:
         return default if given is None else given == "true"
 
 
-def parse(body: bytes) -> Any:
-    """Parse a JSON body. Raises ControlRefused 400."""
-    try:
-        return read_json(body)
-    except JsonRefused as error:
-        raise ControlRefused(400, "Bad request", f"the body {error}") from None
-
-
 def moment(text: str) -> int:
     """Read a timestamp. Raises ControlRefused 400."""
     with refused_as(400, "Bad timestamp", ValueError):
@@ -150,7 +147,7 @@ def moment(text: str) -> int:
 
 def find(world: World, table: Table[N], name: str) -> N:
     """Return the person, organization or project of this alias or id. Raises ControlRefused 404."""
-    found = world.get(table, id_of(world, table, name))
-    if found is None:
+    row = world.get(table, id_of(world, table, name))
+    if row is None:
         raise ControlRefused(404, f"No such {kind_of(table)}", not_found(world, table, name))
-    return found
+    return row

@@ -19,7 +19,7 @@ from hosting_emulator.interventions import (
 )
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Body, Context, ControlRefused, refused_as
+from hosting_emulator.server.control.context import Body, Context, ControlRefused, found, refused_as
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.fault_records import Fault
@@ -76,13 +76,9 @@ def list_kinds() -> Any:
 
 
 def _find_fault(engine: Engine, fault_id: str) -> Fault:
-    found = engine.world.get(FAULTS, fault_id)
-    if found is None:
-        armed = ", ".join(fault.id for fault in faults_in_order(engine.world)) or "none"
-        raise ControlRefused(
-            404, "No such fault", f"no fault is {fault_id[:80]!r}; armed are {armed}"
-        )
-    return found
+    armed = ", ".join(fault.id for fault in faults_in_order(engine.world)) or "none"
+    detail = f"no fault is {fault_id[:80]!r}; armed are {armed}"
+    return found(engine.world.get(FAULTS, fault_id), "No such fault", detail)
 
 
 def _remove(engine: Engine, faults: list[Fault]) -> None:

@@ -10,12 +10,11 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import CAPACITY, Moment, TooManySnapshots, WorldSnapshot
 from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Body, Context, ControlRefused, refused_as
+from hosting_emulator.server.control.context import Body, Context, found, refused_as
 from hosting_emulator.server.control.worlds import (
     find_moment,
     operation_title,
     operation_view,
-    world_summary,
 )
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Operation
@@ -54,11 +53,11 @@ def list_history(context: Context, engine: Engine) -> dict[str, Any]:
     return {"first": engine.history.first, "items": items}
 
 
-def rewind(context: Context, engine: Engine, body: Rewind) -> dict[str, Any]:
+def rewind(engine: Engine, body: Rewind) -> Engine:
     """POST …/rewind: the state after a commit is put back, as one more commit."""
     state = find_moment(engine, body.commit).world
     engine.restore(WorldSnapshot(state, state.at_ms), f"rewound to {body.commit}")
-    return world_summary(context, engine)
+    return engine
 
 
 # --- what a commit changed, in words -------------------------------------------------------------
@@ -124,10 +123,10 @@ def take_snapshot(engine: Engine) -> Created:
     return Created(_snapshot_view(name, WorldSnapshot(engine.world, now_ms)))
 
 
-def restore_snapshot(context: Context, engine: Engine, snapshot: str) -> dict[str, Any]:
+def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
     """POST …/snapshots/{snapshot}/restore: state, clock, faults and assumptions are as they were."""
     engine.restore(_find_snapshot(engine, snapshot), f"{snapshot} restored")
-    return world_summary(context, engine)
+    return engine
 
 
 def delete_snapshot(engine: Engine, snapshot: str) -> None:
@@ -137,13 +136,9 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
 
 
 def _find_snapshot(engine: Engine, name: str) -> WorldSnapshot:
-    snapshot = engine.snapshots.find(name)
-    if snapshot is None:
-        kept = ", ".join(known for known, _ in engine.snapshots) or "none"
-        raise ControlRefused(
-            404, "No such snapshot", f"no snapshot is {name[:40]!r}; there are {kept}"
-        )
-    return snapshot
+    kept = ", ".join(known for known, _ in engine.snapshots) or "none"
+    detail = f"no snapshot is {name[:40]!r}; there are {kept}"
+    return found(engine.snapshots.find(name), "No such snapshot", detail)
 
 
 def _snapshot_view(name: str, snapshot: WorldSnapshot) -> dict[str, Any]:
@@ -183,14 +178,14 @@ def _spans(engine: Engine, operations: list[Operation]) -> dict[str, list[Span]]
         for at_ms, entered in moment.entered if place else ():
             if entered.id in spans:
                 _enter(spans[entered.id], entered, format_timestamp(at_ms))
-        for operation_id, found in spans.items():
+        for operation_id, spans_of_it in spans.items():
             record = state.get(OPERATIONS, operation_id)
             if record is seen.get(operation_id):
                 continue
             if record is None:  # the world went back to before it
-                found.clear()
+                spans_of_it.clear()
             else:
-                _enter(found, record, format_timestamp(state.at_ms))
+                _enter(spans_of_it, record, format_timestamp(state.at_ms))
             seen[operation_id] = record
     return spans
 

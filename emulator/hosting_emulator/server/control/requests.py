@@ -29,7 +29,7 @@ from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
+from hosting_emulator.server.control.context import Body, Context, ControlRefused, find, found
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.public import carry_out
 from hosting_emulator.storage.documents import export_state
@@ -70,15 +70,10 @@ def show_request(engine: Engine, n: str) -> dict[str, Any]:
 
 def _find_entry(engine: Engine, n: str) -> Entry:
     """Return the exchange of a number, as a path gives it. Raises ControlRefused 404."""
+    kept = f"it keeps the last {len(engine.log)} of {engine.log.count}"
+    detail = f"the log has no request {n[:40]!r}: {kept}"
     entry = engine.log.find(int(n)) if _NUMBER.fullmatch(n) else None
-    if entry is None:
-        raise ControlRefused(
-            404,
-            "No such request",
-            f"the log has no request {n[:40]!r}: it keeps the last {len(engine.log)} of "
-            f"{engine.log.count}",
-        )
-    return entry
+    return found(entry, "No such request", detail)
 
 
 def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
@@ -247,52 +242,52 @@ def _state_before(entry: Entry) -> dict[str, Any]:
 
     What fell due before the exchange is still pending in it: time is to be moved on to that.
     """
-    found = entry.world
-    clock = clocks.start("frozen", None, found.at_ms, 0)
-    still = apply(found, {t.CLOCK.name: {t.ONLY: clock}}, commit=found.commit, at_ms=found.at_ms)
+    world = entry.world
+    clock = clocks.start("frozen", None, world.at_ms, 0)
+    still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)
     return export_state(still)
 
 
 def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> dict[str, Any]:
-    found = explanations.whole(engine.world, entry)
-    sent, answer = found["request"], found["answer"]
-    took_ms = found["duration_us"] / 1000
-    if found["call"] == REDEEM_TICKET:  # a ticket is redeemed at its own origin
+    whole = explanations.whole(engine.world, entry)
+    sent, answer = whole["request"], whole["answer"]
+    took_ms = whole["duration_us"] / 1000
+    if whole["call"] == REDEEM_TICKET:  # a ticket is redeemed at its own origin
         prefix = f"https://{_value(sent, 'host')}"
-    query = found["query"]
+    query = whole["query"]
     request = {
-        "method": found["method"],
-        "url": prefix + found["path"] + (f"?{query}" if query else ""),
+        "method": whole["method"],
+        "url": prefix + whole["path"] + (f"?{query}" if query else ""),
         **_message(sent, queryString=_pairs(parse_qsl(query, keep_blank_values=True))),
     }
     if sent["body_bytes"]:
         request["postData"] = _content(sent)
     response = {
-        "status": found["status"],
-        "statusText": _PHRASES.get(found["status"], ""),
+        "status": whole["status"],
+        "statusText": _PHRASES.get(whole["status"], ""),
         **_message(
             answer,
             content={"size": answer["body_bytes"], **_content(answer)},
             redirectURL=_value(answer, "location"),
         ),
         "_transferSize": answer["body_bytes"],  # Chromium would take the unknown headers for -1
-        "comment": f"It did not arrive: {found['lost']}." if found["lost"] else "",
+        "comment": f"It did not arrive: {whole['lost']}." if whole["lost"] else "",
     }
     return {
-        "startedDateTime": found["at"],
+        "startedDateTime": whole["at"],
         "time": took_ms,
         "request": request,
         "response": response,
         "cache": {},
         "timings": {"send": 0, "wait": took_ms, "receive": 0},
-        "comment": "; ".join(found["why"]),
+        "comment": "; ".join(whole["why"]),
         "_resourceType": "fetch",
-        "_number": found["n"],
-        "_call": found["call"],
-        "_who": found["who"],
+        "_number": whole["n"],
+        "_call": whole["call"],
+        "_who": whole["who"],
         "_principal": _principal(entry.principal),
-        "_lost": found["lost"],
-        "_trail": found["trail"],
+        "_lost": whole["lost"],
+        "_trail": whole["trail"],
     }
 
 

@@ -2,8 +2,8 @@
 
 A handler names what it wants by its parameters: `context`, `engine` (of the world in the path, or
 else of the default world), `body` (the request's JSON as the type that stands there) and the names in
-braces. It returns a value, which is written as JSON, or a response of its own; None is 204. Its module
-is loaded when it is first asked: a start is not to wait for it.
+braces. It returns a value, which is written as JSON (a world's engine as the world's summary), or a response
+of its own; None is 204. Its module is loaded when it is first asked: a start is not to wait for it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
+from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Context, ControlRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -180,4 +182,12 @@ async def _ask(context: Context, name: str, named: dict[str, str]) -> Any:
     if body is not None:
         given["body"] = await context.read(body)
     value = handler(**{name: given[name] for name in parameters})
-    return await value if isawaitable(value) else value
+    if isawaitable(value):
+        value = await value
+    created = isinstance(value, Created)
+    if isinstance(value.document if created else value, Engine):
+        from hosting_emulator.server.control.worlds import world_summary
+
+        value = world_summary(context, value.document if created else value)
+        return Created(value) if created else value
+    return value

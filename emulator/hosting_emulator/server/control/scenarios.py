@@ -17,7 +17,7 @@ from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import StoryRun
 from hosting_emulator.server.control.context import Context, ControlRefused, refused_as
 from hosting_emulator.server.control.faults import variation_or_usual
-from hosting_emulator.server.control.worlds import Chosen, world_summary
+from hosting_emulator.server.control.worlds import Chosen
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
@@ -52,10 +52,10 @@ def schema() -> Any:
     return scenario_schema()
 
 
-def load_scenario(context: Context, engine: Engine, body: Chosen) -> dict[str, Any]:
+def load_scenario(context: Context, engine: Engine, body: Chosen) -> Engine:
     """POST …/scenario: the world becomes the scenario's. The old state stays until that is ready."""
     _load(engine, _read(context, body), context.facts.variation)
-    return world_summary(context, engine)
+    return engine
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:

@@ -26,7 +26,7 @@ from hosting_emulator.server.control.context import (
     Body,
     Context,
     ControlRefused,
-    parse,
+    found,
     refused_as,
 )
 from hosting_emulator.server.control.faults import variation_or_usual
@@ -92,9 +92,9 @@ def list_worlds(context: Context) -> dict[str, list[Summary]]:
     return {"items": [world_summary(context, engine) for engine in context.worlds]}
 
 
-def show_world(context: Context, engine: Engine) -> Summary:
+def show_world(engine: Engine) -> Engine:
     """GET /worlds/{world}."""
-    return world_summary(context, engine)
+    return engine
 
 
 async def create_world(context: Context) -> Created:
@@ -115,17 +115,14 @@ async def create_world(context: Context) -> Created:
 
             world = _with_overrides(fresh_world(context, body.scenario, name, seed), body)
         else:
-            clock = body.clock or NewClock()
-            with refused_as(400, "Bad request", ValueError):
-                origin = _origin(clock, body.assumptions)
+            origin = _read_origin(body.clock or NewClock(), body.assumptions)
             world = context.worlds.default(name, seed, origin)
     world = varied_world(world, variation, body.assumptions)
-    return Created(_added(context, world, body.name, body.ephemeral))
+    return Created(context.worlds.add(world, ephemeral=_is_ephemeral(body)))
 
 
-def _added(context: Context, world: World, name: str | None, ephemeral: bool | None) -> Summary:
-    engine = context.worlds.add(world, ephemeral=name is None if ephemeral is None else ephemeral)
-    return world_summary(context, engine)
+def _is_ephemeral(body: NewWorld | NewFork) -> bool:
+    return body.name is None if body.ephemeral is None else body.ephemeral
 
 
 def _world_of_state(body: NewWorld, name: str) -> World:
@@ -152,14 +149,12 @@ def _with_overrides(world: World, body: NewWorld) -> World:
         )
 
 
-def _origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
-    return Origin(
-        clock.mode,  # type: ignore[arg-type] # checked when the clock is made
-        clock.rate,
-        None if clock.at is None else parse_timestamp(clock.at),
-        Assumptions().changed(assumptions),
-        chosen=tuple(assumptions),
-    )
+def _read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
+    with refused_as(400, "Bad request", ValueError):
+        at_ms = None if clock.at is None else parse_timestamp(clock.at)
+        changed = Assumptions().changed(assumptions)
+    mode: Any = clock.mode  # checked when the clock is made
+    return Origin(mode, clock.rate, at_ms, changed, chosen=tuple(assumptions))
 
 
 def _free_name(context: Context, name: str | None) -> str:
@@ -179,10 +174,8 @@ def _free_name(context: Context, name: str | None) -> str:
 def fork_world(context: Context, engine: Engine, body: NewFork) -> Created:
     """POST /worlds/{world}/fork."""
     name = _free_name(context, body.name)
-    ephemeral = body.name is None if body.ephemeral is None else body.ephemeral
     of = None if body.commit is None else find_moment(engine, body.commit).world
-    forked = context.worlds.fork(engine, name, ephemeral=ephemeral, of=of)
-    return Created(world_summary(context, forked))
+    return Created(context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of))
 
 
 def delete_world(context: Context, engine: Engine, world: str) -> None:
@@ -194,23 +187,17 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
     context.worlds.delete(world)
 
 
-def reset_world(context: Context, engine: Engine) -> Summary:
+def reset_world(context: Context, engine: Engine) -> Engine:
     """POST /worlds/{world}/reset."""
     context.worlds.reset(engine)
-    return world_summary(context, engine)
+    return engine
 
 
 def find_moment(engine: Engine, commit: int) -> Moment:
     """Return a commit that is kept. Raises ControlRefused 404."""
-    moment = engine.history.find(commit)
-    if moment is None:
-        raise ControlRefused(
-            404,
-            "No such commit",
-            f"commit {commit} is not kept; the history goes from {engine.history.first} to "
-            f"{engine.world.commit}",
-        )
-    return moment
+    kept = f"the history goes from {engine.history.first} to {engine.world.commit}"
+    detail = f"commit {commit} is not kept; {kept}"
+    return found(engine.history.find(commit), "No such commit", detail)
 
 
 # --- state and assumptions -----------------------------------------------------------------------
@@ -223,9 +210,9 @@ def get_state(engine: Engine) -> web.Response:
     return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
 
 
-async def put_state(context: Context, world: str) -> Summary:
+async def put_state(context: Context, world: str) -> Engine:
     """PUT /worlds/{world}/state. The old state stays until the new one is read and kept."""
-    document = parse(await context.bytes(STATE_LIMIT))
+    document = await context.read(object, STATE_LIMIT)
     engine = context.worlds.get(world)
     with refused_as(400, "State refused", StateRefused):
         imported = import_state(document, world, engine.world.commit if engine else 0)
@@ -234,7 +221,7 @@ async def put_state(context: Context, world: str) -> Summary:
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
     else:
         engine.replace_world(imported, "state imported")
-    return world_summary(context, engine)
+    return engine
 
 
 def list_assumptions(engine: Engine) -> Summary:
