@@ -137,12 +137,6 @@ def test_token_alone_is_printed(ask, control: FakeControl):
     assert asked == [{"as": "owner", "interactive": True}]
 
 
-def test_token_as_json(ask, control: FakeControl):
-    control.on("POST /worlds/default/tokens", Says(TOKEN, 201))
-
-    assert json.loads(ask("token", "--json").stdout) == TOKEN
-
-
 def test_an_api_key_is_made_instead(ask, control: FakeControl):
     made = {"value": "phk_new", "key": {"id": "01KEY"}}
     control.on("POST /worlds/default/api-keys", Says(made, 201))
@@ -175,21 +169,3 @@ def test_what_does_not_go_together_is_refused(ask, options: tuple[str, ...], why
     assert result.exit_code == 2
     assert why in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_every_option_is_passed_on(ask, control: FakeControl):
-    control.on("POST /worlds/w/tokens", Says(TOKEN, 201))
-
-    ask(
-        *("token", "--world", "w", "--as", "reader", "--organization", "free"),
-        *("--api-client", "--expires-in", "1h30m"),
-    )
-
-    assert control.bodies("POST /worlds/w/tokens") == [
-        {
-            "as": "reader",
-            "organization": "free",
-            "interactive": False,
-            "expires_in_seconds": 5400,
-        }
-    ]

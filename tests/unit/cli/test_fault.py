@@ -36,107 +36,6 @@ def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "body"),
-    [
-        ("timeout", {"timeout": {}}),
-        (
-            "abort code=service_unavailable --call apply_project_domains --times 2 --after-commit",
-            {
-                "abort": {"code": "service_unavailable"},
-                "call": "apply_project_domains",
-                "times": 2,
-                "phase": "after_commit",
-            },
-        ),
-        (
-            "latency delay_ms=200 jitter_ms=50 distribution=normal --before-commit",
-            {
-                "latency": {"delay_ms": 200, "jitter_ms": 50, "distribution": "normal"},
-                "phase": "before_commit",
-            },
-        ),
-        (
-            "rate_limit limit=3 window=60s --project shop --principal reader --method GET",
-            {
-                "rate_limit": {"limit": 3, "window": "60s"},
-                "project": "shop",
-                "principal": "reader",
-                "method": "GET",
-            },
-        ),
-        (
-            "timeout --path /v1/* --header A=1 --header B=x=* --skip-first 0 --every 3",
-            {
-                "timeout": {},
-                "path": "/v1/*",
-                "header": {"A": "1", "B": "x=*"},
-                "skip_first": 0,
-                "every": 3,
-            },
-        ),
-        (
-            "timeout --probability 0.5 --from 10m --until 2030-01-31T09:30:00Z --ttl PT1H",
-            {
-                "timeout": {},
-                "probability": 0.5,
-                "from": "10m",
-                "until": "2030-01-31T09:30:00Z",
-                "ttl": "PT1H",
-            },
-        ),
-    ],
-)
-def test_add_sends_what_was_meant(ask, control: FakeControl, line: str, body: dict[str, Any]):
-    control.on(ADD, Says(ARMED, 201))
-
-    assert ask("fault", "add", *line.split()).exit_code == 0
-
-    assert control.bodies(ADD) == [body]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("5", 5),
-        ("0.5", 0.5),
-        ("true", True),
-        ("null", None),
-        ('"5"', "5"),
-        ('["a"]', ["a"]),
-        ("60s", "60s"),
-        ("", ""),
-        ("NaN", "NaN"),
-        ("a=b", "a=b"),
-        ("01J00000000000000000000000", "01J00000000000000000000000"),
-    ],
-)
-def test_values_are_json_where_they_read_so(ask, control: FakeControl, text: str, value: Any):
-    control.on(ADD, Says(ARMED, 201))
-
-    ask("fault", "add", "abort", f"detail={text}")
-
-    assert control.bodies(ADD) == [{"abort": {"detail": value}}]
-
-
-def test_whole_fault_may_be_json(ask, control: FakeControl):
-    control.on(ADD, Says(ARMED, 201))
-    fault = {"timeout": {}, "method": "PUT", "times": 1}
-
-    ask("fault", "add", "--json-fault", json.dumps(fault))
-
-    assert control.bodies(ADD) == [fault]
-
-
-def test_add_as_json_is_the_armed_fault(ask, control: FakeControl):
-    control.on("POST /worlds/ci-1/faults", Says(ARMED, 201))
-
-    result = ask("fault", "add", "timeout", "--world", "ci-1", "--json")
-
-    assert json.loads(result.stdout) == ARMED
-    assert result.stderr == ""
-
-
 def test_list_shows_faults_in_their_order(ask, control: FakeControl):
     other = {"id": "fault-2", "connection_reset": {}, "phase": "before_commit"}
     counts = {"seen": 0, "hits": 0, "spent": True}
@@ -167,12 +66,6 @@ def test_list_of_none_is_its_headers(ask, control: FakeControl):
     control.on("GET /worlds/default/faults", {"items": []})
 
     assert len(ask("fault", "list").stdout.splitlines()) == 1
-
-
-def test_list_as_json(ask, control: FakeControl):
-    control.on("GET /worlds/default/faults", {"items": [ARMED]})
-
-    assert json.loads(ask("fault", "list", "--json").stdout) == [ARMED]
 
 
 def test_remove_takes_several(ask, control: FakeControl):
@@ -213,35 +106,6 @@ def test_kinds_of_a_named_emulator(run, control: FakeControl):
 
 SENT = "POST /worlds/default/interventions"
 SAID = {"intervention": "stick_operation", "said": "operation 01J0 is stuck while running"}
-
-
-def test_intervene_sends_the_word_with_its_fields(ask, control: FakeControl):
-    control.on(SENT, SAID)
-
-    result = ask(
-        *("intervene", "fail_operation", "project=shop", "retryable=true"),
-        *("message=No space left: 5 GB", 'code="404"'),
-    )
-
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "Operation 01J0 is stuck while running.\n"
-    fields = {
-        "project": "shop",
-        "retryable": True,
-        "message": "No space left: 5 GB",
-        "code": "404",
-    }
-    assert control.bodies(SENT) == [{"fail_operation": fields}]
-
-
-def test_intervene_without_fields_in_another_world(ask, control: FakeControl):
-    control.on("POST /worlds/ci-1/interventions", SAID)
-
-    result = ask("intervene", "leave_key_creation_uncertain", "--world", "ci-1", "--json")
-
-    assert json.loads(result.stdout) == SAID
-    sent = control.bodies("POST /worlds/ci-1/interventions")
-    assert sent == [{"leave_key_creation_uncertain": {}}]
 
 
 def test_refusal_is_one_line(ask, control: FakeControl):

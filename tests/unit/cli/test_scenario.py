@@ -92,15 +92,6 @@ def test_show_of_a_named_emulator(run, control: FakeControl):
     assert run("scenario", "show", "outage", "--url", control.url).stdout == "name: x\n"
 
 
-def test_load_by_name(ask, control: FakeControl):
-    control.on("POST /worlds/ci-1/scenario", world("ci-1"))
-
-    result = ask("scenario", "load", "outage", "--world", "ci-1")
-
-    assert result.stderr == "World ci-1 is now what outage says.\n"
-    assert control.bodies("POST /worlds/ci-1/scenario") == [{"name": "outage"}]
-
-
 def test_load_a_file(ask, control: FakeControl, file: Path):
     control.on("POST /worlds/default/scenario", world())
 

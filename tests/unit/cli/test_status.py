@@ -30,12 +30,6 @@ def test_status_shows_process_and_worlds(ask, control: FakeControl, monkeypatch)
     assert lines[-1].startswith("default  scaled:60")
 
 
-def test_status_without_a_data_directory(ask, control: FakeControl):
-    answer(control, data_dir=None)
-
-    assert "state        in memory only\n" in ask("status").stdout
-
-
 def test_a_world_that_varies_is_said_to(ask, control: FakeControl, monkeypatch):
     answer(control)
     varied = {"seed": "5", "only": ["page-size"], "assumed": {}, "varied": {}}
@@ -70,18 +64,6 @@ def test_a_narrow_terminal_cuts_neither_names_nor_words(ask, control: FakeContro
     assert re.search(r"default +scaled:60 +2030-01-31 09:30:00 +3 +on disk", shown)
     assert "…" not in shown
     assert max(map(len, shown.splitlines())) <= 80
-
-
-def test_status_on_a_terminal_is_a_panel_and_a_table(ask, control: FakeControl, monkeypatch):
-    answer(control)
-    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
-        monkeypatch.setenv(name, value)
-
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("status").stdout)
-
-    assert shown.startswith("╭─  hosting-emulator  ─")
-    assert "base URL     http://127.0.0.1:4620" in shown
-    assert re.search(r"default +scaled:60 +2030-01-31 09:30:00 +3 +2 +5 +7 +on disk", shown)
 
 
 class MachineTime:
@@ -212,12 +194,6 @@ def test_why_in_words(ask, control: FakeControl):
         "The clock is frozen.\n"
         "  hosting-emulator clock advance --until 01OP\n"
     )
-
-
-def test_why_as_json(ask, control: FakeControl):
-    control.on(PATH, WHY)
-
-    assert json.loads(ask("why", "01OP", "--json").stdout) == WHY
 
 
 def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
