@@ -18,7 +18,7 @@ from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
-from hosting_emulator.world.value import World, rebuild
+from hosting_emulator.world.value import World, apply
 
 _BLOCK = 200
 _NOW_MS = 1_767_225_600_000
@@ -135,8 +135,10 @@ def grown(size: int) -> World:
     world = new_world("default", "hosting-emulator", Origin(mode="frozen"), _NOW_MS)
     gc.disable()  # nothing of it becomes garbage, and looking for some takes longer than building
     try:
-        pairs = _pairs(world, size - world.count(DEPLOYMENTS))
-        grown = rebuild(world, pairs, commit=1, at_ms=_NOW_MS)
+        writes: dict[str, dict[str, Any]] = {DEPLOYMENTS.name: {}, OPERATIONS.name: {}}
+        for table, key, record in _pairs(world, size - world.count(DEPLOYMENTS)):
+            writes[table][key] = record
+        grown = apply(world, writes, commit=1, at_ms=_NOW_MS)
     finally:
         gc.enable()
     assert grown.count(DEPLOYMENTS) == grown.count(OPERATIONS) == size

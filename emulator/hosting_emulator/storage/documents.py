@@ -24,7 +24,7 @@ from hosting_emulator.world.tables import (
     REMEMBERED,
     TABLES,
 )
-from hosting_emulator.world.value import World, bare_world, rebuild
+from hosting_emulator.world.value import World, apply, empty_world
 
 _KIND = "hosting-emulator state"
 Row = tuple[str, str, Any]
@@ -101,12 +101,14 @@ class StoredState:
         for table in (CLOCK, ASSUMPTIONS, ORIGIN):
             if ONLY not in self.tables[table.name]:
                 raise StateRefused(f"the table {table.name} has no row {ONLY!r}")
-        deployments = self.tables[DEPLOYMENTS.name]
-        in_order = sorted(deployments.items(), key=lambda row: (row[1].created_at, row[0]))
-        tables = {**self.tables, DEPLOYMENTS.name: dict(in_order)}
-        rows = ((name, key, record) for name, t in tables.items() for key, record in t.items())
-        world = bare_world(self.name, self.seed)
-        return rebuild(world, rows, commit=self.commit, at_ms=self.at_ms)
+        deployments = self.tables[DEPLOYMENTS.name].items()
+        in_order = dict(sorted(deployments, key=lambda row: (row[1].created_at, row[0])))
+        return apply(
+            empty_world(self.name, self.seed),
+            {**self.tables, DEPLOYMENTS.name: in_order},
+            commit=self.commit,
+            at_ms=self.at_ms,
+        )
 
 
 def export_state(world: World) -> dict[str, Any]:

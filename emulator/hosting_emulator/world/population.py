@@ -133,7 +133,11 @@ def new_world(
     Whatever `world` names by an alias must be in it.
     """
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
-    change = Change(empty_world(name, seed, clock, origin), clock.world_ms)
+    change = Change(empty_world(name, seed), clock.world_ms)
+    change.assumptions = origin.assumptions
+    change.put(t.CLOCK, t.ONLY, clock)
+    change.put(t.ASSUMPTIONS, t.ONLY, origin.assumptions)
+    change.put(t.ORIGIN, t.ONLY, origin)
     world = world or _DEFAULT
     for organization in world.organizations:
         _add_organization(change, organization)

@@ -8,8 +8,8 @@ failing call cannot alter anything, and why fork, snapshot and reset are a refer
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world.indexes import INDEXERS, NO_INDEXES, Indexes
 from hosting_emulator.world.records import (
     Operation,
-    Origin,
     RememberedAnswer,
     ScheduledEvent,
     Variation,
@@ -31,7 +30,6 @@ from hosting_emulator.world.tables import (
     FAULTS,
     ONLY,
     OPERATIONS,
-    ORIGIN,
     REMEMBERED,
     SCHEDULE,
     TABLES,
@@ -117,18 +115,8 @@ class World(msgspec.Struct, frozen=True, gc=False):
                 yield key
 
 
-def empty_world(name: str, seed: str, clock: WorldClock, origin: Origin) -> World:
-    """Return a world with a clock, its origin's assumptions and nothing else."""
-    writes: Writes = {
-        CLOCK.name: {ONLY: clock},
-        ASSUMPTIONS.name: {ONLY: origin.assumptions},
-        ORIGIN.name: {ONLY: origin},
-    }
-    return apply(bare_world(name, seed), writes, commit=0, at_ms=clock.world_ms)
-
-
-def bare_world(name: str, seed: str) -> World:
-    """Return a world without any row: what reading one from disk begins with."""
+def empty_world(name: str, seed: str) -> World:
+    """Return a world without any row, not even those it cannot be without: CLOCK, ASSUMPTIONS, ORIGIN."""
     tables = dict.fromkeys(TABLES, _NO_ROWS)
     clock = WorldClock(mode="frozen", world_ms=0, machine_ms=0)
     return World(name, seed, 0, 0, tables, NO_INDEXES, (), AnswerQueue(), Assumptions(), clock)
@@ -239,23 +227,18 @@ class Change:
     def put(self, table: Table[R], key: str, record: R) -> None:
         """Write a row."""
         if table is OPERATIONS:
-            self._note_standing(key, record)
-        if table is SCHEDULE:
-            self._reschedule(key, record)
+            old, operation = self.get(OPERATIONS, key), cast("Operation", record)
+            if old is None or standing(old) != standing(operation):
+                self.entered.append(Transition(self.now_ms, operation))
+        elif table is SCHEDULE:
+            event = cast("ScheduledEvent", record)
+            self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), event)
         self.writes.setdefault(table.name, {})[key] = record
-
-    def _reschedule(self, key: str, event: Any) -> None:
-        self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), event)
-
-    def _note_standing(self, key: str, operation: Any) -> None:
-        old = self.get(OPERATIONS, key)
-        if old is None or standing(old) != standing(operation):
-            self.entered.append(Transition(self.now_ms, operation))
 
     def delete(self, table: Table[Any], key: str) -> None:
         """Delete a row; a row that is not there is no error."""
         if table is SCHEDULE:
-            self._reschedule(key, None)
+            self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), None)
         rows = self.writes.setdefault(table.name, {})
         if self.world.get(table, key) is None:
             rows.pop(key, None)
@@ -297,13 +280,3 @@ class Change:
 def standing(operation: Operation) -> tuple[str, str, bool]:
     """Return what tells where an operation stands: its state, its phase, and whether it is stuck."""
     return operation.state, operation.phase, operation.stuck
-
-
-def rebuild(
-    world: World, rows: Iterable[tuple[str, str, Any]], *, commit: int, at_ms: int
-) -> World:
-    """Return `world` with many rows (table, key, record) added, as when it is read from disk."""
-    writes: dict[str, dict[str, Any]] = {}
-    for name, key, record in rows:
-        writes.setdefault(name, {})[key] = record
-    return apply(world, writes, commit=commit, at_ms=at_ms)

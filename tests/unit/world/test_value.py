@@ -1,5 +1,7 @@
 """The world as a value: a change reads through to it, and applying one makes the next."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from hosting_emulator.storage.documents import rows_of
 from hosting_emulator.world.records import RememberedAnswer, ScheduledEvent
 from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, REMEMBERED, SCHEDULE, STREAMS
-from hosting_emulator.world.value import Change, apply, bare_world, rebuild
+from hosting_emulator.world.value import Change, apply, empty_world
 from tests.in_process import fresh_world
 
 
@@ -159,9 +161,12 @@ def test_rebuilding_from_rows_gives_the_same_world(world):
     ]
     records.sort(key=lambda row: (row[0], getattr(row[2], "created_at", ""), row[1]))
 
-    built = rebuild(
-        bare_world(world.name, world.seed), records, commit=world.commit, at_ms=world.at_ms
-    )
+    writes: dict[str, dict[str, Any]] = {}
+    for name, key, record in records:
+        writes.setdefault(name, {})[key] = record
+
+    empty = empty_world(world.name, world.seed)
+    built = apply(empty, writes, commit=world.commit, at_ms=world.at_ms)
 
     assert list(rows_of(built)) == list(rows_of(world))
     assert dict(built.indexes.items()) == dict(world.indexes.items())
