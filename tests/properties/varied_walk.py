@@ -24,9 +24,9 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.variation.answers import objects_in
 from hosting_emulator.variation.worlds import (
+    document_absent,
+    document_assumptions,
     read_variation,
-    shown_absent,
-    shown_assumptions,
     varied_world,
 )
 from hosting_emulator.world.value import Change, World
@@ -51,8 +51,8 @@ def varied(seed: str, *only: str, mode: str = "skip", **assumptions: Any) -> Wor
 def document_check(name: str) -> Callable[[Any], None]:
     """Return what holds an answer against a schema of the document of a world that varies."""
     variation = read_variation("any")
-    shown = shown_assumptions(DEFAULTS, variation)
-    schemas = openapi_document(shown, absent=shown_absent(variation))["components"]["schemas"]
+    shown = document_assumptions(DEFAULTS, variation)
+    schemas = openapi_document(shown, absent=document_absent(variation))["components"]["schemas"]
     resource = DRAFT202012.create_resource({"components": {"schemas": schemas}})
     registry: Any = Registry().with_resource("urn:document", resource)
     schema = {"$ref": f"urn:document#/components/schemas/{name}"}

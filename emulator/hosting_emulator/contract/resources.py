@@ -193,7 +193,7 @@ def _read_resources() -> Iterator[Resource]:
         for line in lines:
             if ours := _OURS.fullmatch(line):
                 field = fields.get(ours[1]) or Field(ours[1], _KINDS["string"])
-                fields[ours[1]] = _annotated(field, *_annotation(ours[2]))
+                fields[ours[1]] = _annotate(field, *_annotation(ours[2]))
                 continue
             found = list(_fields(line))
             several = f"{key}.times" if line.startswith("|") else key
@@ -238,7 +238,7 @@ def _value(text: str) -> Any:
     return json.loads(text) if text[0] in "[-0123456789" else text
 
 
-def _annotated(field: Field, about: str, attributes: dict[str, Any]) -> Field:
+def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
     part, kind = attributes.pop("part", None), attributes.pop("kind", None)
     ours = {name: value for name, value in attributes.items() if name in _ATTRIBUTES}
     return replace(

@@ -12,7 +12,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
 from hosting_emulator.contract_check.clauses import Outcome, Verdict
 from hosting_emulator.contract_check.http import Address, Answer, Unreachable
-from hosting_emulator.contract_check.observed import Observed
+from hosting_emulator.contract_check.observations import Observations
 from hosting_emulator.contract_check.options import (
     TOKENS,
     TOLD,
@@ -73,7 +73,7 @@ def check(options: CheckOptions) -> Report:
     _check_options(options)
     # The world that a base URL of this emulator names; empty for any other.
     _, worlds, name = options.root.rpartition("/worlds/")
-    observed = Observed(name if worlds and "/" not in name else "")
+    observed = Observations(name if worlds and "/" not in name else "")
     try:
         server = Address(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:

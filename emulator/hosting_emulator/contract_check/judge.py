@@ -14,8 +14,8 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
 from hosting_emulator.contract_check.http import Answer
-from hosting_emulator.contract_check.observed import Observed
-from hosting_emulator.contract_check.values import BOUNDS, complaint, is_integer, shown
+from hosting_emulator.contract_check.observations import Observations
+from hosting_emulator.contract_check.values import BOUNDS, brief, complaint, is_integer
 
 #: What limits requests before they reach a call, and so belongs to no call: too large, too many.
 _LIMIT_STATUSES = (413, 429)
@@ -27,7 +27,7 @@ _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "
 class Judge:
     """Looks at answers and notes in a ledger what they bear out or break, and what is observed."""
 
-    def __init__(self, ledger: Ledger, observed: Observed) -> None:
+    def __init__(self, ledger: Ledger, observed: Observations) -> None:
         self._ledger = ledger
         self._observed = observed
 
@@ -74,11 +74,11 @@ class Judge:
             self._ledger.differs("problem.status", f"{answer}: the document says {status}")
         if isinstance(code, str) and isinstance(link, str):
             ending = f"/errors/{code.replace('_', '-')}"
-            wrong = f"type is {shown(link)}, which does not end in {ending}"
+            wrong = f"type is {brief(link)}, which does not end in {ending}"
             judge("problem.type", link.endswith(ending), answer, wrong)
         seconds, header = problem.get("retry_after_seconds"), answer.header("Retry-After")
         if seconds is not None:
-            wrong = f"retry_after_seconds is {shown(seconds)}, and Retry-After"
+            wrong = f"retry_after_seconds is {brief(seconds)}, and Retry-After"
             right, wrong = _is_wait(header, seconds), f"{wrong} {header or 'missing'}"
             judge("problem.retry_after_seconds", right, answer, wrong)
         if isinstance(code, str) and code in _FIXED:

@@ -15,7 +15,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
 from hosting_emulator.contract_check.http import Address, Answer
 from hosting_emulator.contract_check.judge import Judge
-from hosting_emulator.contract_check.observed import Observed
+from hosting_emulator.contract_check.observations import Observations
 from hosting_emulator.contract_check.options import CheckOptions
 from hosting_emulator.contract_check.values import moment
 
@@ -89,7 +89,7 @@ class Run(Ledger):
 
     options: CheckOptions
     server: Address
-    observed: Observed
+    observed: Observations
     #: A user API key that may be used: the one given, or the one that was created.
     api_key: str | None = None
     requests: int = 0

@@ -33,7 +33,7 @@ _TIMESTAMP = re.compile(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def shown(value: Any) -> str:
+def brief(value: Any) -> str:
     """Write a value so that it fits in a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
@@ -88,10 +88,10 @@ def complaint(kind: Kind, value: Any) -> str | None:
         return redeem_url_complaint(value)
     if kind.name == "enum":
         words = kind.schema["enum"]
-        return None if value in words else f"{shown(value)} is none of {', '.join(words)}"
+        return None if value in words else f"{brief(value)} is none of {', '.join(words)}"
     is_right, wrong = _KINDS[kind.name]
     if not is_right(value):
-        return wrong if kind.name == "secret" else f"{shown(value)} {wrong}"
+        return wrong if kind.name == "secret" else f"{brief(value)} {wrong}"
     if bounds := _out_of_bounds(kind.schema, value):
         return bounds
     items = (complaint(kind.items, item) for item in value) if kind.items else ()
@@ -119,7 +119,7 @@ def _out_of_bounds(schema: Mapping[str, Any], value: Any) -> str | None:
     if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
         return f"{BOUNDS}: it has {len(value)} entries"
     if "minimum" in schema and not schema["minimum"] <= value <= schema.get("maximum", value):
-        return f"{BOUNDS}: {shown(value)}"
+        return f"{BOUNDS}: {brief(value)}"
     return None
 
 

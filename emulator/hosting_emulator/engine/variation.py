@@ -11,8 +11,8 @@ from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.exchange import ExchangeContext
-from hosting_emulator.variation.answers import vary_body, vary_dress, vary_paging
-from hosting_emulator.variation.worlds import Answered, assumed_points, listed_statuses
+from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
+from hosting_emulator.variation.worlds import AnswerFacts, assumed_points, listed_statuses
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 
@@ -61,8 +61,8 @@ def dress(world: World, reply: Reply, x: ExchangeContext) -> None:
     variation = world.variation
     if variation is None or not reply.content_type.startswith("application/"):
         return  # what a proxy or a dev origin answers is none of the contract's
-    dressed = vary_dress(variation, x.what, reply.content_type, reply.headers, x.request_id())
-    reply.content_type, reply.headers = dressed.content_type, dressed.headers
-    answered = Answered(x.call, reply.status, x.code, x.replayed, x.assumption)
-    assumed = assumed_points(variation, world.assumptions, answered)
-    x.varied = tuple(sorted({*x.varied, *dressed.varied, *assumed}))
+    headers = vary_headers(variation, x.what, reply.content_type, reply.headers, x.request_id())
+    reply.content_type, reply.headers = headers.content_type, headers.headers
+    facts = AnswerFacts(x.call, reply.status, x.code, x.replayed, x.assumption)
+    assumed = assumed_points(variation, world.assumptions, facts)
+    x.varied = tuple(sorted({*x.varied, *headers.varied, *assumed}))

@@ -22,7 +22,7 @@ from hosting_emulator.world.streams import derive
 T = TypeVar("T")
 
 
-def drawn(seed: str, point: str, *thing: str) -> int:
+def draw_number(seed: str, point: str, *thing: str) -> int:
     """Return 62 bits that depend on seed, point and thing alone."""
     return int.from_bytes(derive(seed, "variation", point, *thing, size=8), "big") >> 2
 
@@ -42,11 +42,13 @@ class Draws:
         """Whether to vary here: once in so many times, and never at a point that is not asked for."""
         if self._only is not None and point not in self._only:
             return False
-        return drawn(self._seed, point, "whether", *(thing or (self.what,))) % one_in == 0
+        return draw_number(self._seed, point, "whether", *(thing or (self.what,))) % one_in == 0
 
     def pick(self, point: str, choices: Sequence[T], *thing: str) -> T:
         """Choose one of some."""
-        return choices[drawn(self._seed, point, "which", *(thing or (self.what,))) % len(choices)]
+        return choices[
+            draw_number(self._seed, point, "which", *(thing or (self.what,))) % len(choices)
+        ]
 
     def another(self, point: str, now: T, choices: Sequence[T], *thing: str) -> T:
         """Choose another one than there is now, and note that the point changed the answer."""
@@ -69,7 +71,7 @@ class Paging(NamedTuple):
     smaller: bool
 
 
-class Dress(NamedTuple):
+class VariedHeaders(NamedTuple):
     """What goes with an answer's body: its media type and headers, and the points they vary at."""
 
     content_type: str
@@ -153,13 +155,13 @@ _HEADERS = (
 _CHARSETS = ("; charset=utf-8", ";charset=UTF-8")
 
 
-def vary_dress(
+def vary_headers(
     variation: Variation,
     what: str,
     content_type: str,
     headers: Sequence[tuple[str, str]],
     request_id: str,
-) -> Dress:
+) -> VariedHeaders:
     """Return the media type and headers of an answer as varied. A header that is there stays."""
     draws = Draws(variation, what)
     more = list(headers)
@@ -172,7 +174,7 @@ def vary_dress(
     if draws.wants("extra-headers"):
         more.append(draws.pick("extra-headers", _HEADERS))
         draws.note("extra-headers")
-    return Dress(content_type, more, tuple(sorted(draws.varied)))
+    return VariedHeaders(content_type, more, tuple(sorted(draws.varied)))
 
 
 # --- Single resources ----------------------------------------------------------------------------
@@ -396,12 +398,12 @@ def _vary_times(draws: Draws, found: list[Member]) -> None:
     for resource, _, members in found:
         for name in resource.times:
             text = members.get(name)
-            if isinstance(text, str) and (spelled := _spelled(text, *form)) != text:
+            if isinstance(text, str) and (spelled := _spell_time(text, *form)) != text:
                 members[name] = spelled
                 draws.note("timestamp-form")
 
 
-def _spelled(text: str, suffix: str, minutes: int, digits: int | None) -> str:
+def _spell_time(text: str, suffix: str, minutes: int, digits: int | None) -> str:
     at_ms = parse_timestamp(text)
     if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
         return text
@@ -427,26 +429,26 @@ def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
     """Write a document as JSON: as usual, or in another order and with other signs."""
     body = msgspec.json.encode(document)
     if draws.wants("key-order"):
-        document = _ordered(document, draws.pick("key-order", _ORDERS))
+        document = _reorder(document, draws.pick("key-order", _ORDERS))
         if (turned := msgspec.json.encode(document)) != body:
             body = turned
             draws.note("key-order")
     if draws.wants("json-whitespace"):
         body = draws.pick("json-whitespace", _LAYOUTS)(document)
         draws.note("json-whitespace")
-    if draws.wants("json-escapes") and (escaped := _escaped(body)) != body:
+    if draws.wants("json-escapes") and (escaped := _escape(body)) != body:
         body = escaped
         draws.note("json-escapes")
     return body
 
 
-def _ordered(found: Any, order: Callable[[list[str]], list[str]]) -> Any:
+def _reorder(found: Any, order: Callable[[list[str]], list[str]]) -> Any:
     if isinstance(found, dict):
-        return {name: _ordered(found[name], order) for name in order(list(found))}
-    return [_ordered(item, order) for item in found] if isinstance(found, list) else found
+        return {name: _reorder(found[name], order) for name in order(list(found))}
+    return [_reorder(item, order) for item in found] if isinstance(found, list) else found
 
 
-def _escaped(body: bytes) -> bytes:
+def _escape(body: bytes) -> bytes:
     # Both stand in strings only, as a body of JSON goes.
     text = body.decode().replace("/", "\\/")
     return "".join(sign if sign < "\x80" else json.dumps(sign)[1:-1] for sign in text).encode()

@@ -20,7 +20,7 @@ from hosting_emulator.contract.assumptions import (
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.variation.answers import drawn
+from hosting_emulator.variation.answers import draw_number
 from hosting_emulator.variation.points import ASSUMED, Point, VariationRefused, read_points
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, ORIGIN, VARIATION
@@ -106,7 +106,7 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
 # --- What a document of a world that varies says -------------------------------------------------
 
 
-def shown_assumptions(assumptions: Assumptions, variation: Variation | None) -> Assumptions:
+def document_assumptions(assumptions: Assumptions, variation: Variation | None) -> Assumptions:
     """Return the assumptions that a document is to be written by: it must allow all that can come."""
     looser = {
         name: "null"
@@ -119,7 +119,7 @@ def shown_assumptions(assumptions: Assumptions, variation: Variation | None) -> 
     return assumptions.changed(looser) if looser else assumptions
 
 
-def shown_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
+def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
     """Return the members by shape that a document may not require: answers may lack them."""
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
@@ -177,24 +177,24 @@ def draw_assumptions(
     for point in ASSUMED:
         if variation.only is not None and point.id not in variation.only:
             continue
-        if drawn(variation.seed, point.id, "whether") % 3 == 0:
+        if draw_number(variation.seed, point.id, "whether") % 3 == 0:
             continue
         for name in point.assumptions:
             if name not in kept and getattr(assumptions, name) == getattr(DEFAULTS, name):
-                found[name] = _drawn(variation.seed, point.id, name)
+                found[name] = _draw_value(variation.seed, point.id, name)
     return found
 
 
-def _drawn(seed: str, point: str, name: str) -> Any:
+def _draw_value(seed: str, point: str, name: str) -> Any:
     if name == "problem_statuses":
-        which = {code: drawn(seed, point, "which", code) for code in STATUSES}
+        which = {code: draw_number(seed, point, "which", code) for code in STATUSES}
         return {
             code: statuses[which[code] // 3 % len(statuses)]
             for code, statuses in STATUSES.items()
             if which[code] % 3
         }
     choices = _OTHERS.get(name) or alternatives(name)
-    return choices[drawn(seed, point, "which", name) % len(choices)]
+    return choices[draw_number(seed, point, "which", name) % len(choices)]
 
 
 # --- What of that an answer shows ----------------------------------------------------------------
@@ -206,7 +206,7 @@ _NOTED = {
 }
 
 
-class Answered(NamedTuple):
+class AnswerFacts(NamedTuple):
     """What is known of an answer, beside its body. `call` None: no call has the path.
 
     `assumption` is one that the core has noted to have decided it.
@@ -238,7 +238,9 @@ def listed_statuses(
     }
 
 
-def assumed_points(variation: Variation, assumptions: Assumptions, answered: Answered) -> list[str]:
+def assumed_points(
+    variation: Variation, assumptions: Assumptions, answered: AnswerFacts
+) -> list[str]:
     """Return the points at which an answer differs for what the variation has assumed.
 
     What was assumed otherwise since, by hand, does not count.
@@ -247,7 +249,7 @@ def assumed_points(variation: Variation, assumptions: Assumptions, answered: Ans
         point.id
         for point in ASSUMED
         if not point.calls or answered.call in point.calls
-        for name in _still_assumed(point, variation, assumptions)[:1]
+        for name in _assumptions_left(point, variation, assumptions)[:1]
         if (
             answered.assumption == name
             if name in _NOTED
@@ -256,7 +258,7 @@ def assumed_points(variation: Variation, assumptions: Assumptions, answered: Ans
     ]
 
 
-def _still_assumed(point: Point, variation: Variation, assumptions: Assumptions) -> list[str]:
+def _assumptions_left(point: Point, variation: Variation, assumptions: Assumptions) -> list[str]:
     return [
         name
         for name in point.assumptions
@@ -264,7 +266,7 @@ def _still_assumed(point: Point, variation: Variation, assumptions: Assumptions)
     ]
 
 
-def _shows(point: str, assumed: Any, answered: Answered) -> bool:
+def _shows(point: str, assumed: Any, answered: AnswerFacts) -> bool:
     if point == "problem-status":
         code = answered.code
         return code is not None and answered.status == assumed.get(code) != PROBLEMS[code].status

@@ -48,7 +48,7 @@ def _respell(found: Any, assumptions: Assumptions) -> Any:
     return [_respell(item, assumptions) for item in found] if isinstance(found, list) else found
 
 
-def _shown(resource: str, values: dict[str, Any], assumptions: Assumptions) -> dict[str, Any]:
+def _render(resource: str, values: dict[str, Any], assumptions: Assumptions) -> dict[str, Any]:
     """Write a resource as assumed: with our words, and what has no value absent or null."""
     nulls, found = assumptions.empty_fields == "null", {}
     for name, optional, assumption in _plan(resource):
@@ -96,9 +96,9 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
         "result": record.result,
         "error": record.error and msgspec.to_builtins(record.error),
         "progress": _progress(change, record),
-        "reconciliation": seen and _shown("Reconciliation", asdict(seen), change.assumptions),
+        "reconciliation": seen and _render("Reconciliation", asdict(seen), change.assumptions),
     }
-    return _shown("Operation", values, change.assumptions)
+    return _render("Operation", values, change.assumptions)
 
 
 def _progress(change: Change, record: Operation) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _progress(change: Change, record: Operation) -> dict[str, Any]:
         "next_poll_after_seconds": None if finished(record) else _next_poll(change, record),
         "build_completed_at": record.build_completed_at,
     }
-    return _shown("Progress", values, change.assumptions)
+    return _render("Progress", values, change.assumptions)
 
 
 _ADVICE = {
@@ -154,7 +154,7 @@ def deployments_page(
     ):
         return _encode({"items": records, "next_cursor": next_cursor})
     page: dict[str, Any] = {
-        "items": [_shown("Deployment", asdict(record), assumptions) for record in records]
+        "items": [_render("Deployment", asdict(record), assumptions) for record in records]
     }
     if next_cursor is not None or assumptions.last_page_cursor == "null":
         page["next_cursor"] = next_cursor
@@ -173,7 +173,7 @@ def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
         "created_at": record.created_at,
         "last_used_at": record.last_used_at,
     }
-    return _shown("UserApiKey", values, assumptions)
+    return _render("UserApiKey", values, assumptions)
 
 
 def dns_authorization(record: Dns) -> dict[str, Any]:
@@ -196,5 +196,5 @@ def database_compute(
         "environment": environment,
         "data_mode": record.data_mode,
         "observed_at": format_timestamp(now_ms),
-        "database": placement and _shown("DatabasePlacement", asdict(placement), assumptions),
+        "database": placement and _render("DatabasePlacement", asdict(placement), assumptions),
     }

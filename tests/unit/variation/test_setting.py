@@ -18,9 +18,9 @@ from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import (
+    document_absent,
+    document_assumptions,
     read_variation,
-    shown_absent,
-    shown_assumptions,
     varied_world,
 )
 from hosting_emulator.world.records import Origin
@@ -196,18 +196,18 @@ def test_the_first_answer_is_replayed_as_it_was_varied_then():
 
 
 def test_the_document_of_a_varied_world_allows_all_that_can_come():
-    assert shown_assumptions(DEFAULTS, None) is DEFAULTS
-    assert shown_assumptions(DEFAULTS, asked()).empty_fields == "null"
-    assert shown_assumptions(DEFAULTS, asked("page-size")) == DEFAULTS
+    assert document_assumptions(DEFAULTS, None) is DEFAULTS
+    assert document_assumptions(DEFAULTS, asked()).empty_fields == "null"
+    assert document_assumptions(DEFAULTS, asked("page-size")) == DEFAULTS
 
 
 def test_the_document_requires_no_field_that_an_answer_may_lack():
     def required(*only: str) -> list[str]:
-        absent = shown_absent(read_variation("7", only or None))
+        absent = document_absent(read_variation("7", only or None))
         document = openapi_document(DEFAULTS, absent=absent)
         return document["components"]["schemas"]["Operation"]["required"]
 
-    assert shown_absent(None) == {}
+    assert document_absent(None) == {}
     assert required() == required("absent-fields") == ["id", "state"]
     assert required("page-size") == ["id", "state", "created_at", "updated_at"]
 

@@ -22,7 +22,7 @@ _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", 
 _OPEN_SETS["items[].status"] = "Deployment.status"
 
 
-class Observed:
+class Observations:
     """What was observed, by the name of the assumption; and words that the contract leaves open."""
 
     def __init__(self, world: str = "") -> None:
