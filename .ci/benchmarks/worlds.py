@@ -100,7 +100,7 @@ def _in_process(rounds: int) -> dict[str, float]:
         engine = watch.time("fork", worlds.fork, made, copy, ephemeral=True)
         watch.time("reset", worlds.reset, engine)
         watch.time("snapshot", engine.snapshots.take, engine.world, engine.now_ms())
-        _, taken = next(iter(engine.snapshots))
+        taken = next(iter(engine.snapshots.values()))
         watch.time("restore", engine.restore, taken)
         watch.time("delete", worlds.delete, copy)
         worlds.delete(own)

@@ -482,8 +482,7 @@ class Hosting(RuleBasedStateMachine):
         """All is as it was then, but for the commits' numbers and the request log, which go on."""
         name, seen = data.draw(st.sampled_from(self.snapshots))
         engine, commit = self.api.engine, self.api.world.commit
-        snapshot = engine.snapshots.find(name)
-        assert snapshot is not None
+        snapshot = engine.snapshots[name]
         engine.restore(snapshot)
         self.api._tokens.clear()
         self.model, self.ids, self.created, self.dns_expires_ms = deepcopy(seen)

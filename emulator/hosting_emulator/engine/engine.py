@@ -17,7 +17,7 @@ from hosting_emulator.engine.exchange import (
     ExchangeContext,
     run_through,
 )
-from hosting_emulator.engine.history import Snapshots, WorldSnapshot
+from hosting_emulator.engine.history import SavedState, Snapshots
 from hosting_emulator.engine.identity import Identity, issuer_path
 from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
@@ -109,7 +109,7 @@ class Engine(LiveWorld):
         self.log.clear()
         self.starts = self._beside = 0
 
-    def restore(self, snapshot: WorldSnapshot, title: str = "restored") -> None:
+    def restore(self, snapshot: SavedState, title: str = "restored") -> None:
         """Put an earlier state of this world back, as one more commit; its request log goes on.
 
         Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.

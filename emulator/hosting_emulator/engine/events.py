@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ RING = 1000
 KINDS = ("request", "commit", "clock", "fault", "world")
 
 
+@dataclass(slots=True)
 class FeedEvent:
     """One thing that happened. `facts` are its kind's own; `text` is kept once somebody wrote it.
 
@@ -32,13 +34,10 @@ class FeedEvent:
     `world`: commit and title of what took its place.
     """
 
-    __slots__ = ("facts", "id", "kind", "text")
-
-    def __init__(self, id_: int, kind: str, facts: Any) -> None:
-        self.id = id_
-        self.kind = kind
-        self.facts = facts
-        self.text: bytes | None = None
+    id: int
+    kind: str
+    facts: Any
+    text: bytes | None = None
 
 
 class Feed:
@@ -46,8 +45,6 @@ class Feed:
 
     Ids go up from `first_id`; a feed of a later process must begin above all that this one gave.
     """
-
-    __slots__ = ("_listeners", "_ring", "_unheard", "awake", "ended", "last_id")
 
     def __init__(self, first_id: int) -> None:
         self.awake = False

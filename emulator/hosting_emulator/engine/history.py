@@ -7,7 +7,6 @@ wrote. Older commits are forgotten; so is all of it when the process ends.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from hosting_emulator.world.value import Transition, World
@@ -54,7 +53,7 @@ class History:
         return self._moments[0].world.commit if self._moments else None
 
 
-class WorldSnapshot(NamedTuple):
+class SavedState(NamedTuple):
     """A state, and the moment of world time at which it was set aside."""
 
     world: World
@@ -65,30 +64,18 @@ class TooManySnapshots(Exception):
     """A world has as many snapshots as it can have."""
 
 
-class Snapshots:
+class Snapshots(dict[str, SavedState]):
     """The snapshots of one world by their ids, in the order they were taken."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._taken = 0
-        self._kept: dict[str, WorldSnapshot] = {}
 
     def take(self, world: World, at_ms: int) -> str:
         """Set a state aside and return its id. Raises TooManySnapshots."""
-        if len(self._kept) >= MOST_SNAPSHOTS:
+        if len(self) >= MOST_SNAPSHOTS:
             raise TooManySnapshots(f"a world has at most {MOST_SNAPSHOTS} snapshots; delete some")
         self._taken += 1
         name = f"snapshot-{self._taken}"
-        self._kept[name] = WorldSnapshot(world, at_ms)
+        self[name] = SavedState(world, at_ms)
         return name
-
-    def find(self, name: str) -> WorldSnapshot | None:
-        """Return what was set aside under this id, or None."""
-        return self._kept.get(name)
-
-    def drop(self, name: str) -> None:
-        """Forget a snapshot that is there."""
-        del self._kept[name]
-
-    def __iter__(self) -> Iterator[tuple[str, WorldSnapshot]]:
-        """Walk ids and snapshots, oldest first."""
-        return iter(self._kept.items())

@@ -41,35 +41,6 @@ class WorldStore(Protocol):
         """Delete a world."""
 
 
-class Prototypes:
-    """Worlds as they were built, by what they were built from, handed out fresh under any name.
-
-    Building a world costs milliseconds, a copy of a value nothing but its new name: that is what
-    lets every test have a world of its own.
-    """
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, World] = OrderedDict()
-
-    def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
-        """Return the world of `key` under a name; `build` is asked for one that is not known.
-
-        What is built must depend on `key` and the name alone, but for a clock that runs: such a
-        world begins at another time each time, and is not remembered. What `build` raises is passed
-        on.
-        """
-        known = self._known.get(key)
-        if known is not None:
-            self._known.move_to_end(key)
-            return renamed(known, name)
-        built = build()
-        if built.clock.mode in ("frozen", "skip"):
-            self._known[key] = built
-            if len(self._known) > MOST_PROTOTYPES:
-                self._known.popitem(last=False)
-        return renamed(built, name)
-
-
 class Worlds:
     """All worlds by name. `default` is always there. Without a library nothing is kept."""
 
@@ -85,7 +56,8 @@ class Worlds:
         self._engines: dict[str, Engine] = {}
         self._ephemeral: set[str] = set()
         self._thrown_away = 0
-        self.prototypes = Prototypes()
+        #: Worlds as they were when they were built, by what they were built from.
+        self._prototypes: OrderedDict[Hashable, World] = OrderedDict()
         self.tally = Tally()
 
     def open(self, seed: str, origin: Origin) -> bool:
@@ -151,11 +123,30 @@ class Worlds:
 
     def default(self, name: str, seed: str, origin: Origin) -> World:
         """Return a fresh default world under a name. Raises ClockRefused."""
-        return self.prototypes.fresh(
+        return self.fresh(
             name,
             (seed, msgspec.json.encode(origin)),
             lambda: new_world(name, seed, origin, self._machine()),
         )
+
+    def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
+        """Return the world of `key` under a name; `build` is asked for one that is not known.
+
+        Building a world costs milliseconds, a copy of a value nothing but its new name: that is what
+        lets every test have a world of its own. What is built must depend on `key` and the name
+        alone, but for a clock that runs: such a world begins at another time each time, and is not
+        remembered. What `build` raises is passed on.
+        """
+        known = self._prototypes.get(key)
+        if known is not None:
+            self._prototypes.move_to_end(key)
+            return renamed(known, name)
+        built = build()
+        if built.clock.mode in ("frozen", "skip"):
+            self._prototypes[key] = built
+            if len(self._prototypes) > MOST_PROTOTYPES:
+                self._prototypes.popitem(last=False)
+        return renamed(built, name)
 
     def add(self, world: World, *, ephemeral: bool) -> Engine:
         """Take in a world under its own, free name. Raises StoreFailed."""

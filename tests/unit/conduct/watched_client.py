@@ -9,7 +9,7 @@ from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.conduct.rules import Finding
 from hosting_emulator.conduct.watch import Conduct, watch_of
 from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
-from hosting_emulator.engine.history import WorldSnapshot
+from hosting_emulator.engine.history import SavedState
 from hosting_emulator.engine.pipeline import REDEEM_STEPS
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.variation.worlds import read_variation, set_variation
@@ -50,9 +50,9 @@ class Watched(InProcess):
         set_variation(change, read_variation("1", points))
         self.engine.commit(change, "varied")
 
-    def turn_back(self) -> WorldSnapshot:
+    def turn_back(self) -> SavedState:
         """Keep the world as it is, to be put back."""
-        return WorldSnapshot(self.world, self.engine.now_ms())
+        return SavedState(self.world, self.engine.now_ms())
 
     def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Answer:
         """Send a request that a fault holds up for so long, in real time, before it is done."""

@@ -1,7 +1,7 @@
 """The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
 
 from hosting_emulator.engine.events import RING, Feed, FeedEvent
-from hosting_emulator.engine.history import WorldSnapshot
+from hosting_emulator.engine.history import SavedState
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
@@ -46,7 +46,7 @@ def test_faults_and_replacements_are_told():
     arm(change, {"abort": {"code": "rate_limited"}})
     api.engine.commit(change, "armed")
     api.dns()
-    api.engine.restore(WorldSnapshot(api.world, api.engine.now_ms()))
+    api.engine.restore(SavedState(api.world, api.engine.now_ms()))
 
     assert kinds(feed.since(start, 100)) == [
         "commit",

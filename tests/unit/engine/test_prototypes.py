@@ -5,7 +5,8 @@ from itertools import count
 import pytest
 
 from hosting_emulator.engine import worlds
-from hosting_emulator.engine.worlds import Prototypes
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.naming import renamed
 from tests.in_process import InProcess, fresh_world
@@ -35,7 +36,7 @@ def test_renaming_leaves_the_first_as_it_was():
 
 def test_a_world_is_built_once_for_each_key():
     built = count()
-    kept = Prototypes()
+    kept = Worlds(NoDirectory())
 
     def build():
         next(built)
@@ -49,7 +50,7 @@ def test_a_world_is_built_once_for_each_key():
 
 
 def test_what_happens_in_one_world_is_not_in_the_next():
-    kept = Prototypes()
+    kept = Worlds(NoDirectory())
     first = InProcess(kept.fresh("first", "key", lambda: fresh_world("first")))
     first.set_flag(False)
     first.apply_domains()
@@ -61,7 +62,7 @@ def test_what_happens_in_one_world_is_not_in_the_next():
 
 def test_the_longest_unused_goes_first(monkeypatch):
     monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
-    kept, built = Prototypes(), []
+    kept, built = Worlds(NoDirectory()), []
 
     def ask(key):
         def build():
@@ -77,7 +78,7 @@ def test_the_longest_unused_goes_first(monkeypatch):
 
 
 def test_a_build_that_fails_is_not_remembered():
-    kept = Prototypes()
+    kept = Worlds(NoDirectory())
 
     def broken():
         raise ValueError("no")

@@ -8,7 +8,7 @@ from typing import Any
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import CAPACITY, Moment, TooManySnapshots, WorldSnapshot
+from hosting_emulator.engine.history import CAPACITY, Moment, SavedState, TooManySnapshots
 from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, found, refused_as
 from hosting_emulator.server.control.worlds import (
@@ -56,7 +56,7 @@ def list_history(context: Context, engine: Engine) -> dict[str, Any]:
 def rewind(engine: Engine, body: Rewind) -> Engine:
     """POST …/rewind: the state after a commit is put back, as one more commit."""
     state = find_moment(engine, body.commit).world
-    engine.restore(WorldSnapshot(state, state.at_ms), f"rewound to {body.commit}")
+    engine.restore(SavedState(state, state.at_ms), f"rewound to {body.commit}")
     return engine
 
 
@@ -112,7 +112,9 @@ def _key_uses(world: World, before: World | None) -> Iterator[str]:
 
 def list_snapshots(engine: Engine) -> dict[str, Any]:
     """GET …/snapshots, oldest first."""
-    return {"items": [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots]}
+    return {
+        "items": [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots.items()]
+    }
 
 
 def take_snapshot(engine: Engine) -> Created:
@@ -120,7 +122,7 @@ def take_snapshot(engine: Engine) -> Created:
     now_ms = engine.run_due()
     with refused_as(409, "Too many snapshots", TooManySnapshots):
         name = engine.snapshots.take(engine.world, now_ms)
-    return Created(_snapshot_view(name, WorldSnapshot(engine.world, now_ms)))
+    return Created(_snapshot_view(name, SavedState(engine.world, now_ms)))
 
 
 def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
@@ -132,16 +134,16 @@ def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
 def delete_snapshot(engine: Engine, snapshot: str) -> None:
     """DELETE …/snapshots/{snapshot}."""
     _find_snapshot(engine, snapshot)
-    engine.snapshots.drop(snapshot)
+    del engine.snapshots[snapshot]
 
 
-def _find_snapshot(engine: Engine, name: str) -> WorldSnapshot:
-    kept = ", ".join(known for known, _ in engine.snapshots) or "none"
+def _find_snapshot(engine: Engine, name: str) -> SavedState:
+    kept = ", ".join(engine.snapshots) or "none"
     detail = f"no snapshot is {name[:40]!r}; there are {kept}"
-    return found(engine.snapshots.find(name), "No such snapshot", detail)
+    return found(engine.snapshots.get(name), "No such snapshot", detail)
 
 
-def _snapshot_view(name: str, snapshot: WorldSnapshot) -> dict[str, Any]:
+def _snapshot_view(name: str, snapshot: SavedState) -> dict[str, Any]:
     world, at_ms = snapshot
     return {"id": name, "commit": world.commit, "at": format_timestamp(at_ms)}
 

@@ -85,7 +85,7 @@ def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> No
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
     """Return the world of a scenario under a name. Raises ControlRefused."""
     text, file = _text(context, chosen)
-    return context.worlds.prototypes.fresh(
+    return context.worlds.fresh(
         name, ("scenario", text, file, seed), lambda: _build(_parsed(text, file), name, seed)
     )
 
