@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 ALGORITHM = "EdDSA"
 _CACHE_SIZE = 4096
 _LONGEST_TOKEN = 8192
+#: What is wrong with an access token, by what PyJWT raises.
+_REFUSALS = {
+    "InvalidSignatureError": "The access token's signature is not this issuer's.",
+    "InvalidAudienceError": "The access token is for another audience.",
+    "MissingRequiredClaimError": "The access token lacks the claim {0.claim}.",
+    "InvalidAlgorithmError": "The access token is signed another way; this issuer signs with "
+    f"{ALGORITHM}.",
+}
 _REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
 
 
@@ -188,19 +196,10 @@ class Identity:
                     "verify_iat": False,
                 },
             )
-        except jwt.InvalidSignatureError:
-            raise _unauthenticated("The access token's signature is not this issuer's.") from None
-        except jwt.InvalidAudienceError:
-            raise _unauthenticated("The access token is for another audience.") from None
-        except jwt.MissingRequiredClaimError as error:
-            raise _unauthenticated(f"The access token lacks the claim {error.claim}.") from None
-        except jwt.InvalidAlgorithmError:
-            raise _unauthenticated(
-                f"The access token is signed another way; this issuer signs with {ALGORITHM}."
-            ) from None
-        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
             # Whatever a hostile token makes the parsers say, it is no token of ours.
-            raise _unauthenticated("The bearer token is no access token.") from None
+            why = _REFUSALS.get(type(error).__name__, "The bearer token is no access token.")
+            raise _unauthenticated(why.format(error)) from None
         issuer = claims["iss"]
         path = urlsplit(issuer).path if isinstance(issuer, str) else None
         if path != issuer_path(self._world_name):
