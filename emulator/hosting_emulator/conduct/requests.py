@@ -54,7 +54,7 @@ class RequestContent(ConductJudge):
         if spec is not None and not spec.idempotent and now.key is not None:
             says = f"{now.name} came with an Idempotency-Key."
             yield finding("key-not-listed", says, now, group=now.call)
-        for what, quote in _unread(now):
+        for what, quote in _unread_parts(now):
             yield finding(
                 "unread-field",
                 f"{now.name} came with {what}, which it does not read.",
@@ -83,7 +83,7 @@ class RequestContent(ConductJudge):
             self._given.keep(given, project)
 
 
-def _unread(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | None]]:
+def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | None]]:
     """Name what is not read, each with what the contract says of the call."""
     spec, entry = now.spec, now.entry
     if spec is None:

@@ -84,10 +84,10 @@ class TooSoon(ConductJudge):
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.who is not None:
-            yield from self._asked_again(now)
-            yield from self._polled(now)
+            yield from self._repeat(now)
+            yield from self._poll(now)
 
-    def _broken(
+    def _order(
         self, place: tuple[bytes, str], now: ExchangeView
     ) -> tuple[ExchangeView, int] | None:
         """Return what was said of a place, if it still holds."""
@@ -97,11 +97,11 @@ class TooSoon(ConductJudge):
             return None
         return told
 
-    def _asked_again(self, now: ExchangeView) -> Iterator[Finding]:
+    def _repeat(self, now: ExchangeView) -> Iterator[Finding]:
         # A limit is on who asks, other trouble is with what is asked.
         limited, unwell = "", f"{now.entry.method} {now.path}?{now.entry.query}"
         for about in (limited, unwell):
-            told = self._broken((now.credentials, about), now)
+            told = self._order((now.credentials, about), now)
             if told is None:
                 continue
             before, seconds = told
@@ -120,10 +120,10 @@ class TooSoon(ConductJudge):
         if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
             self._told.keep((now.credentials, limited if by_limit else unwell), (now, wait_s))
 
-    def _polled(self, now: ExchangeView) -> Iterator[Finding]:
+    def _poll(self, now: ExchangeView) -> Iterator[Finding]:
         if now.call == "get_operation" and now.world.clock.mode != "skip":
             place = (now.credentials, str(now.entry.operation))
-            told = self._broken(place, now)
+            told = self._order(place, now)
             if told is not None:
                 before, seconds = told
                 yield finding(

@@ -15,7 +15,7 @@ from hosting_emulator.contract.resources import RESOURCES
 _COMPARED = 20
 
 
-class _Continuing(ConductJudge):
+class _Continuity(ConductJudge):
     """What clients went on from: whether it is the unknown that they stop at can be told by it.
 
     Only answers of one kind (`first`: the first of several), to one client, can be compared.
@@ -45,7 +45,7 @@ class _Continuing(ConductJudge):
         return None if any(unknown is None for unknown in known) else "note"
 
 
-class UnfinishedOperations(_Continuing):
+class UnfinishedOperations(_Continuity):
     """Operations whose end nobody heard of, whoever asked."""
 
     resource = "Operation"
@@ -87,7 +87,7 @@ class UnfinishedOperations(_Continuing):
                 yield finding("operation-not-followed", says, last)
 
 
-class UnfinishedLists(_Continuing):
+class UnfinishedLists(_Continuity):
     """A list that was left at a page with something unknown on it.
 
     It may have been left for what was found there, unless its reader is known to read to the end.

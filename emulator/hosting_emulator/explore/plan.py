@@ -27,7 +27,7 @@ REPEATED = "the same read again, neither its first time nor its last"
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedPoint:
     """A point that gets no run of its own: `into` stands for it, because of `why`."""
 
     point: FaultPoint
@@ -41,7 +41,7 @@ class Plan:
 
     requests: tuple[NumberedRequest, ...]
     points: tuple[FaultPoint, ...]
-    merged: tuple[Merged, ...]
+    merged: tuple[MergedPoint, ...]
     left_out: tuple[FaultPoint, ...]
 
 
@@ -56,7 +56,7 @@ def plan(
     words, only = tuple(faults), set(calls)
     chosen = tuple(r for r in requests if not only or r.call in only)
     stands_for = _repeated(chosen)
-    merged: list[Merged] = []
+    merged: list[MergedPoint] = []
     of_request: list[list[FaultPoint]] = []
     for request in chosen:
         points, more = _points(request, faults_for(request.call, words))
@@ -66,7 +66,8 @@ def plan(
             of_request.append(points)
         else:
             merged += [
-                Merged(p, FaultPoint(p.call, first, p.fault, p.phase), REPEATED) for p in points
+                MergedPoint(p, FaultPoint(p.call, first, p.fault, p.phase), REPEATED)
+                for p in points
             ]
     ordered = [p for turn in zip_longest(*of_request) for p in turn if p is not None]
     bound = len(ordered) if max_runs is None else max_runs
@@ -90,9 +91,9 @@ def fault_at(point: FaultPoint, request: NumberedRequest) -> JsonObject:
 
 def _points(
     request: NumberedRequest, faults: Sequence[str]
-) -> tuple[list[FaultPoint], list[Merged]]:
+) -> tuple[list[FaultPoint], list[MergedPoint]]:
     points: list[FaultPoint] = []
-    merged: list[Merged] = []
+    merged: list[MergedPoint] = []
     for fault in faults:
         before, after = request.points(fault)
         # Of what was refused there is no commit that a fault could follow.
@@ -100,10 +101,10 @@ def _points(
         why = _why_alike(request, fault)
         if fault == "abort:rate_limited" and "rate_limit" in faults:
             same = request.points("rate_limit")[0]
-            merged += [Merged(point, same, SAME_LIMIT) for point in possible[::-1]]
+            merged += [MergedPoint(point, same, SAME_LIMIT) for point in possible[::-1]]
         elif why is not None:
             points.append(before)
-            merged += [Merged(after, before, why)] if request.succeeded else []
+            merged += [MergedPoint(after, before, why)] if request.succeeded else []
         else:
             points += possible
     return points, merged

@@ -248,7 +248,7 @@ _WIDEST_LINE = 160
 
 def plan_text(plan: Plan, jobs: int) -> str:
     """Say beforehand how many runs there will be, and which are left out."""
-    parts = [f"{_counted(len(plan.requests), 'request')}: {_counted(len(plan.points), 'run')}"]
+    parts = [f"{_count(len(plan.requests), 'request')}: {_count(len(plan.points), 'run')}"]
     if jobs > 1:
         parts.append(f"{jobs} at a time")
     if plan.merged:
@@ -312,11 +312,11 @@ def notes(exploration: Exploration) -> list[str]:
     plan, clean = exploration.plan, exploration.clean
     found = []
     if exploration.not_run:
-        found.append(f"{_counted(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
+        found.append(f"{_count(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
     if plan.left_out:
-        found.append(f"{_counted(len(plan.left_out), 'point')} left out by the bound on runs.")
+        found.append(f"{_count(len(plan.left_out), 'point')} left out by the bound on runs.")
     reasons = Counter(merged.why for merged in plan.merged)
-    found += [f"{_counted(count, 'point')} merged: {why}." for why, count in reasons.items()]
+    found += [f"{_count(count, 'point')} merged: {why}." for why, count in reasons.items()]
     if clean.vague:
         found.append(f"Not the same in two clean runs, so not compared: {', '.join(clean.vague)}.")
     found += [
@@ -356,7 +356,7 @@ def _matrix_text(found: Matrix) -> str:
 def _story(results: Sequence[PointResult], exploration: Exploration) -> str:
     """Write what happened at points of one request that all came to the same."""
     first = results[0]
-    where = f"at {_counted(len(results), 'point')}"
+    where = f"at {_count(len(results), 'point')}"
     why = f": {'; '.join(first.says)}" if first.says else ""
     lines = [f"{first.point.request}  {_verdict(first)} {where}{why}"]
     lines += [_paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in first.output]
@@ -368,7 +368,7 @@ def _story(results: Sequence[PointResult], exploration: Exploration) -> str:
 def _summary(exploration: Exploration) -> str:
     verdicts = counts(exploration.results).items()
     came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
-    line = f"{_counted(len(exploration.results), 'run')}: {came_to}."
+    line = f"{_count(len(exploration.results), 'run')}: {came_to}."
     style = "green" if exploration.survived else "red"
     met = ", ".join(map(str, coverage(exploration)))
     return "\n".join([_paint(style, line), *notes(exploration), f"Met: {met}."])
@@ -386,7 +386,7 @@ def _are(count: int, more: str = "") -> str:
     return f"{count:,}{more} {'is' if count == 1 else 'are'}"
 
 
-def _counted(count: int, thing: str) -> str:
+def _count(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
