@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from hosting_emulator.calls.redeem_ticket import redeem
+from hosting_emulator.calls.create_dev_access_ticket import redeem
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.faults.documents import arm

@@ -1,27 +1,37 @@
-"""Call 7: issue a single-use ticket for a project's dev origin."""
+"""Call 7: issue a single-use ticket for a project's dev origin; and what becomes of it there.
+
+To a stranger, a ticket that is unknown, used, expired, revoked or of another origin looks the same.
+"""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
-from hosting_emulator.world.naming import hostnames
+from hosting_emulator.world.naming import hostnames, zone_of
 from hosting_emulator.world.records import Project, Ticket
 from hosting_emulator.world.streams import digest, new_id, new_secret
-from hosting_emulator.world.tables import TICKETS
+from hosting_emulator.world.tables import PROJECTS, TICKETS
 from hosting_emulator.world.value import Change
 
 #: A ticket is valid ten minutes (contract, Limits).
 LIFETIME_MS = 600_000
 REDEEM_PATH = "/.service/dev-access/redeem"
+#: A dev session lasts as long as a working day; the contract does not speak of it.
+SESSION_MS = 12 * 3_600_000
 
 
 def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Issue the ticket; the principal's earlier unused one is revoked."""
     principal = request.principal.person_id
-    _revoke_earlier(change, principal)
+    # Each new ticket revokes the one before, so at most the last one can still be unused.
+    last_id = change.world.indexes.get(f"last_ticket:{principal}")
+    last = change.get(TICKETS, last_id) if last_id else None
+    if last is not None and last.expires_ms > change.now_ms and last.state == "unused":
+        change.put(TICKETS, last.id, replace(last, state="revoked"))
     secret = new_secret(change, "secrets")
     ticket = Ticket(
         id=new_id(change),
@@ -50,11 +60,53 @@ def dev_origin(change: Change, project: Project, port: int | None) -> str:
     return f"https://{host}" if port in (None, 443) else f"https://{host}:{port}"
 
 
-def _revoke_earlier(change: Change, principal: str) -> None:
-    # Each new ticket revokes the one before, so at most the last one can still be unused.
-    ticket_id = change.world.indexes.get(f"last_ticket:{principal}")
+# --- at the dev origin -----------------------------------------------------------------------------
+
+
+def project_at(change: Change, host: str) -> Project | None:
+    """Return the project whose dev host this is (without port), or None."""
+    label, _, zone = host.lower().partition(".")
+    if zone != zone_of(change.world.name, change.assumptions.dev_zone):
+        return None
+    project_id = change.world.indexes.get(f"dev:{label}")
+    return change.get(PROJECTS, project_id) if project_id else None
+
+
+def redeem(change: Change, project: Project, secret: str) -> str:
+    """Use a ticket up and return the secret of the session it opens. Raises Refused."""
+    ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
     ticket = change.get(TICKETS, ticket_id) if ticket_id else None
-    if ticket is None or ticket.expires_ms <= change.now_ms:  # what has expired stays so
-        return
-    if ticket.state == "unused":
-        change.put(TICKETS, ticket.id, replace(ticket, state="revoked"))
+    if why := _why_refused(change, project, ticket):
+        status = change.assumptions.ticket_refused_status
+        raise Refused(
+            "resource_not_found",
+            "This ticket cannot be redeemed here: ask for a new one.",
+            status=status if status != 404 else None,
+            why=why,
+        )
+    assert ticket is not None
+    session = new_secret(change, "secrets")
+    used = replace(ticket, state="used", session_digest=digest(session))
+    change.put(TICKETS, ticket.id, used)
+    return f"{ticket.id}.{session}"
+
+
+def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str | None:
+    if ticket is None:
+        return "no ticket has this secret"
+    if ticket.project_id != project.id:
+        return f"the ticket is for project {ticket.project_id}"
+    if ticket.state != "unused":
+        return f"the ticket is {ticket.state}"
+    return "the ticket has expired" if ticket.expires_ms <= change.now_ms else None
+
+
+def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
+    """Return the ticket that opened this session at this project's origin, or None."""
+    ticket_id, _, session = cookie.partition(".")
+    ticket = change.get(TICKETS, ticket_id)
+    if ticket is None or ticket.session_digest != digest(session):
+        return None
+    if ticket.project_id != project.id or ticket.expires_ms + SESSION_MS <= change.now_ms:
+        return None
+    return ticket

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls import idempotency
 from hosting_emulator.calls.access import authorize
-from hosting_emulator.calls.create_dev_access_ticket import dev_origin
+from hosting_emulator.calls.create_dev_access_ticket import SESSION_MS, dev_origin, redeem
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
-from hosting_emulator.calls.redeem_ticket import SESSION_MS, redeem
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.calls.table import FUNCTIONS, answer_again
 from hosting_emulator.contract.calls import MethodRefused, calls_at

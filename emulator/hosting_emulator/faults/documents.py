@@ -53,25 +53,24 @@ def arm(change: Change, document: Mapping[str, Any]) -> Fault:
 def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
     """Read and check a fault against a world. Raises FaultRefused."""
     kinds = fault_kinds()
-    kind = _named_kind(document)
+    for name in document:
+        if name not in kinds and name not in RULE_FIELDS:
+            hint = nearest(str(name), (*kinds, *RULE_FIELDS))
+            raise FaultRefused(f"a fault has no field {name!r}{hint}", str(name))
+    named = [name for name in document if name in kinds]
+    if len(named) != 1:
+        found = f"{' and '.join(named)} are given" if named else "none is given"
+        raise FaultRefused(f"a fault needs exactly one effect of {', '.join(kinds)}; {found}")
+    kind = named[0]
     options = read_options(kind, document[kind])
-    written = _read_rule({name: value for name, value in document.items() if name not in kinds})
+    try:
+        written = _convert({n: value for n, value in document.items() if n != kind}, Rule)
+    except FaultRefused as refused:
+        message = f"{refused.field or 'the fault'}: {refused}"
+        raise FaultRefused(message, refused.field) from None
     rule = _resolved(written, change.world, change.now_ms)
     order = next_number(change, "fault order")
     return Fault(f"fault-{order + 1}", order, change.now_ms, kind, options, rule)
-
-
-def _named_kind(document: Mapping[str, Any]) -> str:
-    kinds = fault_kinds()
-    named = [name for name in document if name in kinds]
-    if len(named) == 1:
-        return named[0]
-    unknown = next((n for n in document if n not in kinds and n not in RULE_FIELDS), "")
-    if unknown:
-        hint = nearest(unknown, (*kinds, *RULE_FIELDS))
-        raise FaultRefused(f"a fault has no field {unknown!r}{hint}", unknown)
-    found = f"{' and '.join(named)} are given" if named else "none is given"
-    raise FaultRefused(f"a fault needs exactly one effect of {', '.join(kinds)}; {found}")
 
 
 def read_options(kind: str, options: Any) -> dict[str, Any]:
@@ -94,18 +93,6 @@ def read_options(kind: str, options: Any) -> dict[str, Any]:
         place = f"{kind}.{refused.field}" if refused.field else kind
         raise FaultRefused(f"{kind}: {refused}", place) from None
     return kept
-
-
-def _read_rule(document: Mapping[str, Any]) -> Rule:
-    for name in document:
-        if name not in RULE_FIELDS:
-            hint = nearest(str(name), (*RULE_FIELDS, *fault_kinds()))
-            raise FaultRefused(f"a fault has no field {name!r}{hint}", str(name))
-    try:
-        return _convert(document, Rule)
-    except FaultRefused as refused:
-        message = f"{refused.field or 'the fault'}: {refused}"
-        raise FaultRefused(message, refused.field) from None
 
 
 def _convert(document: Mapping[str, Any], kind: type[S]) -> S:

@@ -12,8 +12,7 @@ from http.cookies import CookieError, SimpleCookie
 
 from aiohttp import web
 
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
-from hosting_emulator.calls.redeem_ticket import project_at, session_of
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project_at, session_of
 from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
