@@ -14,20 +14,19 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.calls import idempotency
 from hosting_emulator.calls.access import authorize
 from hosting_emulator.calls.create_dev_access_ticket import SESSION_MS, dev_origin, redeem
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
+from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
 from hosting_emulator.calls.request import NO_STORE, Reply
-from hosting_emulator.calls.table import FUNCTIONS, answer_again
 from hosting_emulator.contract.calls import MethodRefused, calls_at
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Delay, ExchangeContext
 from hosting_emulator.engine.identity import bearer_token
+from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.problem_documents import problem_reply
-from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.engine.variation import (
     problem_assumptions,
     vary_problem,
@@ -143,7 +142,7 @@ def perform(engine: Engine, x: ExchangeContext) -> None:
         vary_reply(variation, reply, x)
     x.assumption = reply.assumption
     if x.spec.idempotent and not x.replayed:
-        idempotency.remember(x.change, x, reply)
+        remember(x.change, x, reply)
     if reply.status >= 400:  # a remembered refusal, whose header says what its body says
         request_id = msgspec.json.decode(reply.body)["request_id"]
         reply.headers = (*NO_STORE, ("X-Request-Id", request_id))
@@ -237,7 +236,7 @@ def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> N
     reply = refuse(engine, x, refused)
     reply.varied = x.varied
     change = Change(engine.world, x.now_ms)
-    idempotency.remember(change, x, reply)
+    remember(change, x, reply)
     engine.commit(change, f"{x.spec.call_id} refused")
 
 
@@ -254,7 +253,7 @@ def _recall(engine: Engine, x: ExchangeContext) -> RememberedAnswer | None:
                 "The first request with this Idempotency-Key is still being answered.",
             )
         engine.in_flight[x.storage_key] = x
-    remembered = idempotency.recall(x.change, x)
+    remembered = recall(x.change, x)
     if remembered is not None:
         x.replayed = True
         x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")

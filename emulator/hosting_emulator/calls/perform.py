@@ -1,0 +1,95 @@
+"""Making a call: which functions answer it, and what its Idempotency-Key is answered with again.
+
+A call is answered by the file that has its name: by `answer(change, request, subject)`, and a retry of
+what was answered with success by `answer_again(change, request, remembered)`, where there is one.
+
+The first answer under a key is remembered and returned again, byte for byte. A key belongs to its
+principal. Whatever else it is used for (another call, path or body) is refused with
+`idempotency_key_reused`, as the contract says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.world import views
+from hosting_emulator.world.records import RememberedAnswer
+from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
+from hosting_emulator.world.value import Change
+
+
+class CallFunctions(NamedTuple):
+    """What answers a call. The third argument of `answer` is the record that its row is about."""
+
+    answer: Callable[[Change, CallRequest, Any], Reply]
+    answer_again: Callable[[Change, CallRequest, RememberedAnswer], Reply] | None
+
+
+def _functions(call_id: str) -> CallFunctions:
+    module = import_module(f"hosting_emulator.calls.{call_id}")
+    return CallFunctions(module.answer, getattr(module, "answer_again", None))
+
+
+FUNCTIONS = {call_id: _functions(call_id) for call_id in ALL_CALLS}
+
+
+def recall(change: Change, request: CallRequest) -> RememberedAnswer | None:
+    """Return the answer remembered under the request's key, or None when the key is free.
+
+    Raises Refused `idempotency_key_reused` when the key was used for another request.
+    """
+    text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
+    request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    found = change.get(REMEMBERED, request.storage_key)
+    if found is None or found.expires_ms <= change.now_ms:
+        return None
+    if found.fingerprint != request.fingerprint:
+        raise Refused(
+            "idempotency_key_reused",
+            "This Idempotency-Key was used for another request (the call, the path or the body "
+            "differs).",
+            why=f"the key first came with {found.call_id}, answered {found.status}",
+        )
+    return found
+
+
+def remember(change: Change, request: CallRequest, reply: Reply) -> None:
+    """Keep an answer under the request's key, and forget an old one whose time is over."""
+    # One for each one added keeps the table from growing without ever making a request slow.
+    oldest = change.world.oldest_remembered
+    if oldest is not None and oldest[1].expires_ms <= change.now_ms:
+        change.delete(REMEMBERED, oldest[0])
+    record = RememberedAnswer(
+        fingerprint=request.fingerprint,
+        call_id=request.spec.call_id,
+        status=reply.status,
+        # A replay of what shows a secret is made anew, without it (see `answer_again`).
+        body="" if reply.secret else reply.body.decode(),
+        expires_ms=change.now_ms + parse_duration_ms(change.assumptions.idempotency_retention),
+        subject=reply.subject,
+        content_type=reply.content_type,
+        varied=reply.varied or (),
+    )
+    change.put(REMEMBERED, request.storage_key, record)
+
+
+def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
+    """Answer a retry from what was remembered, as its call has it."""
+    if found.status < 400:
+        if own := FUNCTIONS[request.spec.call_id].answer_again:
+            return own(change, request, found)
+        current = change.assumptions.operation_replay == "current"
+        if current and request.spec.response == "Operation":
+            operation = change.row(OPERATIONS, str(found.subject))
+            body = views.encode(views.operation(change, operation), change.assumptions)
+            return Reply(found.status, body, operation.id)
+    return Reply(
+        found.status, found.body.encode(), found.subject, found.content_type, varied=found.varied
+    )
