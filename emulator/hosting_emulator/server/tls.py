@@ -10,13 +10,14 @@ import ssl
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from hosting_emulator.storage.files import make_private, make_private_folder, write_atomically
-
-if TYPE_CHECKING:
-    import trustme
-    from cryptography.x509 import Certificate, NameConstraints
 
 CA_CERTIFICATE = "ca.pem"
 CA_KEY = "ca.key"
@@ -50,9 +51,6 @@ class LocalAuthority:
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     def _load(self, key_file: Path) -> trustme.CA:
-        # Imported here: only a server with --tls-port needs it.
-        import trustme
-
         kept = self._kept(key_file)
         if kept is not None:
             return trustme.CA.from_pem(*kept)
@@ -63,13 +61,13 @@ class LocalAuthority:
 
     def _kept(self, key_file: Path) -> tuple[bytes, bytes] | None:
         """Return certificate and key of the authority that is kept, if it is fit to be used again."""
-        from cryptography.x509 import load_pem_x509_certificate
-
         if not (self.ca_file.exists() and key_file.exists()):
             return None
         certificate, key = self.ca_file.read_bytes(), key_file.read_bytes()
         try:
-            fit = _is_fit(load_pem_x509_certificate(certificate)) and _belongs(certificate, key)
+            fit = _is_fit(x509.load_pem_x509_certificate(certificate)) and _belongs(
+                certificate, key
+            )
         except ValueError:  # damaged: nobody can have got far with it
             fit = False
         return (certificate, key) if fit else None
@@ -103,11 +101,6 @@ class LocalAuthority:
 
 def _new_authority() -> tuple[bytes, bytes]:
     """Return the certificate of a new authority, and its key, as PEM."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, _NAME)])
     now = datetime.now(UTC)
@@ -130,21 +123,17 @@ def _new_authority() -> tuple[bytes, bytes]:
     )
 
 
-def _constraints() -> NameConstraints:
-    from cryptography import x509
-
+def _constraints() -> x509.NameConstraints:
     names = [x509.DNSName(name) for name in _PERMITTED]
     networks = [x509.IPAddress(ip_network(network)) for network in _NETWORKS]
     return x509.NameConstraints([*names, *networks], None)
 
 
-def _is_fit(certificate: Certificate) -> bool:
+def _is_fit(certificate: x509.Certificate) -> bool:
     """Tell whether an authority still lasts a while, and can vouch for nothing but our names."""
-    from cryptography.x509 import ExtensionNotFound, NameConstraints
-
     try:
-        found = certificate.extensions.get_extension_for_class(NameConstraints)
-    except ExtensionNotFound:
+        found = certificate.extensions.get_extension_for_class(x509.NameConstraints)
+    except x509.ExtensionNotFound:
         return False
     lasts = certificate.not_valid_after_utc - datetime.now(UTC) > _LEFT
     return lasts and found.critical and found.value == _constraints()
@@ -152,8 +141,5 @@ def _is_fit(certificate: Certificate) -> bool:
 
 def _belongs(certificate: bytes, key: bytes) -> bool:
     """Tell whether a key is the certificate's own. Raises ValueError when either cannot be read."""
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    from cryptography.x509 import load_pem_x509_certificate
-
-    known = load_pem_x509_certificate(certificate).public_key()
-    return load_pem_private_key(key, None).public_key() == known
+    known = x509.load_pem_x509_certificate(certificate).public_key()
+    return serialization.load_pem_private_key(key, None).public_key() == known

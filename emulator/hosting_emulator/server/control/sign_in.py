@@ -43,10 +43,6 @@ _COOKIE: Final = "hosting_emulator_session"
 _NOBODY: Final = "nobody"
 
 
-class PageRefused(Exception):
-    """A request that a page answers, since its client cannot be trusted with an answer."""
-
-
 class Destination(NamedTuple):
     """Where an answer goes. Only to a `local` one it goes without a person having seen its name."""
 
@@ -72,11 +68,11 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
     posted = context.request.method == "POST"
     text = (await context.bytes()).decode("utf-8", "replace") if posted else context.query
     try:
-        fields = _read_fields(text)
+        fields = read_fields(text)
         choice = fields.pop("choice", "") if posted else ""
         attempt = _Attempt(context, engine, fields)
-    except PageRefused as refused:
-        return _page(pages.refused_page(str(refused)), status=400)
+    except OAuthRefused as refused:
+        return _page(pages.refused_page(refused.description), status=400)
     try:
         _check(fields)
         return attempt.answer(choice)
@@ -94,15 +90,15 @@ def end_session(context: Context, engine: Engine) -> web.Response:
     """
     to, address = None, ""
     try:
-        fields = _read_fields(context.query)
+        fields = read_fields(context.query)
         _check_hint(context, engine, fields)
         if "post_logout_redirect_uri" in fields:
             to = _destination(fields["post_logout_redirect_uri"], context.hosts)
             address = to.uri
             if "state" in fields:
                 address = _with_answer(to.uri, {"state": fields["state"]})
-    except PageRefused as refused:
-        return answers.html(pages.refused_page(str(refused)), pages.POLICY, 400)
+    except OAuthRefused as refused:
+        return answers.html(pages.refused_page(refused.description), pages.POLICY, 400)
     if to is not None and to.local:
         response = answers.redirect(address)
     else:
@@ -118,26 +114,23 @@ def _check_hint(context: Context, engine: Engine, fields: dict[str, str]) -> Non
     sign_ins, here = engine.identity.sign_ins, issuer(context, engine)
     claims = sign_ins.read_id_token(fields["id_token_hint"], here)
     if claims is None:
-        raise PageRefused("The id_token_hint is no ID token of this world.")
+        raise _refused("The id_token_hint is no ID token of this world.")
     if fields.get("client_id", claims["aud"]) != claims["aud"]:
-        raise PageRefused("The id_token_hint was issued to another client_id.")
+        raise _refused("The id_token_hint was issued to another client_id.")
 
 
 # --- reading a request ---------------------------------------------------------------------------
 
 
-def _read_fields(text: str) -> dict[str, str]:
-    try:
-        return read_fields(text)
-    except OAuthRefused as refused:
-        raise PageRefused(refused.description) from None
+def _refused(why: str) -> OAuthRefused:
+    return OAuthRefused("invalid_request", why)
 
 
 def _destination(uri: str, hosts: Hosts) -> Destination:
     """Judge an address that a browser is to be sent to.
 
     Local are names and addresses that nobody on the internet can have, and the origins that were
-    allowed. Raises PageRefused for what is no absolute http(s) address without a fragment and no
+    allowed. Raises OAuthRefused for what is no absolute http(s) address without a fragment and no
     private-use address of a native app (RFC 8252, 7.1: its scheme has a dot).
     """
     parts = None
@@ -147,14 +140,14 @@ def _destination(uri: str, hosts: Hosts) -> Destination:
         except ValueError:
             parts = None
     if parts is None or "@" in parts.netloc:
-        raise PageRefused("The redirect_uri is no absolute address without a fragment.")
+        raise _refused("The redirect_uri is no absolute address without a fragment.")
     if parts.scheme not in ("http", "https"):
         if "." not in parts.scheme:
-            raise PageRefused("The redirect_uri is neither http(s) nor a native app's address.")
+            raise _refused("The redirect_uri is neither http(s) nor a native app's address.")
         return Destination(uri, f"the native app {parts.scheme}", False)
     name = host_name(parts.netloc)
     if not name:
-        raise PageRefused("The redirect_uri names no host.")
+        raise _refused("The redirect_uri names no host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
     return Destination(uri, origin, _is_local(name) or hosts.lets_in(origin))
 
@@ -207,13 +200,13 @@ def _check(fields: dict[str, str]) -> None:
 
 
 class _Attempt:
-    """One request to sign somebody in. Raises PageRefused when its answer has no good address."""
+    """One request to sign somebody in. Raises OAuthRefused when its answer has no good address."""
 
     def __init__(self, context: Context, engine: Engine, fields: dict[str, str]) -> None:
         if "client_id" not in fields or "redirect_uri" not in fields:
-            raise PageRefused("The request needs client_id and redirect_uri.")
+            raise _refused("The request needs client_id and redirect_uri.")
         if len(fields["client_id"]) > _LONGEST:
-            raise PageRefused("The client_id is longer than 2000 characters.")
+            raise _refused("The client_id is longer than 2000 characters.")
         self.context, self.engine, self.fields = context, engine, fields
         self.to = _destination(fields["redirect_uri"], context.hosts)
         asked = fields.get("scope", "").split()
