@@ -17,7 +17,7 @@ from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
-from tests.calls import Calls
+from tests.conftest import Calls
 
 #: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
 NOON_MS = 1_772_366_400_000

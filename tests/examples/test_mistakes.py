@@ -60,7 +60,7 @@ def explored(name: str, *options: str) -> tuple[int, Any]:
     done = subprocess.run(
         [COMMAND, "explore", *options, "--json", "--", sys.executable, f"{name}.py"],
         cwd=CLIENTS,
-        env=ours | {"HOSTING_WAIT": "clock", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=ours | {"HOSTING_WAIT": "clock"},
         capture_output=True,
         text=True,
         timeout=300,

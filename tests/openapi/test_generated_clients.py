@@ -273,7 +273,6 @@ def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
     document = save_document(moving, node_packages)
     tools = node_packages / "node_modules" / ".bin"
     run([tools / "openapi-typescript", document, "--output", "schema.d.ts"], cwd=node_packages)
-    run([tools / "tsc", "--noEmit"], cwd=node_packages)
     run([tools / "tsc"], cwd=node_packages)
 
     # when
