@@ -6,7 +6,6 @@ import pytest
 
 from hosting_emulator.engine import worlds
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.storage.directory import NoDirectory
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.naming import renamed
 from tests.in_process import InProcess, fresh_world
@@ -36,7 +35,7 @@ def test_renaming_leaves_the_first_as_it_was():
 
 def test_a_world_is_built_once_for_each_key():
     built = count()
-    kept = Worlds(NoDirectory())
+    kept = Worlds(None)
 
     def build():
         next(built)
@@ -50,7 +49,7 @@ def test_a_world_is_built_once_for_each_key():
 
 
 def test_what_happens_in_one_world_is_not_in_the_next():
-    kept = Worlds(NoDirectory())
+    kept = Worlds(None)
     first = InProcess(kept.fresh("first", "key", lambda: fresh_world("first")))
     first.set_flag(False)
     first.apply_domains()
@@ -62,7 +61,7 @@ def test_what_happens_in_one_world_is_not_in_the_next():
 
 def test_the_longest_unused_goes_first(monkeypatch):
     monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
-    kept, built = Worlds(NoDirectory()), []
+    kept, built = Worlds(None), []
 
     def ask(key):
         def build():
@@ -78,7 +77,7 @@ def test_the_longest_unused_goes_first(monkeypatch):
 
 
 def test_a_build_that_fails_is_not_remembered():
-    kept = Worlds(NoDirectory())
+    kept = Worlds(None)
 
     def broken():
         raise ValueError("no")
