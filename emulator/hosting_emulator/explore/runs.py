@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from hosting_emulator.explore.plan import fault_at
 from hosting_emulator.explore.points import LATE_MS, FaultPoint, NumberedRequest, number
-from hosting_emulator.explore.world_state import State, differences, summary, vague_kinds
+from hosting_emulator.explore.world_state import State, differences, summary
 from hosting_emulator.sdk import ControlClient, ControlRefused
 
 Verdict = Literal["survived", "not reached", "failed", "hung", "doubled", "differs", "misbehaved"]
@@ -97,20 +97,17 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class CleanRun:
-    """The clean run: what was there before it, what it came to, and what it came to once more.
-
-    `again` None: it was run once only.
-    """
+    """The clean run: what was there before it, what it came to, and what it came to once more."""
 
     start: State
     seen: Observation
     ended: RunEnd
-    again: Observation | None = None
+    again: State
 
     @property
     def vague(self) -> list[str]:
         """The kinds of things that two clean runs leave differently."""
-        return [] if self.again is None else vague_kinds(self.seen.state, self.again.state)
+        return [kind for kind, rows in self.seen.state.items() if self.again[kind] != rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +248,12 @@ class Explorer:
             ends.append(end)
         first, again = visits
         assert first.seen is not None
+        assert again.seen is not None
         # The first run may have had to start or to build what others find.
         took_s = min(end.duration_s for end in ends)
         if self._told_s is None:
             self.limit_s = max(SHORTEST_LIMIT_S, _TIMES * took_s)
-        return CleanRun(first.start, first.seen, replace(ends[0], duration_s=took_s), again.seen)
+        return CleanRun(first.start, first.seen, RunEnd(0, duration_s=took_s), again.seen.state)
 
     def result(
         self, name: str, point: FaultPoint, clean: CleanRun, *, once: bool = False
@@ -296,8 +294,7 @@ def judge(
     Of its conduct only that counts which the clean run has not, too.
     """
     told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
-    again = clean.again.state if clean.again is not None else None
-    found = differences(seen.state, clean.seen.state, clean.start, again)
+    found = differences(seen.state, clean.seen.state, clean.start, clean.again)
     more = [difference.says for difference in found if difference.more]
     every = [difference.says for difference in found]
     verdict: Verdict

@@ -55,35 +55,27 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
     }
 
 
-def differences(
-    found: State, clean: State, start: State, vague: State | None
-) -> list[StateDifference]:
+def differences(found: State, clean: State, start: State, again: State) -> list[StateDifference]:
     """Compare what a run came to with the clean run; `start` is where both began.
 
-    `vague` is what a second clean run came to: where that one differs already, nothing is said of
+    `again` is what a second clean run came to: where that one differs already, nothing is said of
     what differs by chance: neither the rows, nor their number if that differs as well.
     """
     result = []
     for kind, rows in clean.items():
-        again = rows if vague is None else vague[kind]
         many, usual = (counted.total() - start[kind].total() for counted in (found[kind], rows))
         if kind in MADE and many != usual:
-            if again.total() == rows.total():
+            if again[kind].total() == rows.total():
                 extra = _shown((found[kind] - rows) if many > usual else (rows - found[kind]))
                 name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
                 says = f"{many} {name} where the clean run makes {usual}: {extra}"
                 result.append(StateDifference(says, many > usual))
-        elif found[kind] != rows and again == rows:
+        elif found[kind] != rows and again[kind] == rows:
             has, had = _shown(found[kind] - rows), _shown(rows - found[kind])
             result.append(
                 StateDifference(f"{kind}: {has} where the clean run has {had}", more=False)
             )
     return result
-
-
-def vague_kinds(clean: State, again: State) -> list[str]:
-    """Return the kinds in which two clean runs differ."""
-    return [kind for kind, rows in clean.items() if again[kind] != rows]
 
 
 def _shown(rows: Counter[str]) -> str:

@@ -71,7 +71,7 @@ def clean(seen: Observation | None = None, again: State | None = None) -> CleanR
     made = seen or Observation(
         requests("create_user_api_key"), state(user_api_keys={"1": key("ci")})
     )
-    return CleanRun(state(), made, RunEnd(0), None if again is None else Observation((), again))
+    return CleanRun(state(), made, RunEnd(0), made.state if again is None else again)
 
 
 def result(text: str, **over: Any) -> PointResult:
