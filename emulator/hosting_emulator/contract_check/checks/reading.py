@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -17,10 +17,16 @@ LIMITS = ("limit", "page_size", "per_page", "pageSize", "max_results", "size", "
 CURSORS = ("cursor", "page_token", "after", "next_cursor", "starting_after", "pageToken", "page")
 
 
-def _names(run: Run, assumption: str, usual: Iterable[str]) -> Iterable[str]:
-    """Return the names that a parameter may have: the one that was given, or all usual ones."""
+def _find(
+    run: Run, assumption: str, usual: Iterable[str], works: Callable[[str], bool]
+) -> str | None:
+    """Return the name of a parameter that works: of the one that was given, or of all usual ones."""
     known = run.options.assumed.get(assumption)
-    return (known,) if known else usual
+    for name in (known,) if known else usual:
+        if works(name):
+            run.observed.see(assumption, name)
+            return name
+    return None
 
 
 def _name_it(run: Run, keys: str, usual: Iterable[str], does: str, assumption: str) -> None:
@@ -51,14 +57,23 @@ def read_compute(run: Run) -> None:
         run.observed.see("missing_environment", plain.fields.get("environment"))
     elif plain.status == 400:
         run.observed.see("missing_environment", "refused")
-    found = _find_environment(run)
-    if found is None:
+    answers: dict[str, list[Answer]] = {}
+
+    def works(name: str) -> bool:
+        found = answers[name] = [
+            run.call("read_database_compute", f"?{name}={environment}")
+            for environment in ("dev", "prod")
+        ]
+        return [answer.fields.get("environment") for answer in found] == ["dev", "prod"]
+
+    name = _find(run, "environment_parameter", ENVIRONMENTS, works)
+    if name is None:
         keys = "compute.call compute.query"
         if not plain.refused:
             run.succeeded(keys, plain)
         _name_it(run, keys, ENVIRONMENTS, "chooses it", "environment_parameter")
         return
-    name, dev, prod = found
+    dev, prod = answers[name]
     run.holds("compute.query", dev)
     other = run.call("read_database_compute", f"?{name}=staging", about="no environment")
     run.wrong_input("compute.query", other)
@@ -66,18 +81,6 @@ def read_compute(run: Run) -> None:
         same = _settings(dev) == _settings(prod)
         wrong = "data is shared, and the databases of dev and prod are not the same"
         run.judge("compute.data_mode", same, prod, wrong)
-
-
-def _find_environment(run: Run) -> tuple[str, Answer, Answer] | None:
-    for name in _names(run, "environment_parameter", ENVIRONMENTS):
-        dev, prod = (
-            run.call("read_database_compute", f"?{name}={environment}")
-            for environment in ("dev", "prod")
-        )
-        if dev.fields.get("environment") == "dev" and prod.fields.get("environment") == "prod":
-            run.observed.see("environment_parameter", name)
-            return name, dev, prod
-    return None
 
 
 def _settings(answer: Answer) -> Any:
@@ -159,24 +162,18 @@ def list_deployments(run: Run) -> None:
     if not _items(plain):
         keys = " ".join(RESOURCES["Deployment"].clauses)
         run.skips(keys, "the project has no deployments")
-    limit = _find_limit(run, plain)
+
+    def works(name: str) -> bool:
+        one = _list(run, f"?{name}=1")
+        shorter = len(_items(one)) <= 1 < len(_items(plain))
+        return one.ok and (shorter or _list(run, f"?{name}=0").status == 400)
+
+    limit = _find(run, "limit_parameter", LIMITS, works)
     if limit is None:
         _name_it(run, f"{_QUERY} {_THROUGH}", LIMITS, "is the page size", "limit_parameter")
         return
     _bounds(run, limit)
     _page_through(run, limit)
-
-
-def _find_limit(run: Run, plain: Answer) -> str | None:
-    for name in _names(run, "limit_parameter", LIMITS):
-        one = _list(run, f"?{name}=1")
-        if not one.ok:
-            continue
-        shorter = len(_items(one)) <= 1 < len(_items(plain))
-        if shorter or _list(run, f"?{name}=0").status == 400:
-            run.observed.see("limit_parameter", name)
-            return name
-    return None
 
 
 def _bounds(run: Run, limit: str) -> None:
@@ -220,7 +217,12 @@ def _page_through(run: Run, limit: str) -> None:
         wrong = f"it has no next_cursor, although there are {total} deployments"
         run.differs(_THROUGH, f"{first}: {wrong}")
         return
-    cursor = _find_cursor(run, query, first)
+
+    def works(name: str) -> bool:
+        second = _next(run, query, name, first, "next page")
+        return second.ok and bool(_ids(second)) and _ids(second) != _ids(first)
+
+    cursor = _find(run, "cursor_parameter", CURSORS, works)
     if cursor is None:
         _name_it(run, _THROUGH, CURSORS, "takes the cursor", "cursor_parameter")
         return
@@ -229,15 +231,6 @@ def _page_through(run: Run, limit: str) -> None:
 
 def _next(run: Run, query: str, name: str, page: Answer, about: str) -> Answer:
     return _list(run, f"{query}&{name}={quote(_cursor(page) or '', safe='')}", about)
-
-
-def _find_cursor(run: Run, query: str, first: Answer) -> str | None:
-    for name in _names(run, "cursor_parameter", CURSORS):
-        second = _next(run, query, name, first, "next page")
-        if second.ok and _ids(second) and _ids(second) != _ids(first):
-            run.observed.see("cursor_parameter", name)
-            return name
-    return None
 
 
 def _follow(run: Run, query: str, cursor: str, first: Answer) -> list[Answer]:
