@@ -3,7 +3,8 @@
 A request whose `redirect_uri` cannot be trusted with an answer is answered by a page; all else that
 is wrong is told to the client, at that address (4.1.2.1). Without a word only a client whose address
 is local is answered: for any other the page is shown, so that this is no way to send people to other
-sites. A browser's session is a cookie that no other path gets.
+sites. A browser's session is a cookie that no other path gets. The pages work without a script, and
+what a request said is shown in them as text only.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from hosting_emulator.server.control.tokens import (
     read_fields,
 )
 from hosting_emulator.server.hosts import RESERVED, Hosts, address_of, host_name
-from hosting_emulator.server.pages import sign_in_page as pages
+from hosting_emulator.server.pages.layout import Html, fill, html
 from hosting_emulator.world.naming import id_of
-from hosting_emulator.world.records import Organization, Person
+from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.value import World
 
@@ -41,6 +42,27 @@ _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
 _LONGEST: Final = 2_000
 _COOKIE: Final = "hosting_emulator_session"
 _NOBODY: Final = "nobody"
+
+#: What the pages may load. It says nothing of forms: a browser would hold that against wherever the
+#: client sends it on to after its sign-in, and the form's own target is fixed in the page.
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+)
+_NOT_LOCAL: Final = """<p class="warning" role="alert"><b>Not an address of this machine.</b> If you go on,
+<code>$to</code> gets a sign-in. Choose a person only if you know it.</p>
+"""
+_KNOWN: Final = ' <span class="mark retry">signed in before</span>'
+_BUTTON: Final = """<button name="choice" value="$value">
+<b>$name</b><span><code>$alias</code> $about</span></button>"""
+_REFUSED: Final = """<h1>This sign-in cannot go on</h1>
+<p class="lead" role="alert">$why</p>
+<p>The application that sent you here has to change its request. Nothing was told to it: its address
+is missing, no good, or not one of this machine's.</p>"""
+_SIGNED_OUT: Final = """<h1>Signed out</h1>
+<p class="lead">This browser no longer has a session here. Tokens go on until they expire.</p>
+$onward"""
+_ONWARD: Final = """<p>The application asks you to go on to
+<a href="$address" rel="noreferrer">$address</a>.</p>"""
 
 
 class Destination(NamedTuple):
@@ -72,13 +94,14 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
         choice = fields.pop("choice", "") if posted else ""
         attempt = _Attempt(context, engine, fields)
     except OAuthRefused as refused:
-        return _page(pages.refused_page(refused.description), status=400)
+        return _page("Sign-in refused", html(_REFUSED, why=refused.description), 400)
     try:
         _check(fields)
         return attempt.answer(choice)
     except OAuthRefused as refused:
         if not attempt.to.local and choice != _NOBODY:
-            return _page(pages.refused_page(f"{refused.description}."), status=400)
+            why = f"{refused.description}."
+            return _page("Sign-in refused", html(_REFUSED, why=why), 400)
         return attempt.back(error=refused.error, error_description=refused.description)
 
 
@@ -98,11 +121,14 @@ def end_session(context: Context, engine: Engine) -> web.Response:
             if "state" in fields:
                 address = _with_answer(to.uri, {"state": fields["state"]})
     except OAuthRefused as refused:
-        return answers.html(pages.refused_page(refused.description), pages.POLICY, 400)
+        body = html(_REFUSED, why=refused.description)
+        return answers.html(fill("sign-in-frame", title="Sign-in refused", body=body), _POLICY, 400)
     if to is not None and to.local:
         response = answers.redirect(address)
     else:
-        response = answers.html(pages.signed_out_page(address), pages.POLICY)
+        onward = html(_ONWARD, address=address) if address else ""
+        body = html(_SIGNED_OUT, onward=Html(onward))
+        response = answers.html(fill("sign-in-frame", title="Signed out", body=body), _POLICY)
     path = issuer_path(engine.world.name)
     response.del_cookie(_COOKIE, path=path, httponly=True, samesite="Lax")
     return response
@@ -229,21 +255,29 @@ class _Attempt:
             named = fields.get("organization", "")
             person, organization_id = choose(world, hinted.id, named, "access_denied")
             return self._sign_in(person, organization_id or home_of(world, person), now_ms)
-        shown = pages.sign_in_page(
-            client_id=fields["client_id"],
-            destination=self.to.name,
-            local=self.to.local,
+        return _page("Sign in", self._choices(known, hint if hinted is None else ""))
+
+    def _choices(self, known: Session | None, nobody_is: str) -> Html:
+        """Return the content of the page to choose a person; `nobody_is` a hint that fits nobody."""
+        world, fields, to = self.engine.world, self.fields, self.to
+        notes = "" if to.local else html(_NOT_LOCAL, to=to.name)
+        if nobody_is:
+            note = '<p class="warning">Nobody here is <code>$hint</code>.</p>\n'
+            notes += html(note, hint=nobody_is[:80])
+        field = '<input type="hidden" name="$name" value="$value">\n'
+        granted = "".join(f"<li>{SCOPES[scope]}</li>" for scope in self.scope.split())
+        people = (_choice(world, person, known) for person in _people_in_order(world))
+        return fill(
+            "sign-in",
+            client=fields["client_id"][:80],
             world=world.name,
-            scope=self.scope,
-            people=[
-                pages.Choice(person, _organizations_of(world, person))
-                for person in _people_in_order(world)
-            ],
-            chosen=known.person.id if known else "",
-            nobody_is=hint if hinted is None else "",
-            fields=fields,
+            notes=Html(notes),
+            hidden=Html("".join(html(field, name=name, value=fields[name]) for name in fields)),
+            people=Html("".join(people)),
+            destination=to.name,
+            gets=", and it gets:" if granted else ".",
+            scopes=Html(f"<ul>{granted}</ul>" if granted else ""),
         )
-        return _page(shown)
 
     def _renew(self, known: Session | None, hinted: Person | None, now_ms: int) -> web.Response:
         """Sign in anew, without a page, who has a session in this browser."""
@@ -289,8 +323,9 @@ def _with_answer(uri: str, answer: dict[str, str], fragment: bool = False) -> st
     return f"{uri}{joint}{urlencode(answer)}"
 
 
-def _page(text: str, status: int = 200) -> web.Response:
-    response = answers.html(text, pages.POLICY, status, referrer="same-origin")
+def _page(title: str, body: Html, status: int = 200) -> web.Response:
+    text = fill("sign-in-frame", title=title, body=body)
+    response = answers.html(text, _POLICY, status, referrer="same-origin")
     response.headers["Cache-Control"] = "no-store"
     return answers.keep_opener(response)
 
@@ -313,14 +348,28 @@ def _read_session(context: Context, engine: Engine, now_ms: int) -> Session | No
     return Session(person, organization_id, since)
 
 
-def _organizations_of(world: World, person: Person) -> list[Organization]:
-    """Return the organizations that a person belongs to, by alias."""
-    rows = (
-        row
-        for key, row in world.rows(ORGANIZATIONS)
-        if world.get(MEMBERSHIPS, f"{key}/{person.id}") is not None
+def _choice(world: World, person: Person, known: Session | None) -> Html:
+    """Return a person as buttons: one for each of their organizations, by alias."""
+    places = sorted(
+        (
+            place
+            for id_, place in world.rows(ORGANIZATIONS)
+            if world.get(MEMBERSHIPS, f"{id_}/{person.id}") is not None
+        ),
+        key=lambda place: place.alias,
     )
-    return sorted(rows, key=lambda organization: organization.alias)
+    several = len(places) > 1
+    mark = Html(_KNOWN if known and known.person.id == person.id else "")
+    if several:
+        mark = html("<p>$name$mark, for:</p>", name=person.name, mark=mark)
+    buttons = ""
+    for place in places or (None,):
+        value, name, about = person.id, person.name, "no organization"
+        if place is not None:
+            value, about = f"{value}/{place.id}", f"{place.name} ({place.alias}, {place.plan})"
+            name += f" · {place.alias}" if several else ""
+        buttons += html(_BUTTON, value=value, name=name, alias=person.alias, about=about)
+    return Html(f"<li>{mark}{buttons}</li>\n")
 
 
 def _people_in_order(world: World) -> list[Person]:

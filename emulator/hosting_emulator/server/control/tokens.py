@@ -27,8 +27,13 @@ from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.value import Change, World
 
 _LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
-#: Scopes that mean something here; others are left out of what is granted.
-SCOPES: Final = ("openid", "profile", "email", "offline_access")
+#: Scopes that mean something here, in words; others are left out of what is granted.
+SCOPES: Final = {
+    "openid": "who you are",
+    "profile": "your name",
+    "email": "your e-mail address",
+    "offline_access": "staying signed in",
+}
 RESPONSE_MODES: Final = ("query", "fragment")
 #: Grants that prove that a person has chosen to sign in; a web app of another origin has no others.
 _PROVEN: Final = ("authorization_code", "refresh_token")
@@ -316,7 +321,7 @@ def discovery(context: Context, engine: Engine) -> dict[str, Any]:
         "authorization_endpoint": f"{here}/authorize",
         "userinfo_endpoint": f"{here}/userinfo",
         "end_session_endpoint": f"{here}/end-session",
-        "scopes_supported": SCOPES,
+        "scopes_supported": list(SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": RESPONSE_MODES,
         "grant_types_supported": _GRANTS,
