@@ -9,6 +9,7 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -19,6 +20,7 @@ from hosting_emulator.sdk import HostingEmulator
 pytest_plugins = ["pytester"]
 
 
+HERE = Path(__file__).parent
 #: Folders whose files take longest, in the order in which workers shall begin them: what is begun
 #: last is short, so that no worker waits long for another.
 LONGEST_FIRST = (
@@ -31,8 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files that take longest first."""
 
     def place(item: pytest.Item) -> int:
-        folder = item.nodeid.split("/")[1]
-        return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+        found = [name for name in LONGEST_FIRST if (HERE / name) in item.path.parents]
+        return LONGEST_FIRST.index(found[0]) if found else len(LONGEST_FIRST)
 
     items.sort(key=place)
 
