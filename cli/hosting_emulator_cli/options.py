@@ -15,14 +15,7 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli.groups import Failure, load
-from hosting_emulator_cli.parameters import (
-    CLOCK_MODE,
-    FILE,
-    NAMED_VALUE,
-    PORT,
-    TIMESTAMP,
-    split_words,
-)
+from hosting_emulator_cli.parameters import KINDS, split_words
 
 if TYPE_CHECKING:
     # For commands too, which name it `opt.ControlClient`.
@@ -46,10 +39,12 @@ def option(
 ) -> Decorator[Any]:
     """Declare an option as help shows it, with the name it arrives under: `--from state FILE`.
 
-    Its help tells its default and its environment variable.
+    Its value is read as help calls it (KINDS); its help tells its default and its variable.
     """
     names = declared.split()
     metavar = None if names[-1].islower() else names.pop()
+    if metavar in KINDS:
+        rest = {"type": KINDS[metavar], **rest}
     if default is not None or "/" in declared:
         rest = {"default": default, "show_default": default is not None, **rest}
     if env is not None:
@@ -65,11 +60,6 @@ def flag(names: str, words: str, **rest: Any) -> Decorator[Any]:
 def choice(names: str, words: str, *choices: str, **rest: Any) -> Decorator[Any]:
     """Declare an option with one of some values, the first unless told otherwise."""
     return option(names, words, **{"default": choices[0], "type": click.Choice(choices), **rest})
-
-
-def file_option(names: str, words: str) -> Decorator[Any]:
-    """Declare an option that names a file."""
-    return option(f"{names} FILE", words, type=FILE)
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
@@ -107,15 +97,14 @@ as_option = option(
     "Whose token: an alias such as owner, member, reader or outsider, or a person's id.",
     default="owner",
 )
-output_option = file_option(
-    "--output", "Write to this file, whole or not at all, instead of stdout."
+output_option = option(
+    "--output FILE", "Write to this file, whole or not at all, instead of stdout."
 )
-junit_option = file_option("--junit", "Also write the report to this file, as JUnit XML.")
+junit_option = option("--junit FILE", "Also write the report to this file, as JUnit XML.")
 assume_option = option(
     "--assume NAME=VALUE",
     "Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them.",
     multiple=True,
-    type=NAMED_VALUE,
 )
 
 
@@ -244,7 +233,6 @@ def address_options(*, port: int) -> Decorator[Any]:
         option(
             "--port PORT",
             f"Listen on this TCP port; {'0 takes' if port else 'else'} a free one.",
-            type=PORT,
             default=port,
             show_default=bool(port),
         ),
@@ -252,7 +240,6 @@ def address_options(*, port: int) -> Decorator[Any]:
             "--tls-port PORT",
             "Serve the dev origins over HTTPS on this TCP port, by a local certificate authority; "
             "0 takes a free one. Off unless given.",
-            type=PORT,
         ),
     )
 
@@ -278,8 +265,8 @@ world_options = options(
         "Begin with this scenario's world: one of `scenario list`, or a YAML file. --clock and "
         "--assume are laid over its own.",
     ),
-    file_option(
-        "--from state",
+    option(
+        "--from state FILE",
         "Begin with the world that this file holds, as `world export` wrote it, or as it was kept "
         "when a test failed.",
     ),
@@ -292,12 +279,10 @@ world_options = options(
         "--clock MODE",
         "The clock of a new state: real, frozen, skip (polling moves time), or scaled:RATE "
         "(world seconds per real second); else real. `clock` changes that of a kept one.",
-        type=CLOCK_MODE,
     ),
     option(
         "--at TIMESTAMP",
         "World time a new state starts at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
-        type=TIMESTAMP,
     ),
     assume_option,
 )

@@ -148,3 +148,13 @@ RATE = Parsed("rate", rate)
 NAMED_VALUE = Parsed("NAME=VALUE", _named_value)
 #: A value is JSON where it reads as JSON, else plain text.
 TYPED_VALUE = Parsed("NAME=VALUE", _typed_value)
+#: The kind of an option's value, by what help calls it.
+KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
+    "FILE": FILE,
+    "PORT": PORT,
+    "DURATION": SECONDS,
+    "TIMESTAMP": TIMESTAMP,
+    "MODE": CLOCK_MODE,
+    "NAME=VALUE": NAMED_VALUE,
+    "NAME=PATTERN": NAMED_VALUE,
+}

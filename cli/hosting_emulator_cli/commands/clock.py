@@ -90,7 +90,7 @@ _add_mode(
 
 @clock.command()
 @click.argument("duration", required=False)
-@opt.option("--to TIMESTAMP", "Move to this time (RFC 3339).", type=TIMESTAMP)
+@opt.option("--to TIMESTAMP", "Move to this time (RFC 3339).")
 @opt.option("--until OPERATION", "Move until the operation with this id reaches its end.")
 @prints(_text)
 @opt.with_world

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     *("note", "warning", "error"),
     default="warning",
 )
-@opt.file_option("--junit", "Also write JUnit XML, a case for each rule.")
-@opt.file_option("--sarif", "Also write SARIF 2.1.0.")
+@opt.option("--junit FILE", "Also write JUnit XML, a case for each rule.")
+@opt.option("--sarif FILE", "Also write SARIF 2.1.0.")
 @opt.option(
     "--sarif-about PATH",
     "The file of your repository, from its root, where code scanning is to show it; else "

@@ -14,7 +14,6 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, write_whole
 from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import cell_text, columns, prints, put, put_json, say
-from hosting_emulator_cli.parameters import NAMED_VALUE, SECONDS
 
 
 @click.group(cls=CommandGroup)
@@ -129,10 +128,10 @@ def _allowed(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
     return frozenset(ALLOWED if "all" in words else words)
 
 
-def _given(declared: str, words: str, *, required: bool = True) -> Callable[..., Any]:
+def _given(declared: str, words: str, **rest: Any) -> Callable[..., Any]:
     """Declare an option that the environment of `exec` gives as well."""
     variable = f"HOSTING_{declared.split()[-2].lstrip('-').upper().replace('-', '_')}"
-    return opt.option(declared, words, env=variable, required=required)
+    return opt.option(declared, words, env=variable, **{"required": True, **rest})
 
 
 def _token(name: str, whose: str) -> Callable[..., Any]:
@@ -161,20 +160,13 @@ def _token(name: str, whose: str) -> Callable[..., Any]:
     "Say what the check could not find out: operation_path, cursor_parameter, "
     "limit_parameter or environment_parameter; repeatable.",
     multiple=True,
-    type=NAMED_VALUE,
 )
 @opt.option("--origin-url URL", "Where dev origins answer, if their names cannot be resolved here.")
-@_given("--ca-file FILE", "Certificates of the authorities to trust.", required=False)
-@opt.option(
-    "--timeout timeout_s DURATION",
-    "How long to wait for any one answer.",
-    type=SECONDS,
-    default="10s",
-)
+@_given("--ca-file FILE", "Certificates of the authorities to trust.", required=False, type=str)
+@opt.option("--timeout timeout_s DURATION", "How long to wait for any one answer.", default="10s")
 @opt.option(
     "--patience patience_s DURATION",
     "How long to wait in all: for operations to end, and where the server says to wait.",
-    type=SECONDS,
     default="2m",
 )
 @opt.flag(
@@ -182,7 +174,7 @@ def _token(name: str, whose: str) -> Callable[..., Any]:
     "Wait nowhere, whatever the server says: for one whose time moves by itself, as that of "
     "`start --clock skip`.",
 )
-@opt.file_option("--scenario", "Write a scenario whose world answers as was observed.")
+@opt.option("--scenario FILE", "Write a scenario whose world answers as was observed.")
 @opt.junit_option
 @opt.json_option
 @click.pass_context

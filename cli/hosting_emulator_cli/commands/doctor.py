@@ -11,7 +11,6 @@ from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.output import put, put_json
-from hosting_emulator_cli.parameters import PORT
 
 if TYPE_CHECKING:
     from hosting_emulator_cli.doctor_checks import CheckFinding
@@ -26,11 +25,9 @@ _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
     type=click.Path(path_type=Path),
 )
 @opt.option(
-    "--port PORT",
-    "The port that `start` is to take; else that of --url, if it is on this machine.",
-    type=PORT,
+    "--port PORT", "The port that `start` is to take; else that of --url, if it is on this machine."
 )
-@opt.option("--tls-port PORT", "The port that `start --tls-port` is to take.", type=PORT)
+@opt.option("--tls-port PORT", "The port that `start --tls-port` is to take.")
 @opt.json_option
 @opt.url_options
 @click.pass_context

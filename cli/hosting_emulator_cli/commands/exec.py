@@ -81,8 +81,8 @@ class _Exec(click.Command):
     "pending, the faults, the clock.",
     *("failed", "always", "never"),
 )
-@opt.file_option(
-    "--keep", "Write the world to this file if CMD fails; `start --from FILE` opens it."
+@opt.option(
+    "--keep FILE", "Write the world to this file if CMD fails; `start --from FILE` opens it."
 )
 @opt.option(
     "--kill-after patience_s DURATION",

@@ -111,15 +111,15 @@ def _limit(text: str) -> float:
     *CONDUCT,
     default="report",
 )
-@opt.file_option(
-    "--state state_file", "Keep what is known in this file, and go on there after a cut."
+@opt.option(
+    "--state state_file FILE", "Keep what is known in this file, and go on there after a cut."
 )
 @opt.world_options
 @opt.as_option
 @export_option
 @opt.json_option
-@opt.file_option("--junit junit_file", "Write a JUnit report to this file.")
-@opt.file_option("--html html_file", "Write a page that needs no other file to this one.")
+@opt.option("--junit junit_file FILE", "Write a JUnit report to this file.")
+@opt.option("--html html_file FILE", "Write a page that needs no other file to this one.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
 def explore(

@@ -10,7 +10,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
-from hosting_emulator_cli.parameters import NAMED_VALUE, TYPED_VALUE
+from hosting_emulator_cli.parameters import TYPED_VALUE
 
 _MATCHES = ("call", "project", "principal", "method", "path", "header")
 _CONDITIONS = ("times", "skip_first", "every", "probability", "from", "until")
@@ -104,7 +104,6 @@ class _Add(click.Command):
     "--header NAME=PATTERN",
     "Only requests with such a header; * stands for any text. Repeatable.",
     multiple=True,
-    type=NAMED_VALUE,
 )
 @opt.option("--times N", "Act on so many requests, then no more.", type=int)
 @opt.option("--skip-first N", "Let so many matching requests pass.", type=int)
@@ -112,7 +111,7 @@ class _Add(click.Command):
 @opt.option("--probability P", "Act by chance, above 0 up to 1, seeded.", type=float)
 @opt.option("--from from_ WHEN", "Act from this timestamp, or so long from now.")
 @opt.option("--until WHEN", "Act before this timestamp, or for so long from now.")
-@opt.option("--ttl DURATION", "Act for so long in world time.")
+@opt.option("--ttl DURATION", "Act for so long in world time.", type=str)
 @opt.option(
     "--after-commit/--before-commit after",
     "Do what is asked and lose the answer, or do nothing (the default).",

@@ -114,8 +114,8 @@ def _replay_one(
     "The answer to keep: status=, code=, call=, method=, path= and n=, as many as you like.",
     required=True,
 )
-@opt.file_option(
-    "--output", "Write what is left as an HTTP Archive, which `requests replay` takes."
+@opt.option(
+    "--output FILE", "Write what is left as an HTTP Archive, which `requests replay` takes."
 )
 @opt.option("--max-runs N", "Stop after so many tries.", type=WholeNumber(1, 100_000), default=500)
 @_replay_options

@@ -14,6 +14,7 @@ from hosting_emulator_cli.files import is_scenario_file, ready_file
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, put
+from hosting_emulator_cli.parameters import FILE
 from hosting_emulator_cli.variables import export_lines
 
 if TYPE_CHECKING:
@@ -42,16 +43,14 @@ CURL = (
 @opt.world_options
 @opt.vary_options
 @opt.flag(
-    "--watch",
-    "Load the scenario's file anew whenever it changes; a broken edit changes nothing.",
+    "--watch", "Load the scenario's file anew whenever it changes; a broken edit changes nothing."
 )
 @opt.flag(
     "--salvage",
     "Go on with what can be read of damaged state; say what is left out, and keep the files.",
 )
 @opt.flag(
-    "--replace",
-    "Let --from take the place of a world that is kept; without it that is refused.",
+    "--replace", "Let --from take the place of a world that is kept; without it that is refused."
 )
 @opt.option(
     "--public-url URL",
@@ -82,7 +81,7 @@ CURL = (
 @opt.option(
     "--ready-file ready_path PATH",
     "Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
 )
 @click.pass_context
 def start(

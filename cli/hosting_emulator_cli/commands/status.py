@@ -13,7 +13,6 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.world import varied_lines, world_table
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import console, fields, is_terminal, prints
-from hosting_emulator_cli.parameters import SECONDS
 
 #: Real time between two attempts.
 POLL_S = 0.05
@@ -87,7 +86,6 @@ class NotUp(click.ClickException):
 @opt.option(
     "--timeout timeout_s DURATION",
     "Give up after this much real time, such as 500ms, 30s or 2m.",
-    type=SECONDS,
     default="30s",
 )
 @opt.url_options

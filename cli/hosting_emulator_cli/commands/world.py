@@ -12,7 +12,7 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, say
-from hosting_emulator_cli.parameters import CLOCK_MODE, TIMESTAMP, WholeNumber, clock_request
+from hosting_emulator_cli.parameters import WholeNumber, clock_request
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockState, CommitEntry, WorldSummary
@@ -97,11 +97,9 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
 @click.argument("name", required=False)
 @opt.option("--seed TEXT", "What ids, words and secrets are drawn from.")
 @opt.option(
-    "--clock mode MODE",
-    "real, frozen, skip, or scaled:RATE (world seconds per real second).",
-    type=CLOCK_MODE,
+    "--clock mode MODE", "real, frozen, skip, or scaled:RATE (world seconds per real second)."
 )
-@opt.option("--at TIMESTAMP", "World time to begin at.", type=TIMESTAMP)
+@opt.option("--at TIMESTAMP", "World time to begin at.")
 @opt.assume_option
 @opt.vary_options
 @_ephemeral_option
