@@ -51,13 +51,13 @@ from hosting_emulator.sdk.records import HeaderValues as HeaderValues
 from hosting_emulator.sdk.records import Info as Info
 from hosting_emulator.sdk.records import JsonObject as JsonObject
 from hosting_emulator.sdk.records import Message as Message
-from hosting_emulator.sdk.records import Named as Named
 from hosting_emulator.sdk.records import Record as Record
 from hosting_emulator.sdk.records import RequestFilters as RequestFilters
 from hosting_emulator.sdk.records import Severity as Severity
 from hosting_emulator.sdk.records import WholeExchange as WholeExchange
 from hosting_emulator.sdk.records import Why as Why
 from hosting_emulator.sdk.records import WorldEvent as WorldEvent
+from hosting_emulator.sdk.records import WorldMember as WorldMember
 from hosting_emulator.sdk.records import WorldSummary as WorldSummary
 from hosting_emulator.sdk.report import report_text as report_text
 from hosting_emulator.sdk.report import variation_lines as variation_lines

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from hosting_emulator.sdk.control import ControlClient
 from hosting_emulator.sdk.records import ConductFinding, ConductReport, Severity
-from hosting_emulator.sdk.text import counted, painted
+from hosting_emulator.sdk.text import count_text, paint
 
 Document = Mapping[str, Any]
 _F = TypeVar("_F", bound=Document)
@@ -94,8 +94,8 @@ def conduct_text(report: Document, *, color: bool = False) -> str:
     """Write a conduct report: by rule, the worst first, each with requests, why and instead."""
     findings, remarks = worst_first(report["findings"]), report["remarks"]
     what = summary(findings) if findings else "nothing was found"
-    head = f"conduct: {what} in {counted(report['judged'], 'request')}"
-    lines = [painted("bold", head, color=color)]
+    head = f"conduct: {what} in {count_text(report['judged'], 'request')}"
+    lines = [paint("bold", head, color=color)]
     for rule in dict.fromkeys(found["rule"] for found in findings):
         of_rule = [found for found in findings if found["rule"] == rule]
         lines += ["", *_rule(of_rule, report["counts"].get(rule, 0), color)]
@@ -106,7 +106,7 @@ def conduct_text(report: Document, *, color: bool = False) -> str:
 
 def _rule(findings: Sequence[Document], count: int, color: bool) -> list[str]:
     first, shown = findings[0], findings[:_OF_A_RULE]
-    severity = painted(_SEVERITY_COLORS[first["severity"]], first["severity"], color=color)
+    severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"], color=color)
     lines = [f"{severity}: {first['title']} [{first['rule']}]"]
     for found in shown:
         lines += _part("", f"{request_numbers(found)}: {found['says']}")
@@ -155,8 +155,8 @@ def quotes(findings: Iterable[Document]) -> str:
 def summary(findings: Sequence[Document]) -> str:
     """Count findings by severity: `3 findings (1 error, 2 warnings)`."""
     counts = {kind: sum(found["severity"] == kind for found in findings) for kind in _WORST}
-    parts = [counted(count, kind) for kind, count in counts.items() if count]
-    return f"{counted(len(findings), 'finding')} ({', '.join(parts)})"
+    parts = [count_text(count, kind) for kind, count in counts.items() if count]
+    return f"{count_text(len(findings), 'finding')} ({', '.join(parts)})"
 
 
 def _part(label: str, text: str) -> list[str]:

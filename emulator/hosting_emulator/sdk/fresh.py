@@ -60,7 +60,7 @@ def world_fields(
     """
     if clock is None and scenario is None and state is None:
         clock = "frozen"
-    seed, only = asked_variation(vary, vary_only)
+    seed, only = chosen_variation(vary, vary_only)
     return {
         **_scenario_fields(scenario, document_name),
         "clock": None if clock is None else clock_request(clock),
@@ -121,7 +121,7 @@ def clock_request(clock: ClockLike) -> ClockRequest:
     raise ValueError(f"clock {clock!r}: use frozen, real, skip or scaled:RATE, such as scaled:60")
 
 
-def asked_variation(
+def chosen_variation(
     vary: VaryLike | None, only: str | Sequence[str] | None
 ) -> tuple[str | None, list[str] | None]:
     """Return seed and points as the control API takes them; without a seed the environment's.

@@ -108,7 +108,7 @@ class VariationState(Record):
     varied: dict[str, int]
 
 
-class Named(Record):
+class WorldMember(Record):
     """An organization, person or project of a world: its `id`, and the `alias` tools call it by.
 
     A project has the `organization_id` that it belongs to.
@@ -137,9 +137,9 @@ class WorldSummary(Record):
     assumptions: JsonObject
     variation: VariationState | None
     counts: dict[str, int]
-    organizations: list[Named]
-    people: list[Named]
-    projects: list[Named]
+    organizations: list[WorldMember]
+    people: list[WorldMember]
+    projects: list[WorldMember]
 
 
 class FaultState(Record):

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from hosting_emulator.sdk.conduct import finding_lines, summary
-from hosting_emulator.sdk.text import aligned, counted, exchange_row, one_line, painted
+from hosting_emulator.sdk.text import align, count_text, exchange_row, one_line, paint
 
 Document = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ def report_text(document: Document, *, color: bool = False) -> str:
 
     `color` adds ANSI colours. With `conduct` in the document, it ends with what was found.
     """
-    bold = partial(painted, "bold", color=color)
+    bold = partial(paint, "bold", color=color)
     findings = (document.get("conduct") or {}).get("findings") or ()
     lines = [
         *(f"{bold(name.ljust(7))}  {text}" for name, text in _head(document)),
@@ -52,7 +52,7 @@ def _head(document: Document) -> list[tuple[str, str]]:
     time = f"{clock['mode']}{rate}, {clock['now']}"
     if clock["next_due_at"]:
         time += (
-            f"; {counted(clock['pending'], 'event')} to come, the next at {clock['next_due_at']}"
+            f"; {count_text(clock['pending'], 'event')} to come, the next at {clock['next_due_at']}"
         )
     rows = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
     if changed:
@@ -81,15 +81,15 @@ def variation_lines(variation: Document) -> list[tuple[str, str]]:
 def _requests(requests: Document, color: bool) -> list[str]:
     items, total = requests["items"][-_REQUESTS:], requests["total"]
     if not items:
-        return [painted("bold", "no requests", color=color)]
+        return [paint("bold", "no requests", color=color)]
     left = f", the last {len(items)}" if total > len(items) else ""
-    lines = [painted("bold", f"{counted(total, 'request')}{left}", color=color)]
-    table = aligned([[*exchange_row(item), _reason(item)] for item in items])
+    lines = [paint("bold", f"{count_text(total, 'request')}{left}", color=color)]
+    table = align([[*exchange_row(item), _reason(item)] for item in items])
     for line, item in zip(table, items, strict=True):
         if item["lost"] or item["status"] >= 500:
-            lines.append(painted("red", line, color=color))
+            lines.append(paint("red", line, color=color))
         else:
-            lines.append(painted("yellow", line, color=color) if item["status"] >= 400 else line)
+            lines.append(paint("yellow", line, color=color) if item["status"] >= 400 else line)
     return lines
 
 
@@ -101,7 +101,7 @@ def _reason(item: Document) -> str:
 def _operations(operations: Sequence[Document], color: bool) -> list[str]:
     if not operations:
         return []
-    lines = [painted("bold", f"{counted(len(operations), 'operation')} not ended", color=color)]
+    lines = [paint("bold", f"{count_text(len(operations), 'operation')} not ended", color=color)]
     for one in operations[:_OPERATIONS]:
         where = f" ({one['phase']})" if one["phase"] != one["state"] else ""
         lines.append(
@@ -110,15 +110,15 @@ def _operations(operations: Sequence[Document], color: bool) -> list[str]:
         then = one["next"]
         story = [f"next, at {then['at']}: {then['what']}"] if then else one["says"][:2]
         story += [f"try: {command}" for command in one["commands"][:1]]
-        lines += [painted("dim", f"    {one_line(line, _WIDEST)}", color=color) for line in story]
+        lines += [paint("dim", f"    {one_line(line, _WIDEST)}", color=color) for line in story]
     return lines + _more(operations, _OPERATIONS)
 
 
 def _faults(faults: Sequence[Document], color: bool) -> list[str]:
     if not faults:
         return []
-    head = painted("bold", f"{counted(len(faults), 'fault')} armed", color=color)
-    table = aligned([_fault_row(fault) for fault in faults[:_FAULTS]])
+    head = paint("bold", f"{count_text(len(faults), 'fault')} armed", color=color)
+    table = align([_fault_row(fault) for fault in faults[:_FAULTS]])
     return [head, *table, *_more(faults, _FAULTS)]
 
 

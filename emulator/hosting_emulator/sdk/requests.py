@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
@@ -12,9 +11,9 @@ from hosting_emulator.sdk.control import ControlClient
 from hosting_emulator.sdk.records import Exchange, HeaderValues, Message, WholeExchange
 from hosting_emulator.sdk.text import (
     Aliases,
-    aligned,
+    align,
     answer_text,
-    counted,
+    count_text,
     exchange_row,
     unknown,
 )
@@ -116,10 +115,10 @@ class Requests(Sequence[RecordedRequest]):
     # --- Reading -----------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[RecordedRequest]:
-        return iter(self._read().held)
+        return iter(self._read()[0])
 
     def __len__(self) -> int:
-        return len(self._read().held)
+        return len(self._read()[0])
 
     @overload
     def __getitem__(self, place: int) -> RecordedRequest: ...
@@ -128,7 +127,7 @@ class Requests(Sequence[RecordedRequest]):
     def __getitem__(self, place: slice) -> Sequence[RecordedRequest]: ...
 
     def __getitem__(self, place: int | slice) -> RecordedRequest | Sequence[RecordedRequest]:
-        return self._read().held[place]
+        return self._read()[0][place]
 
     def __repr__(self) -> str:
         return f"<Requests of {self._world!r}>"
@@ -155,7 +154,7 @@ class Requests(Sequence[RecordedRequest]):
     ) -> list[RecordedRequest]:
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
         meant = RequestMatcher(call, filters, self._people, self._projects)
-        return [request for request in self._read().held if not meant.misses(request)]
+        return [request for request in self._read()[0] if not meant.misses(request)]
 
     # --- Asserting ---------------------------------------------------------------------------
 
@@ -181,38 +180,62 @@ class Requests(Sequence[RecordedRequest]):
             at_least = at_most = times
         elif at_least is None and at_most is None:
             at_least = 1
-        return self._assert(call, filters, _Count(at_least, at_most))
+        return self._assert(call, filters, at_least, at_most)
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
         """Assert that no such request was made. Errors as for `assert_made`."""
         __tracebackhide__ = True
-        self._assert(call, filters, _Count(None, 0))
+        self._assert(call, filters, None, 0)
 
     def assert_none_failed(self) -> None:
         """Assert that every request held was answered below 400, and that its answer arrived."""
         __tracebackhide__ = True
-        log = self._read()
-        failed = [request for request in log.held if request.failed]
+        held, _ = self._read()
+        failed = [request for request in held if request.failed]
         if failed:
-            raise AssertionError(_failure_text(failed, log))
+            raise AssertionError(_failure_text(failed, len(held)))
 
-    def _assert(self, call: str | None, filters: Filters, count: _Count) -> list[RecordedRequest]:
+    def _assert(
+        self, call: str | None, filters: Filters, least: int | None, most: int | None
+    ) -> list[RecordedRequest]:
         __tracebackhide__ = True
         meant = RequestMatcher(call, filters, self._people, self._projects)
-        log = self._read()
-        matching = [request for request in log.held if not meant.misses(request)]
-        if not count.allows(len(matching)):
-            raise AssertionError(_miscount_text(meant, count, matching, log))
-        if count.most is not None and log.lost:
+        held, lost = self._read()
+        matching = [request for request in held if not meant.misses(request)]
+        expected = f"expected {meant.text()} {_times_text(least, most)}"
+        too_few = least is not None and len(matching) < least
+        if too_few or (most is not None and len(matching) > most):
+            lines = [
+                f"{expected}, but it was {_made(len(matching))}",
+                *(_nearest(meant, held) if too_few else ()),
+                "",
+                *self._table(held, lost, {request.n for request in matching}),
+            ]
+            raise AssertionError("\n".join(lines))
+        if most is not None and lost:
             raise AssertionError(
-                f"expected {meant.text()} {count.text()}, which cannot be told any more: the log "
-                f"holds the last {counted(len(log.held), 'request')}, {log.lost:,} older ones have "
-                f"left it\nin those it was {_made(len(matching))}; take `requests.from_now()` "
-                "before what you count"
+                f"{expected}, which cannot be told any more: the log holds the last "
+                f"{count_text(len(held), 'request')}, {lost:,} older ones have left it\nin those it "
+                f"was {_made(len(matching))}; take `requests.from_now()` before what you count"
             )
         return matching
 
-    def _read(self) -> _Log:
+    def _table(self, held: list[RecordedRequest], lost: int, marked: set[int]) -> list[str]:
+        if not held:
+            return [f"no request has reached this world; its base URL is {self._base_url}"]
+        lines = [f"made in world {self._world}{', > are those counted' if marked else ''}:"]
+        shown = held[-_ROWS:]
+        if left_out := len(held) - len(shown) + lost:
+            lines.append(f"    … {count_text(left_out, 'earlier request')} left out")
+        rows = []
+        for request in shown:
+            number, *rest = exchange_row(request)
+            key = f"key {request.idempotency_key}" if request.idempotency_key else ""
+            rows.append([f"  {'>' if request.n in marked else ' '}{number[1:]}", *rest, key])
+        return [*lines, *align(rows)]
+
+    def _read(self) -> tuple[list[RecordedRequest], int]:
+        """Return what the log holds, and how many older ones have left it."""
         page = self._control.request_page(self._world, limit=CAPACITY, trail=False)
         held = [
             RecordedRequest(exchange, self._fetch)
@@ -220,8 +243,7 @@ class Requests(Sequence[RecordedRequest]):
             if exchange["n"] > self._after
         ]
         full = len(page["items"]) == CAPACITY
-        lost = max(0, page["total"] - self._after - len(held)) if full else 0
-        return _Log(self._world, self._base_url, held, lost)
+        return held, max(0, page["total"] - self._after - len(held)) if full else 0
 
     def _fetch(self, n: int) -> WholeExchange:
         return self._control.request(n, self._world)
@@ -315,70 +337,22 @@ def _fits(request: RecordedRequest, name: str, value: Any) -> bool:
 # --- What a failed assertion says: expected, made, and what is nearest -----------------------
 
 
-@dataclass(frozen=True)
-class _Log:
-    """What is held of the requests of a world: `lost` older ones have left the ring."""
-
-    world: str
-    base_url: str
-    held: Sequence[RecordedRequest]
-    lost: int
-
-
-@dataclass(frozen=True)
-class _Count:
-    """How often is right; None is no bound."""
-
-    least: int | None
-    most: int | None
-
-    def allows(self, found: int) -> bool:
-        enough = self.least is None or found >= self.least
-        return enough and (self.most is None or found <= self.most)
-
-    def text(self) -> str:
-        if self.most == 0:
-            return "not to be made"
-        if self.most is None:
-            return f"to be made{'' if self.least == 1 else f' at least {_often(self.least)}'}"
-        if self.least == self.most:
-            return f"to be made {_often(self.most)}"
-        if not self.least:
-            return f"to be made at most {_often(self.most)}"
-        return f"to be made {self.least} to {self.most} times"
+def _times_text(least: int | None, most: int | None) -> str:
+    if most == 0:
+        return "not to be made"
+    if most is None:
+        return f"to be made{'' if least == 1 else f' at least {_often(least)}'}"
+    if least == most:
+        return f"to be made {_often(most)}"
+    return f"to be made {f'{least} to {most} times' if least else f'at most {_often(most)}'}"
 
 
-def _miscount_text(
-    meant: RequestMatcher, count: _Count, matching: list[RecordedRequest], log: _Log
-) -> str:
-    too_few = count.least is not None and len(matching) < count.least
-    lines = [
-        f"expected {meant.text()} {count.text()}, but it was {_made(len(matching))}",
-        *(_nearest(meant, log.held) if too_few else ()),
-    ]
-    if not log.held:
-        lines += ["", f"no request has reached this world; its base URL is {log.base_url}"]
-        return "\n".join(lines)
-    marked = {request.n for request in matching}
-    shown = log.held[-_ROWS:]
-    left_out = len(log.held) - len(shown) + log.lost
-    lines += ["", f"made in world {log.world}{', > are those counted' if marked else ''}:"]
-    if left_out:
-        lines.append(f"    … {counted(left_out, 'earlier request')} left out")
-    rows = []
-    for request in shown:
-        number, *rest = exchange_row(request)
-        key = f"key {request.idempotency_key}" if request.idempotency_key else ""
-        rows.append([f"  {'>' if request.n in marked else ' '}{number[1:]}", *rest, key])
-    return "\n".join([*lines, *aligned(rows)])
-
-
-def _failure_text(failed: list[RecordedRequest], log: _Log) -> str:
-    lines = [f"expected every request to succeed, but {len(failed)} of {len(log.held)} did not", ""]
+def _failure_text(failed: list[RecordedRequest], of: int) -> str:
+    lines = [f"expected every request to succeed, but {len(failed)} of {of} did not", ""]
     shown = failed[-_ROWS:]
     if len(failed) > len(shown):
-        lines.append(f"  … {counted(len(failed) - len(shown), 'earlier one')} left out")
-    for request, line in zip(shown, aligned([exchange_row(r) for r in shown]), strict=True):
+        lines.append(f"  … {count_text(len(failed) - len(shown), 'earlier one')} left out")
+    for request, line in zip(shown, align([exchange_row(r) for r in shown]), strict=True):
         lines += [line, *(f"      {sentence}" for sentence in request.why)]
     return "\n".join(lines)
 

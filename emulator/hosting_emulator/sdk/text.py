@@ -75,7 +75,7 @@ def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:
 # --- Words -----------------------------------------------------------------------------------
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Write rows as lines whose columns begin below each other, two spaces apart.
 
     The last cell of a row is as long as it is. Rows may differ in length.
@@ -92,7 +92,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def counted(count: int, thing: str) -> str:
+def count_text(count: int, thing: str) -> str:
     """Say how many things there are: `1 request`, `2 requests`."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
@@ -103,7 +103,7 @@ def one_line(text: str, longest: int) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def painted(style: str, text: str, *, color: bool) -> str:
+def paint(style: str, text: str, *, color: bool) -> str:
     """Return a text in bold, dim, red or yellow, if `color`."""
     return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if color and text else text
 

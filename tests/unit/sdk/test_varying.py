@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk.fresh import asked_variation
+from hosting_emulator.sdk.fresh import chosen_variation
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
-    assert asked_variation(vary, only) == found
+    assert chosen_variation(vary, only) == found
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
 )
 def test_anything_else_is_refused_in_one_line(vary: Any, only: Any, why: str):
     with pytest.raises(ValueError, match="vary") as refused:
-        asked_variation(vary, only)
+        chosen_variation(vary, only)
 
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
