@@ -83,8 +83,7 @@ def test_ids_are_filled_in_for_reading(chromium: Chromium, api: Api, origin: str
     assert try_it(chromium, api, origin, "Olive", call) == "200"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (400, "light")])
 def test_the_page_opens_without_complaint(
     chromium: Chromium, api: Api, origin: str, width: int, scheme
 ):

@@ -17,8 +17,7 @@ PAGES = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 @pytest.mark.parametrize("path", PAGES)
 def test_page_opens_without_complaint(
     chromium: Chromium, origin: str, path: str, width: int, scheme

@@ -17,11 +17,6 @@ TROUBLED = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-
-
 def conduct_of(client: str, *arguments: str) -> tuple[int, list[str]]:
     """Run a client that moves the world's time instead of sleeping: exit code and rules broken."""
     command = ("env", "HOSTING_WAIT=clock", sys.executable, f"{client}.py")
