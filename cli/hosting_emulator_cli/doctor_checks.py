@@ -65,7 +65,7 @@ def finding(check: str, kind: str, *, shown_as: str | None = None, **facts: obje
     )
 
 
-class Answered(NamedTuple):
+class EmulatorAnswer(NamedTuple):
     """What an address answered: `version` None is no emulator, and `why` says what it was instead.
 
     With `silent`, nothing answered at all. `info` None beside a version: the emulator keeps the rest
@@ -169,22 +169,22 @@ def _release(version: str) -> list[int]:
 # --- The emulator and its ports ------------------------------------------------------------------
 
 
-def ask(url: str, control_token: str | None = None) -> Answered:
+def ask(url: str, control_token: str | None = None) -> EmulatorAnswer:
     """Ask whoever answers at a base URL who they are."""
     version = None
     with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
         try:
             version = str(client.health()["version"])
-            return Answered(version, client.info())
+            return EmulatorAnswer(version, client.info())
         except EmulatorUnreachable as error:
-            return Answered(None, None, error.reason, silent=version is None)
+            return EmulatorAnswer(None, None, error.reason, silent=version is None)
         except ControlRefused as error:
-            return Answered(version, None, str(error))
+            return EmulatorAnswer(version, None, str(error))
         except (ControlError, LookupError, TypeError) as error:
-            return Answered(None, None, str(error))
+            return EmulatorAnswer(None, None, str(error))
 
 
-def check_emulator(url: str, running: Answered, *, named: bool) -> CheckFinding:
+def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFinding:
     """Judge the emulator that commands would talk to."""
     version, info, why, silent = running
     kind = "ok"
@@ -200,7 +200,7 @@ def check_emulator(url: str, running: Answered, *, named: bool) -> CheckFinding:
 
 
 def check_ports(
-    url: str, port: int | None, tls_port: int | None, running: Answered
+    url: str, port: int | None, tls_port: int | None, running: EmulatorAnswer
 ) -> Iterator[CheckFinding]:
     """Judge the ports that `start` would take."""
     parts = urlsplit(url)
@@ -215,7 +215,7 @@ def check_ports(
         yield check_port("tls port", tls_port, running if its else None)
 
 
-def check_port(check: str, port: int, answered: Answered | None) -> CheckFinding:
+def check_port(check: str, port: int, answered: EmulatorAnswer | None) -> CheckFinding:
     """Judge a port of this machine by listening on it; `answered` is who speaks there, if known."""
     facts: dict[str, object] = {"port": port, "option": f"--{check.replace(' ', '-')}"}
     with socket.socket() as probe:
@@ -293,7 +293,7 @@ def check_secrets(path: Path, found: Inspection) -> CheckFinding:
 _LEFT = timedelta(days=30)
 
 
-def check_certificates(folder: Path, running: Answered | None) -> Iterator[CheckFinding]:
+def check_certificates(folder: Path, running: EmulatorAnswer | None) -> Iterator[CheckFinding]:
     """Judge the authority that is kept, and what the emulator that uses it presents."""
     yield check_authority(folder, datetime.now(UTC))
     port, ca_file = running and running.info and running.info["tls_port"], folder / "ca.pem"

@@ -98,17 +98,17 @@ def _read(path: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise Failure(f"cannot read {shown(path)}: {error.strerror or error}") from error
+        raise Failure(f"cannot read {display_name(path)}: {error.strerror or error}") from error
 
 
-def shown(path: str) -> str:
+def display_name(path: str) -> str:
     """Return what errors call a file."""
     return "stdin" if path == "-" else path
 
 
 def read_json(path: str) -> Any:
     """Read a JSON document from a file, `-` being stdin. Raises Failure."""
-    content, name = _read(path), shown(path)
+    content, name = _read(path), display_name(path)
     try:
         return json.loads(content)
     except json.JSONDecodeError as error:
@@ -127,7 +127,7 @@ def choose_scenario(named: str) -> dict[str, str]:
     Raises Failure.
     """
     if is_scenario_file(named):
-        return {"text": read_scenario_file(named), "file": shown(named)}
+        return {"text": read_scenario_file(named), "file": display_name(named)}
     return {"name": named}
 
 
@@ -142,7 +142,7 @@ def read_scenario_file(path: str) -> str:
     try:
         return _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Failure(f"{shown(path)}: not UTF-8 text") from error
+        raise Failure(f"{display_name(path)}: not UTF-8 text") from error
 
 
 def library_names() -> list[str]:

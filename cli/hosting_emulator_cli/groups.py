@@ -1,6 +1,6 @@
 """How commands are found and how they fail: loaded when asked for, one clear line for an error.
 
-It must not import a command, nor anything of the emulator, before that command is wanted.
+It must not import a command, nor anything of the emulator, before that command is needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The root of the command line, and the `hosting-emulator` entry point.
 
-It names the commands and nothing more: each is imported when it is wanted.
+It names the commands and nothing more: each is imported when it is needed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from hosting_emulator_cli.groups import RootGroup
 _HERE = "hosting_emulator_cli.commands"
 
 
-def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
         from hosting_emulator import __version__
 
         click.echo(f"hosting-emulator {__version__}")

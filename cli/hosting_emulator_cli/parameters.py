@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
+class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
     """Text that `read` turns into a value; its ValueError is what is wrong with the text."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
@@ -140,14 +140,14 @@ def _refuse_constant(text: str) -> Any:
 
 
 PORT = WholeNumber(0, 65535)
-SECONDS = Parsed("duration", seconds)
-WHOLE_SECONDS = Parsed("duration", whole_seconds)
-TIMESTAMP = Parsed("timestamp", timestamp)
-CLOCK_MODE = Parsed("mode", clock_mode)
-RATE = Parsed("rate", rate)
-NAMED_VALUE = Parsed("NAME=VALUE", _named_value)
+SECONDS = TextType("duration", seconds)
+WHOLE_SECONDS = TextType("duration", whole_seconds)
+TIMESTAMP = TextType("timestamp", timestamp)
+CLOCK_MODE = TextType("mode", clock_mode)
+RATE = TextType("rate", rate)
+NAMED_VALUE = TextType("NAME=VALUE", _named_value)
 #: A value is JSON where it reads as JSON, else plain text.
-TYPED_VALUE = Parsed("NAME=VALUE", _typed_value)
+TYPED_VALUE = TextType("NAME=VALUE", _typed_value)
 #: The kind of an option's value, by what help calls it.
 KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "FILE": FILE,

@@ -63,9 +63,9 @@ def stories_summary(reports: Sequence[StoryResult]) -> str:
 
 def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
     mark = _mark("ok", "green") if step["passed"] else _mark("FAIL", "red")
-    said = f": {step['said']}" if step["said"] else ""
+    message = f": {step['said']}" if step["said"] else ""
     where = "" if step["passed"] else f" (line {step['line']})"
-    yield f"  {mark} {step['n']:>3}  {step['title']}{said}{where}"
+    yield f"  {mark} {step['n']:>3}  {step['title']}{message}{where}"
     for difference in step["differences"]:
         for line in _difference_lines(difference):
             color = {"-": "red", "+": "green"}.get(line[:1])
@@ -133,7 +133,7 @@ def check_text(report: Report) -> str:
     lines += _titled("Changed there:", report["created"])
     lines += _titled("Noted:", report["notes"])
     if report["assumptions"]:
-        lines += ["Answered otherwise than this emulator does; for a scenario:", ""]
+        lines += ["EmulatorAnswer otherwise than this emulator does; for a scenario:", ""]
         lines += _assumption_lines(report)
     else:
         lines.append(
@@ -181,7 +181,7 @@ def _sentence_lines(sentence: SentenceReport) -> list[str]:
         text = f"{text[: _WIDEST - 1]}…"
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {text}"]
     if sentence["verdict"] != "holds":
-        lines += [f"           {said}" for said in sentence["seen"]]
+        lines += [f"           {message}" for message in sentence["seen"]]
     return lines
 
 

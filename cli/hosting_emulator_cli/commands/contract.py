@@ -128,21 +128,25 @@ def _allowed(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
     return frozenset(ALLOWED if "all" in words else words)
 
 
-def _given(declared: str, words: str, **rest: Any) -> Callable[..., Any]:
+def _from_environment(declared: str, words: str, **rest: Any) -> Callable[..., Any]:
     """Declare an option that the environment of `exec` gives as well."""
     variable = f"HOSTING_{declared.split()[-2].lstrip('-').upper().replace('-', '_')}"
     return opt.option(declared, words, env=variable, **{"required": True, **rest})
 
 
 def _token(name: str, whose: str) -> Callable[..., Any]:
-    return _given(f"--{name} TOKEN", f"{whose}.", required=False)
+    return _from_environment(f"--{name} TOKEN", f"{whose}.", required=False)
 
 
 @contract.command()
-@_given("--base-url URL", "Where the server is, with /v1 at its end or without.")
-@_given("--token TOKEN", "An access token of the project's owner, of an interactive session.")
-@_given("--project project_id ID", "The project to look at; one with some deployments shows more.")
-@_given("--organization organization_id ID", "The project's organization.")
+@_from_environment("--base-url URL", "Where the server is, with /v1 at its end or without.")
+@_from_environment(
+    "--token TOKEN", "An access token of the project's owner, of an interactive session."
+)
+@_from_environment(
+    "--project project_id ID", "The project to look at; one with some deployments shows more."
+)
+@_from_environment("--organization organization_id ID", "The project's organization.")
 @opt.option(
     "--allow WORDS",
     "What may be changed there: all, or some of flag, source, keys, domains, tickets with "
@@ -162,7 +166,9 @@ def _token(name: str, whose: str) -> Callable[..., Any]:
     multiple=True,
 )
 @opt.option("--origin-url URL", "Where dev origins answer, if their names cannot be resolved here.")
-@_given("--ca-file FILE", "Certificates of the authorities to trust.", required=False, type=str)
+@_from_environment(
+    "--ca-file FILE", "Certificates of the authorities to trust.", required=False, type=str
+)
 @opt.option("--timeout timeout_s DURATION", "How long to wait for any one answer.", default="10s")
 @opt.option(
     "--patience patience_s DURATION",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from math import inf
 from typing import Any
 
 import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.conduct_reports import CONDUCT
-from hosting_emulator_cli.parameters import Parsed, seconds, split_words
+from hosting_emulator_cli.parameters import TextType, seconds, split_words
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -41,12 +41,16 @@ export_option = opt.option(
     "--export exports NAME=OTHER",
     "Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
     multiple=True,
-    type=Parsed("export", _export),
+    type=TextType("export", _export),
 )
 
 
-def _patience(text: str) -> float | str:
-    return text if text == "never" else seconds(text)
+#: Options that say how the command is run; the others are settings of its emulator.
+_OF_RUN = "principal exports report keep patience_s quiet conduct conduct_off".split()
+
+
+def _patience(text: str) -> float:
+    return inf if text == "never" else seconds(text)
 
 
 class _Exec(click.Command):
@@ -88,7 +92,7 @@ class _Exec(click.Command):
     "--kill-after patience_s DURATION",
     "How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
     "`never` waits, for CMDs that live with Ctrl-C.",
-    type=Parsed("duration", _patience),
+    type=TextType("duration", _patience),
     default="10s",
 )
 @opt.choice(
@@ -101,21 +105,7 @@ class _Exec(click.Command):
 @opt.flag("--quiet", "Say nothing: no report either, unless asked for.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.pass_context
-def exec_(
-    ctx: click.Context,
-    /,
-    command: tuple[str, ...],
-    principal: str,
-    exports: tuple[tuple[str, str], ...],
-    report: str,
-    keep: Path | None,
-    patience_s: float | str,
-    quiet: bool,
-    conduct: str,
-    conduct_off: tuple[str, ...],
-    shrink: bool,
-    **same: Any,
-) -> None:
+def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same: Any) -> None:
     """Run a command with a fresh emulator around it, and end as it ends.
 
     `exec -- CMD [ARGS]` begins CMD once the emulator answers, on a free port. CMD finds it by its
@@ -146,28 +136,19 @@ def exec_(
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
+    run = {name: same.pop(name) for name in _OF_RUN}
     settings = opt.settings_of(ctx, data_dir=None, **same)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink belongs to --vary: give a seed as well")
-    if conduct_off and conduct == "off":
+    if run["conduct_off"] and run["conduct"] == "off":
         raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
-    opt.check_folder_of(keep)
-    from hosting_emulator_cli.executing import Execution, execute, execute_varied
+    opt.check_folder_of(run["keep"])
+    from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
-    if quiet and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
-        report = "never"
-    execution = Execution(
-        command=command,
-        settings=settings,
-        principal=principal,
-        exports=exports,
-        report=report,
-        keep=keep,
-        patience_s=None if isinstance(patience_s, str) else patience_s,
-        quiet=quiet,
-        conduct=conduct,
-        conduct_off=tuple(split_words(conduct_off)),
-    )
+    if run["quiet"] and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
+        run["report"] = "never"
+    run["conduct_off"] = tuple(split_words(run["conduct_off"]))
+    execution = Execution(command=command, settings=settings, **run)
     if settings.vary is None:
         ctx.exit(execute(execution).code)
     ctx.exit(execute_varied(execution, lambda only: _line_again(ctx, only), shrinking=shrink))

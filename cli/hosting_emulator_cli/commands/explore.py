@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.exec import export_option
 from hosting_emulator_cli.conduct_reports import CONDUCT
-from hosting_emulator_cli.parameters import Parsed, WholeNumber, seconds
+from hosting_emulator_cli.parameters import TextType, WholeNumber, seconds
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.points import FaultPoint
@@ -92,17 +92,17 @@ def _limit(text: str) -> float:
 @opt.option(
     "--time-limit limit_s DURATION",
     "End a run that takes longer; else 10s, or three times the clean run if that is more.",
-    type=Parsed("duration", _limit),
+    type=TextType("duration", _limit),
 )
 @opt.option(
     "--budget budget_s DURATION",
     "Stop after this time, and report what is known by then.",
-    type=Parsed("duration", _limit),
+    type=TextType("duration", _limit),
 )
 @opt.option(
     "--point POINT",
     "Run this one point only, as a report names it, and let the command print: CALL#N/FAULT/PHASE.",
-    type=Parsed("point", lambda text: _points().FaultPoint.read(text)),
+    type=TextType("point", lambda text: _points().FaultPoint.read(text)),
 )
 @opt.choice(
     "--conduct",

@@ -175,12 +175,12 @@ def shrink(
 def _read(file: str) -> Recording:
     """Read a recording. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
-    from hosting_emulator_cli.files import read_json, shown
+    from hosting_emulator_cli.files import display_name, read_json
 
     try:
         return read_record(read_json(file))
     except RecordRefused as error:
-        raise Failure(f"{shown(file)}: {error}") from error
+        raise Failure(f"{display_name(file)}: {error}") from error
 
 
 def _record_of(client: opt.ControlClient, world: str) -> Recording:

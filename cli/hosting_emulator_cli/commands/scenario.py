@@ -11,12 +11,12 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import (
     choose_scenario,
+    display_name,
     is_scenario_file,
     library_names,
     library_text,
     put_document,
     read_scenario_file,
-    shown,
     write_whole,
 )
 from hosting_emulator_cli.groups import CommandGroup
@@ -96,7 +96,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 
     def one(named: str) -> StoryResult:
         if is_scenario_file(named):
-            file, text = shown(named), read_scenario_file(named)
+            file, text = display_name(named), read_scenario_file(named)
         else:
             file, text = f"{named}.yaml", library_text(named)
         try:

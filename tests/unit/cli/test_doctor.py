@@ -18,7 +18,7 @@ from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.bootstrap.inspection import Inspection, inspect
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import doctor_checks
-from hosting_emulator_cli.doctor_checks import Answered, CheckFinding, Resolve
+from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorAnswer, Resolve
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}
@@ -181,7 +181,7 @@ def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
 
 
 def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
-    nobody = Answered(None, None, "connection refused", silent=True)
+    nobody = EmulatorAnswer(None, None, "connection refused", silent=True)
 
     chosen = doctor_checks.check_emulator("http://here", nobody, named=True)
     default = doctor_checks.check_emulator("http://here", nobody, named=False)
@@ -192,7 +192,7 @@ def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
 
 
 def test_a_port_that_another_program_has(port: int):
-    nobody = Answered(None, None, "it says nothing")
+    nobody = EmulatorAnswer(None, None, "it says nothing")
 
     found = doctor_checks.check_port("tls port", port, nobody)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator_cli import executing
+from hosting_emulator_cli import execution as execution_module
 from hosting_emulator_cli.commands.exec import VARIABLES
-from hosting_emulator_cli.executing import Executed, Execution
+from hosting_emulator_cli.execution import CommandResult, Execution
 from hosting_emulator_scenarios import FOLDER
 from tests.unit.sdk.fake_control import FakeControl
 
@@ -33,11 +34,11 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is executed; each ends with exit code 42."""
     found: list[Execution] = []
 
-    def execute(execution: Execution) -> Executed:
+    def execute(execution: Execution) -> CommandResult:
         found.append(execution)
-        return Executed(42)
+        return CommandResult(42)
 
-    monkeypatch.setattr(executing, "execute", execute)
+    monkeypatch.setattr(execution_module, "execute", execute)
     return found
 
 
@@ -94,7 +95,7 @@ def test_state_and_moment_are_settings_too(run, executed: list[Execution]):
 def test_quiet_tells_nothing_and_never_waits_for_ever(run, executed: list[Execution]):
     run("exec", "--quiet", "--kill-after", "never", "node", "--test")
 
-    assert executed == [replace(PLAIN, quiet=True, report="never", patience_s=None)]
+    assert executed == [replace(PLAIN, quiet=True, report="never", patience_s=inf)]
 
 
 @pytest.mark.parametrize(
@@ -143,15 +144,15 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
     found: list[Execution] = []
 
-    def execute(wanted: Execution) -> Executed:
+    def execute(wanted: Execution) -> CommandResult:
         found.append(wanted)
         settings = wanted.settings
         if settings.vary is None:
-            return Executed(0)
+            return CommandResult(0)
         points = settings.vary_only or tuple(POINTS)
-        return Executed(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
+        return CommandResult(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
 
-    monkeypatch.setattr(executing, "execute", execute)
+    monkeypatch.setattr(execution_module, "execute", execute)
     for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
         monkeypatch.delenv(name, raising=False)
     return found
@@ -214,7 +215,7 @@ def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
 def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
     run, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(1))
+    monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(1))
 
     told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
@@ -254,7 +255,9 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 
 
 def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(1, ("key-order",)))
+    monkeypatch.setattr(
+        execution_module, "execute", lambda wanted: CommandResult(1, ("key-order",))
+    )
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -263,7 +266,9 @@ def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pyte
 
 def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
     codes = iter([1, 0, 0, 0])
-    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(next(codes), ("key-order",)))
+    monkeypatch.setattr(
+        execution_module, "execute", lambda wanted: CommandResult(next(codes), ("key-order",))
+    )
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -271,8 +276,8 @@ def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
-    ran = iter([Executed(1, ("key-order",)), Executed(130, signalled=True)])
-    monkeypatch.setattr(executing, "execute", lambda wanted: next(ran))
+    ran = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
+    monkeypatch.setattr(execution_module, "execute", lambda wanted: next(ran))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 
@@ -284,7 +289,7 @@ def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
 def test_a_command_that_never_ran_says_nothing_of_variation(
     run, monkeypatch: pytest.MonkeyPatch, code: int
 ):
-    monkeypatch.setattr(executing, "execute", lambda wanted: Executed(code))
+    monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(code))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 

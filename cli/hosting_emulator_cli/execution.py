@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,7 +40,7 @@ _HINT_S = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What is to be run and how. `patience_s` None: wait for ever for a command to end.
+    """What is to be run and how. `patience_s` may be infinite: for ever for a command to end.
 
     A `silent` one hears and says nothing: it has the null device for its input and output.
     """
@@ -50,14 +51,14 @@ class Execution:
     exports: Sequence[tuple[str, str]]
     report: str
     keep: Path | None
-    patience_s: float | None
+    patience_s: float
     quiet: bool
     conduct: str = "off"
     conduct_off: Sequence[str] = ()
     silent: bool = False
 
 
-class Executed(NamedTuple):
+class CommandResult(NamedTuple):
     """What became of a command: its exit code, at which points its answers varied.
 
     `signalled`: we were told to end it.
@@ -68,7 +69,7 @@ class Executed(NamedTuple):
     signalled: bool = False
 
 
-def execute(execution: Execution) -> Executed:
+def execute(execution: Execution) -> CommandResult:
     """Run the command. Raises Failure when the emulator cannot start."""
     exit_on_signals()
     from hosting_emulator.bootstrap import log_to_stderr
@@ -105,7 +106,7 @@ class _Run:
         self._later: list[asyncio.TimerHandle] = []
         self._misbehaved = False
 
-    async def through(self) -> Executed:
+    async def through(self) -> CommandResult:
         """Start the emulator, run the command, stop the emulator."""
         from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
 
@@ -130,7 +131,7 @@ class _Run:
                 code = await self._run(child, ready)
                 await warming
                 varied = tuple(sorted(emulator.worlds.tally.varied))
-                return Executed(code, varied, self._signal is not None)
+                return CommandResult(code, varied, self._signal is not None)
             finally:
                 await asyncio.to_thread(child.close)
                 self._child = None
@@ -166,12 +167,12 @@ class _Run:
         if self._child is None or not self._began:
             return
         patience_s = self._execution.patience_s
-        if again and number == signal.SIGINT and patience_s is not None:
+        if again and number == signal.SIGINT and patience_s != inf:
             self._at_once = True
             self._child.end(0)
             return
         self._child.signal(number)
-        if patience_s is not None and not self._later:
+        if patience_s != inf and not self._later:
             loop = asyncio.get_running_loop()
             self._later.append(loop.call_later(patience_s, self._child.end, _GRACE_S))
             if number == signal.SIGINT and sys.stderr.isatty() and not self._execution.quiet:
@@ -264,7 +265,7 @@ def execute_varied(
 
 
 def _shrink(
-    execution: Execution, first: Executed, again: Callable[[Sequence[str] | None], str]
+    execution: Execution, first: CommandResult, again: Callable[[Sequence[str] | None], str]
 ) -> None:
     """Search the points that make a command fail; say what is tried and what came of it."""
     settings = replace(execution.settings, log_requests=False)
