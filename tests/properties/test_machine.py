@@ -74,7 +74,7 @@ class Shelf(Memory):
         world = self.began
         for line in self.lines:
             commit = decode_line(line[:-1])
-            assert commit is not None
+            assert not isinstance(commit, str)
             world = apply(world, commit.writes, commit=commit.number, at_ms=commit.at_ms)
         return world
 

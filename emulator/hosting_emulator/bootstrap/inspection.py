@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,19 +36,31 @@ class Inspection:
 
 def inspect(path: Path) -> Inspection:
     """Look at a data directory that exists. Raises OSError where it cannot be read."""
-    found = Inspection(held=is_held(path))
-    found.exposed = list(_exposed(path))
-    found.size_bytes = sum(
-        _size(Path(at, name)) for at, _, names in os.walk(path) for name in names
-    )
-    worlds = path / "worlds"
-    folders = sorted(worlds.iterdir()) if worlds.is_dir() else []
-    for folder in folders:
+    found, worlds = Inspection(held=is_held(path)), path / "worlds"
+    enterable: dict[Path, bool] = {}
+    for at, _, names in os.walk(path):
+        here = Path(at)
+        enterable[here] = enterable.get(here.parent, True) and bool(_status(here)[0] & 0o011)
+        for file in (here / name for name in names):
+            mode, size_bytes = _status(file)
+            found.size_bytes += size_bytes
+            if enterable[here] and mode & 0o044 and here.is_relative_to(worlds):
+                found.exposed.append(file)
+    for folder in sorted(worlds.iterdir()) if worlds.is_dir() else []:
         if folder.is_dir() and WORLD_NAME.fullmatch(folder.name):
             found.worlds.append(folder.name)
             if not found.held:
                 _read(folder, found)
     return found
+
+
+def _status(path: Path) -> tuple[int, int]:
+    """Return a file's mode and size; files come and go while an emulator runs."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return 0, 0
+    return status.st_mode, status.st_size
 
 
 def is_held(path: Path) -> bool:
@@ -81,28 +92,3 @@ def _read(folder: Path, found: Inspection) -> None:
         return
     if world is not None:
         found.notices += [f"world {folder.name}: {notice}" for notice in world.notices]
-
-
-def _exposed(directory: Path) -> Iterator[Path]:
-    """Walk the worlds' files that others can read, below folders that others can enter."""
-    if not _others_may(directory, 0o011):
-        return
-    for at, folders, names in os.walk(directory / "worlds"):
-        if not _others_may(Path(at), 0o011):
-            folders.clear()
-            continue
-        yield from (Path(at, name) for name in names if _others_may(Path(at, name), 0o044))
-
-
-def _others_may(path: Path, bits: int) -> bool:
-    try:
-        return bool(path.lstat().st_mode & bits)
-    except FileNotFoundError:  # files come and go while an emulator runs
-        return False
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except FileNotFoundError:
-        return 0

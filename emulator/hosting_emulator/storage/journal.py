@@ -51,22 +51,22 @@ def encode_line(commit: Commit) -> bytes:
     return checked_line(_COMMIT, _encode({name: getattr(commit, name) for name in fields}))
 
 
-def decode_line(line: bytes) -> Commit | None:
-    """Return the commit of a line without its newline; None when its checksum does not fit.
-
-    Raises MsgspecError or StateRefused for a whole line that is none of ours.
-    """
+def decode_line(line: bytes) -> Commit | str:
+    """Return the commit of a line without its newline; what is wrong with it, if it is none."""
     payload = payload_of(line, _COMMIT)
     if payload is None:
-        return None
-    read = _decode_line(payload)
-    writes = {
-        table: {
-            key: None if document is None else read_row(table, key, document)
-            for key, document in rows.items()
+        return "the checksum does not fit, so the line was changed or damaged"
+    try:
+        read = _decode_line(payload)
+        writes = {
+            table: {
+                key: None if document is None else read_row(table, key, document)
+                for key, document in rows.items()
+            }
+            for table, rows in read.writes.items()
         }
-        for table, rows in read.writes.items()
-    }
+    except (msgspec.MsgspecError, StateRefused) as error:
+        return str(error)
     return Commit(read.number, read.at_ms, read.title, writes)
 
 
@@ -195,15 +195,9 @@ class JournalLines:
     def commits(self) -> Iterator[Commit]:
         """Walk the commits. Raises StateRefused at the first line that is damaged."""
         for number, line in enumerate(self.lines, self._start):
-            try:
-                commit = decode_line(line)
-            except (msgspec.MsgspecError, StateRefused) as error:
-                raise StateRefused(f"{self.path}, line {number}: {error}; {_ADVICE}") from None
-            if commit is None:
-                raise StateRefused(
-                    f"{self.path}, line {number}: the checksum does not fit, so the line was "
-                    f"changed or damaged; {_ADVICE}"
-                )
+            commit = decode_line(line)
+            if isinstance(commit, str):
+                raise StateRefused(f"{self.path}, line {number}: {commit}; {_ADVICE}")
             yield commit
 
 
@@ -213,11 +207,9 @@ def whatever_is_there(path: Path) -> Iterator[tuple[int, Commit | None]]:
     for number, line in enumerate(lines, 1):
         if number == 1 and (first := payload_of(line, _HEAD)) is not None:
             _check_head(path, first)
-            continue
-        try:
-            yield number, decode_line(line)
-        except (msgspec.MsgspecError, StateRefused):
-            yield number, None
+        else:
+            commit = decode_line(line)
+            yield number, None if isinstance(commit, str) else commit
 
 
 def _check_head(path: Path, first: bytes) -> None:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from hosting_emulator.storage.documents import StoredState
 from hosting_emulator.storage.files import sync_directory
@@ -34,6 +34,7 @@ from hosting_emulator.world.value import World
 
 _DAMAGED = ".damaged-"
 _NEVER_REACHED = 1_000_000
+Complain: TypeAlias = Callable[[str], None]
 
 
 class Recovery(NamedTuple):
@@ -97,44 +98,26 @@ _ADVICE = (
 )
 
 
-def salvage(folder: Path, complain: Callable[[str], None]) -> World | None:
+def salvage(folder: Path, complain: Complain) -> World | None:
     """Mend a world's folder and return its world; None when nothing of it can be read.
 
     Says by `complain` exactly what was left out and where it is kept. Raises FormatRefused when the
     files are only of another format, and OSError.
     """
-    said: list[str] = []
-    starts = _starts(folder, said)
-    world = _readable(folder, said)
+    starts = _starts(folder, complain)
+    world = _readable(folder, complain)
+    number = next(n for n in count(1) if not _is_taken(folder, f"{_DAMAGED}{n}"))
+    ending = f"{_DAMAGED}{number}"
     if world is None:
-        aside = next(
-            aside
-            for number in count(1)
-            if not (aside := folder.with_name(f"{folder.name}{_DAMAGED}{number}")).exists()
-        )
+        aside = folder.with_name(folder.name + ending)
         folder.rename(aside)  # out of sight of the next start, in one step
         sync_directory(folder.parent)
-        said.append(f"nothing of it could be salvaged; all of it is kept as {aside}")
-    else:
-        ending = next(
-            ending
-            for number in count(1)
-            if not any(folder.glob(f"*{(ending := f'{_DAMAGED}{number}')}"))
-        )
-        kept = _put_in_place(folder, world, starts, ending)
-        said.append(
-            f"salvaged up to commit {world.commit}; {', '.join(kept)} as found: {folder}/…{ending}"
-        )
-    for sentence in said:
-        complain(sentence)
-    return world
-
-
-def _put_in_place(folder: Path, world: World, starts: int, ending: str) -> list[str]:
-    """Write a world anew, each step after what it replaces is kept; returns what is kept."""
+        complain(f"nothing of it could be salvaged; all of it is kept as {aside}")
+        return None
+    # Each step comes after what it replaces is kept.
     paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER]
-    paths = [path for path in paths if path.exists()]
-    for path in paths:
+    kept = [path for path in paths if path.exists()]
+    for path in kept:
         shutil.copy2(path, path.with_name(f"{path.name}{ending}"))
     sync_directory(folder)
     write_snapshot(folder / SNAPSHOT, world)
@@ -142,41 +125,47 @@ def _put_in_place(folder: Path, world: World, starts: int, ending: str) -> list[
     for old in folder.glob("journal-*.ndjson"):
         old.unlink()
     write_marker(folder, Marker(starts), sync=True)
-    return [path.name for path in paths]
+    names = ", ".join(path.name for path in kept)
+    complain(f"salvaged up to commit {world.commit}; {names} as found: {folder}/…{ending}")
+    return world
 
 
-def _readable(folder: Path, said: list[str]) -> World | None:
-    """Return the world that can be read, if any; adds what is left out to `said`."""
+def _is_taken(folder: Path, ending: str) -> bool:
+    return folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))
+
+
+def _readable(folder: Path, complain: Complain) -> World | None:
+    """Return the world that can be read, if any; says what is left out."""
     if not (folder / SNAPSHOT).exists():
-        said.append(f"{SNAPSHOT} is missing, and without it no commit can be read")
+        complain(f"{SNAPSHOT} is missing, and without it no commit can be read")
         return None
     try:
         snapshot = SnapshotFile(folder / SNAPSHOT)
         state = snapshot.state(damaged=True)
         if snapshot.damage is not None:
-            said.append(
+            complain(
                 f"{SNAPSHOT}: the checksum does not fit: something in it is not as it was written, "
                 "and what is not known; it was taken as it is, as its rows fit together"
             )
     except FormatRefused:
         raise
     except StateRefused as refused:
-        said.append(str(refused).partition(";")[0])
+        complain(str(refused).partition(";")[0])
         return None
-    _follow(folder, state, said)
+    _follow(folder, state, complain)
     try:
         check_integrity(state.tables)
         return state.world()
     except StateRefused as refused:
-        said.append(f"what can be read does not fit together: {refused}")
+        complain(f"what can be read does not fit together: {refused}")
         return None
 
 
-def _follow(folder: Path, state: StoredState, said: list[str]) -> None:
+def _follow(folder: Path, state: StoredState, complain: Complain) -> None:
     """Take in commits up to the first that cannot be; say which are left out."""
     journals = _journals_of(folder)
     if not journals:
-        said.append(f"{JOURNAL} is missing: changes after commit {state.commit} are left out")
+        complain(f"{JOURNAL} is missing: changes after commit {state.commit} are left out")
     damaged: list[str] = []
     numbers: list[int] = []
     titles: Counter[str] = Counter()
@@ -198,14 +187,14 @@ def _follow(folder: Path, state: StoredState, said: list[str]) -> None:
         span = f"{min(numbers)} to {max(numbers)}"
         parts.append(f"{len(numbers)} commits that build on them, {span} ({what})")
     if parts:
-        said.append(f"left out: {', and '.join(parts)}")
+        complain(f"left out: {', and '.join(parts)}")
 
 
-def _starts(folder: Path, said: list[str]) -> int:
+def _starts(folder: Path, complain: Complain) -> int:
     """Return how often the world was started; a count that is lost becomes one never reached."""
     try:
         marker = read_marker(folder)
     except StateRefused as refused:
-        said.append(str(refused).partition(";")[0])
+        complain(str(refused).partition(";")[0])
         return _NEVER_REACHED
     return 0 if marker is None else marker.starts
