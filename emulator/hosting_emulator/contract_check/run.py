@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
@@ -35,18 +34,14 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 #: Codes that say nothing of what was asked: the service is busy, limits or is out of order.
 EXCUSES = frozenset(
-    {
-        *("rate_limited", "payload_too_large", "service_unavailable"),
-        *("insufficient_organization_credits", "paid_plan_required", "project_budget_exceeded"),
-        *("api_key_permissions_unavailable", "api_key_creation_uncertain"),
-    }
+    "rate_limited payload_too_large service_unavailable insufficient_organization_credits "
+    "paid_plan_required project_budget_exceeded api_key_permissions_unavailable "
+    "api_key_creation_uncertain".split()
 )
 #: Codes that blame the request or who sent it. All others tell of a state that the service is in.
 BLAMES = frozenset(
-    {
-        *("invalid_request", "unauthenticated", "forbidden", "organization_required"),
-        *("resource_not_found", "idempotency_key_reused"),
-    }
+    "invalid_request unauthenticated forbidden organization_required resource_not_found "
+    "idempotency_key_reused".split()
 )
 #: Answers to somebody who may not ask at all: they say nothing of what was wrong in a request.
 _NOT_ALLOWED = frozenset(
@@ -172,7 +167,8 @@ class Run(Ledger):
         short = short.replace(self.options.organization_id, "{organization_id}")
         title = f"{method} {short}" + (f" ({about})" if about else "")
         for _ in range(_AGAIN):
-            answer = self.exchange(self.server, title, method, path, sent, content)
+            self.ask_before(title)
+            answer = self.server.exchange(title, method, path, sent, content)
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
@@ -183,19 +179,10 @@ class Run(Ledger):
             Judge(self, self.observed).answer(call_id, answer)
         return answer
 
-    def exchange(
-        self,
-        address: Address,
-        title: str,
-        method: str,
-        path: str,
-        headers: Mapping[str, str] = MappingProxyType({}),
-        body: bytes | None = None,
-    ) -> Answer:
-        """Send one request to an address, and count it."""
+    def ask_before(self, title: str) -> None:
+        """Count a request, and say which one is to be sent."""
         self.requests += 1
         self.options.ask_before(title)
-        return address.exchange(title, method, path, headers, body)
 
     def new_key(self) -> str:
         """Return a new Idempotency-Key, named as ours."""

@@ -391,4 +391,5 @@ def _open(run: Run, url: str, about: str) -> Answer:
         ca_file=options.ca_file,
     )
     title = f"GET {parts.path} ({about})"
-    return run.exchange(address, title, "GET", f"{parts.path}?{parts.query}")
+    run.ask_before(title)
+    return address.exchange(title, "GET", f"{parts.path}?{parts.query}", {}, None)
