@@ -12,9 +12,9 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ from hosting_emulator.supervisor import (
     ending_signals,
     exit_on_signals,
 )
-from hosting_emulator_cli.exploration_state import SavedResults, key_of
+from hosting_emulator_cli.exploration_state import key_of, load_results, save_results
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import (
@@ -221,12 +221,21 @@ class _CommandExploration:
         )
         if not planned.requests:
             raise Failure(_nothing_to_explore(options))
-        saved = SavedResults(options.state_file, key_of(options, clean), planned)
+        key, path, saved, says = key_of(options, clean), options.state_file, list[PointResult](), ""
+        if path is not None:
+            saved, says = load_results(path, key, planned)
         say(plan_text(planned, self._jobs))
-        if saved.says:
-            say(saved.says)
-        self._run_points(explorer, planned, clean, saved)
-        results = saved.in_order(planned.points)
+        if says:
+            say(says)
+        done = {result.point: result for result in saved}
+
+        def keep(result: PointResult) -> None:
+            done[result.point] = result
+            if path is not None:
+                save_results(path, key, done.values())
+
+        self._run_points(explorer, planned, clean, done, keep)
+        results = [done[point] for point in planned.points if point in done]
         exploration = Exploration(
             shlex.join(options.command),
             clean,
@@ -241,28 +250,31 @@ class _CommandExploration:
         return 0 if exploration.survived else 1
 
     def _run_points(
-        self, explorer: Explorer, planned: Plan, clean: CleanRun, saved: SavedResults
+        self,
+        explorer: Explorer,
+        planned: Plan,
+        clean: CleanRun,
+        done: Mapping[FaultPoint, PointResult],
+        keep: Callable[[PointResult], None],
     ) -> None:
-        names = {point: f"run-{n}" for n, point in enumerate(planned.points, 1)}
+        """Run what is not done yet, several points at a time, and `keep` each result."""
         if (budget_s := self._options.budget_s) is not None:
             why = f"the budget of {budget_s:g} s is used up"
             left_s = max(0.0, budget_s - (time.monotonic() - self._began))
             self._loop.call_soon_threadsafe(self._loop.call_later, left_s, self._stop, why)
-        with (
-            _Progress(len(saved.results), len(names)) as progress,
-            ThreadPoolExecutor(self._jobs) as pool,
-        ):
+        points = planned.points
+        with _progress(len(done), len(points)) as show, ThreadPoolExecutor(self._jobs) as pool:
             futures = [
-                pool.submit(explorer.result, name, point, clean)
-                for point, name in names.items()
-                if point not in saved.results
+                pool.submit(explorer.result, f"run-{n}", point, clean)
+                for n, point in enumerate(points, 1)
+                if point not in done
             ]
             try:
                 for future in as_completed(futures):
                     with suppress(_Stopped):
                         result = future.result()
-                        saved.add(result)
-                        progress.add(result)
+                        keep(result)
+                        show(result, len(done))
             except BaseException:
                 self._loop.call_soon_threadsafe(self._stop, "it could not go on")
                 raise
@@ -364,31 +376,29 @@ def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
     put(text if color else printable_lines(text))
 
 
-class _Progress(ExitStack):
-    """Says on stderr each result that matters as it comes; and on a terminal, how far it is."""
+@contextmanager
+def _progress(done: int, of: int) -> Iterator[Callable[[PointResult, int], None]]:
+    """Say on stderr each result that matters as it comes; and on a terminal, how far it is."""
+    if not (of and is_terminal(sys.stderr)):
 
-    def __init__(self, done: int, of: int) -> None:
-        super().__init__()
-        self._done, self._of = done, of
-        self._terminal = bool(of) and is_terminal(sys.stderr)
-        if self._terminal:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-            from rich.progress import TimeElapsedColumn as Elapsed
+        def show(result: PointResult, done: int) -> None:
+            if not result.fine:
+                say(f"[{done}/{of}] {printable(result_text(result))}")
 
-            words = TextColumn("{task.description}", markup=False)
-            columns = (words, BarColumn(), MofNCompleteColumn(), Elapsed())
-            self._bar = Progress(*columns, console=console(sys.stderr), transient=True)
-            self._task = self._bar.add_task("Exploring", total=of, completed=done)
-            self.enter_context(self._bar)
+        yield show
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeElapsedColumn as Elapsed
+    from rich.text import Text
 
-    def add(self, result: PointResult) -> None:
-        """Note a result."""
-        self._done += 1
-        if self._terminal:
-            self._bar.update(self._task, completed=self._done)
-        if not result.fine and self._terminal:
-            from rich.text import Text
+    words = TextColumn("{task.description}", markup=False)
+    columns = (words, BarColumn(), MofNCompleteColumn(), Elapsed())
+    with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
+        task = bar.add_task("Exploring", total=of, completed=done)
 
-            self._bar.console.print(Text.from_ansi(result_text(result, color=True)))
-        elif not result.fine:
-            say(f"[{self._done}/{self._of}] {printable(result_text(result))}")
+        def show_beside_bar(result: PointResult, done: int) -> None:
+            bar.update(task, completed=done)
+            if not result.fine:
+                bar.console.print(Text.from_ansi(result_text(result, color=True)))
+
+        yield show_beside_bar

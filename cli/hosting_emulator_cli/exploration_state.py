@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,6 @@ from hosting_emulator_cli.output import as_json
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.plan import Plan
-    from hosting_emulator.explore.points import FaultPoint
     from hosting_emulator.explore.runs import CleanRun, PointResult
     from hosting_emulator_cli.exploration import ExploreOptions
 
@@ -25,54 +24,34 @@ _FORMAT = "hosting-emulator exploration 1"
 _LONGEST_FILE = 16 * 1024 * 1024
 
 
-class SavedResults:
-    """Results by their points, in a file (or nowhere) that is written anew with each.
+def load_results(path: Path, key: str, plan: Plan) -> tuple[list[PointResult], str]:
+    """Return what a file holds of the points of a plan, and in a sentence what becomes of it.
 
-    `says` tells in a sentence what became of what the file held before.
+    There may be no file yet. Raises Failure.
     """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["format"] != _FORMAT:
+            raise ValueError
+        results = [read_result(result) for result in found["results"]]
+    except FileNotFoundError:
+        return [], ""
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error}") from error
+    except (ValueError, TypeError, LookupError):
+        raise Failure(f"{path} is no state of an exploration: name another file") from None
+    done = [result for result in results if result.point in plan.points]
+    if found["key"] != key:
+        return [], f"{path} is of another command or another clean run: beginning anew."
+    if len(done) == len(plan.points):
+        return [], f"{path} is of an exploration that was finished: beginning anew."
+    return done, f"Going on: {len(done)} of {len(plan.points)} are done, says {path}."
 
-    def __init__(self, path: Path | None, key: str, plan: Plan) -> None:
-        self._path, self._key = path, key
-        self.results: dict[FaultPoint, PointResult] = {}
-        self.says = ""
-        if path is None:
-            return
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return
-        except (OSError, ValueError) as error:
-            raise Failure(f"cannot read {path}: {error}") from error
-        self._take_in(path, text, plan)
 
-    def add(self, result: PointResult) -> None:
-        """Take a result in, and write the file. Raises Failure."""
-        self.results[result.point] = result
-        if self._path is not None:
-            results = [result_document(result) for result in self.results.values()]
-            found = {"format": _FORMAT, "key": self._key, "results": results}
-            write_whole(self._path, as_json(found) + "\n")
-
-    def in_order(self, points: Iterable[FaultPoint]) -> Sequence[PointResult]:
-        """Return the results of points, in their order."""
-        return [self.results[point] for point in points if point in self.results]
-
-    def _take_in(self, path: Path, text: str, plan: Plan) -> None:
-        try:
-            found = json.loads(text)
-            if found["format"] != _FORMAT:
-                raise ValueError
-            results = [read_result(result) for result in found["results"]]
-        except (ValueError, TypeError, LookupError):
-            raise Failure(f"{path} is no state of an exploration: name another file") from None
-        done = {result.point: result for result in results if result.point in plan.points}
-        if found["key"] != self._key:
-            self.says = f"{path} is of another command or another clean run: beginning anew."
-        elif len(done) == len(plan.points):
-            self.says = f"{path} is of an exploration that was finished: beginning anew."
-        else:
-            self.results = done
-            self.says = f"Going on: {len(done)} of {len(plan.points)} are done, says {path}."
+def save_results(path: Path, key: str, results: Iterable[PointResult]) -> None:
+    """Write what is known so far. Raises Failure."""
+    documents = [result_document(result) for result in results]
+    write_whole(path, as_json({"format": _FORMAT, "key": key, "results": documents}) + "\n")
 
 
 def key_of(options: ExploreOptions, clean: CleanRun) -> str:
