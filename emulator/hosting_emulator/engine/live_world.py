@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -34,46 +33,32 @@ class Commit:
     writes: Writes
 
 
-class Keeper(Protocol):
-    """Keeps one world's commits. `waits`: an answer has to wait for what `durable` returns."""
+class Keeper:
+    """Keeps one world's commits: this one in memory only. What it cannot keep raises OSError.
 
-    waits: bool
+    `starts` is 0 in the process that made the world, and one more each time it is read back;
+    `waits` says that an answer has to wait for what `durable` returns.
+    """
 
-    @property
-    def starts(self) -> int:
-        """0 in the process that made the world, and one more each time it is read back."""
+    starts = 0
+    waits = False
 
     def append(self, commit: Commit, world: World) -> None:
-        """Keep a commit; `world` is what it makes. Raises OSError when it cannot be kept."""
+        """Keep a commit; `world` is what it makes."""
 
     def replace(self, world: World) -> None:
-        """Keep a whole world in place of everything before. Raises OSError."""
+        """Keep a whole world in place of everything before."""
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await before an answer may say that all so far is kept; None: nothing."""
+        return None
 
     def discard(self) -> None:
         """Forget the world."""
 
 
-class Memory:
+class Memory(Keeper):
     """Keeps nothing beyond the process: for ephemeral worlds."""
-
-    waits = False
-    starts = 0
-
-    def append(self, commit: Commit, world: World) -> None:
-        """Do nothing: the world itself is in memory."""
-
-    def replace(self, world: World) -> None:
-        """Do nothing."""
-
-    def durable(self) -> None:
-        """Nothing is to be awaited."""
-        return
-
-    def discard(self) -> None:
-        """Do nothing."""
 
 
 class StoreFailed(Exception):

@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
-from hosting_emulator.engine.live_world import Commit
+from hosting_emulator.engine.live_world import Commit, Keeper
 from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.format import JOURNAL, MARKER, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
@@ -40,7 +40,7 @@ def empty_trash(trash: Path) -> None:
     trash.rmdir()
 
 
-class DiskKeeper:
+class DiskKeeper(Keeper):
     """Keeps one world's commits in a folder (see `engine.live_world.Keeper`)."""
 
     def __init__(
