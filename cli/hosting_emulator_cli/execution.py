@@ -27,7 +27,6 @@ from hosting_emulator_cli.output import as_json, say
 from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
     from hosting_emulator.settings import Ready, Settings
 
 #: How long the command may take to end after SIGTERM, once `--kill-after` is over.
@@ -190,6 +189,8 @@ class _Run:
 
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Write the report and the world, as far as they are asked for. What fails is said only."""
+        from hosting_emulator.sdk import report_text
+
         execution, failed = self._execution, outcome.code != 0
         try:
             with connected(ready.control_url, ready.control_token) as client:
@@ -200,7 +201,8 @@ class _Run:
                     self._misbehaved = bad and execution.conduct == "error"
                     failed = failed or self._misbehaved
                 if execution.report == "always" or (execution.report == "failed" and failed):
-                    mention(_report_text(client))
+                    color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+                    mention(report_text(client.report(), color=color))
                 if execution.keep is not None and failed:
                     write_whole(execution.keep, f"{as_json(client.export_state())}\n", mode=PRIVATE)
                     if not execution.quiet:
@@ -208,13 +210,6 @@ class _Run:
                         mention(f"The world is kept: {line}")
         except Failure as error:
             mention(f"Error: {error.format_message()}")
-
-
-def _report_text(client: ControlClient) -> str:
-    from hosting_emulator.sdk import report_text
-
-    color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    return report_text(client.report(), color=color)
 
 
 def _variation(settings: Settings) -> dict[str, str]:

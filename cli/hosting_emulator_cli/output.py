@@ -83,17 +83,19 @@ def columns(
 
     A field of a field is written `clock.now`.
     """
-    getters = [_field(cell) if isinstance(cell, str) else cell for cell in declared.values()]
+
+    def cell(item: Any, field: str | Callable[[Any], object]) -> object:
+        return (
+            functools.reduce(getitem, field.split("."), item)
+            if isinstance(field, str)
+            else field(item)
+        )
 
     def lay_out(items: Iterable[Any]) -> str:
-        rows = ([cell(item) for cell in getters] for item in items)
+        rows = ([cell(item, field) for field in declared.values()] for item in items)
         return table([*declared], rows, widest=widest)
 
     return lay_out
-
-
-def _field(path: str) -> Callable[[Any], object]:
-    return lambda item: functools.reduce(getitem, path.split("."), item)
 
 
 def table(
@@ -105,19 +107,22 @@ def table(
     whole.
     """
     body = [list(row) for row in rows]
-    texts = [
-        [*(_clip(cell_text(cell), widest) for cell in row[:-1]), cell_text(row[-1])] for row in body
+    texts = [list(map(cell_text, row)) for row in body]
+    for row in texts:
+        row[:-1] = [text if len(text) <= widest else f"{text[: widest - 1]}…" for text in row[:-1]]
+    right = [
+        bool(body) and all(type(row[place]) in (int, float) for row in body)
+        for place in range(len(headers))
     ]
     widths = [max(map(len, column)) for column in zip(headers, *texts, strict=True)]
-    right = [_is_numeric([row[i] for row in body]) for i in range(len(headers))]
     lines = (
-        (
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(cells, widths, right, strict=True)
-        )
-        for cells in (headers, *texts)
+        "  ".join(map(_justified, cells, widths, right)).rstrip() for cells in (headers, *texts)
     )
-    return "\n".join("  ".join(cells).rstrip() for cells in lines)
+    return "\n".join(lines)
+
+
+def _justified(cell: str, width: int, to_right: bool) -> str:
+    return cell.rjust(width) if to_right else cell.ljust(width)
 
 
 def cell_text(value: object) -> str:
@@ -131,16 +136,6 @@ def cell_text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(cell_text, value)) or "-"
     return " ".join(str(value).split())
-
-
-def _clip(text: str, widest: int) -> str:
-    return text if len(text) <= widest else f"{text[: widest - 1]}…"
-
-
-def _is_numeric(cells: Sequence[object]) -> bool:
-    return bool(cells) and all(
-        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells
-    )
 
 
 # --- A terminal ----------------------------------------------------------------------------------

@@ -39,21 +39,19 @@ def _words(names: Iterable[str]) -> Callable[[Mapping[str, Any]], str]:
 _match_words, _condition_words = _words(_MATCHES), _words(_CONDITIONS)
 
 
-def _fault_words(fault: Mapping[str, Any]) -> str:
+def _armed_words(fault: Mapping[str, Any]) -> str:
     parts = (_effect_words(fault), _match_words(fault), _condition_words(fault), fault["phase"])
-    return ", ".join(part for part in parts if part)
+    world = click.get_current_context().params["world"]
+    return f"{fault['id']} is armed in world {world}: {', '.join(filter(None, parts))}."
 
 
 def _pairs(fields: Iterable[tuple[str, Any]]) -> list[str]:
-    return [
-        f"{name}={_inner(value) if isinstance(value, Mapping) else value}"
-        for name, value in fields
-        if value is not None
-    ]
+    def text(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return ",".join(f"{name}:{item}" for name, item in value.items())
+        return str(value)
 
-
-def _inner(value: Mapping[str, Any]) -> str:
-    return ",".join(f"{name}:{item}" for name, item in value.items())
+    return [f"{name}={text(value)}" for name, value in fields if value is not None]
 
 
 # --- fault ---------------------------------------------------------------------------------------
@@ -117,10 +115,7 @@ class _Add(click.Command):
     "Do what is asked and lose the answer, or do nothing (the default).",
 )
 @opt.option("--json-fault JSON", "The whole fault as JSON, instead of all this.")
-@prints(
-    "{value[id]}",
-    words=lambda armed: f"{armed['id']} is armed in world {_world()}: {_fault_words(armed)}.",
-)
+@prints("{value[id]}", words=_armed_words)
 @opt.with_world
 def add(
     client: opt.ControlClient,
@@ -141,7 +136,10 @@ def add(
       hosting-emulator fault add truncate bytes=20 --probability 0.1 --ttl 10m
       hosting-emulator fault add --json-fault '{"timeout": {}, "method": "PUT", "times": 1}'
     """  # noqa: E501 - lines to copy
-    written = _written_rule(**rule)
+    after = rule.pop("after")
+    rule["phase"] = None if after is None else "after_commit" if after else "before_commit"
+    rule |= {"from": rule.pop("from_"), "header": dict(rule["header"]) or None}
+    written = {name: value for name, value in rule.items() if value is not None}
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")
     if effect is not None:
@@ -151,18 +149,6 @@ def add(
     else:
         document = _parsed(str(json_fault))
     return client.add_fault(document, world)
-
-
-def _world() -> str:
-    return str(click.get_current_context().params["world"])
-
-
-def _written_rule(
-    *, from_: str | None, after: bool | None, header: tuple[tuple[str, str], ...], **same: Any
-) -> dict[str, Any]:
-    phase = None if after is None else "after_commit" if after else "before_commit"
-    rule = {**same, "header": dict(header) or None, "from": from_, "phase": phase}
-    return {name: value for name, value in rule.items() if value is not None}
 
 
 def _parsed(text: str) -> dict[str, Any]:

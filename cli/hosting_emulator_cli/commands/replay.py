@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.exchanges import project_aliases, replay_text, show_whole
+from hosting_emulator_cli.files import display_name, put_document, read_json
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
@@ -73,7 +74,11 @@ def replay(
             raise click.UsageError(
                 "a single request goes to its own world: only --same-key is for N"
             )
-        _replay_one(client, world, int(what), same_key, as_json)
+        found = client.replay(int(what), world, same_key=same_key)
+        if as_json:
+            put_json(found)
+        else:
+            show_whole(found, project_aliases(client, world))
         return
     if same_key:
         raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
@@ -83,7 +88,7 @@ def replay(
     from hosting_emulator.replay import like_recorded, report_document
     from hosting_emulator.replay import replay as send
 
-    record = _read(what)
+    record = _read(client, world, what)
     beginning, sending = _how(**how)
     if named:
         report = send(client, record, client.world(world), sending)
@@ -95,16 +100,6 @@ def replay(
     else:
         put(replay_text(report, record))
     ctx.exit(1 if report.differing else 0)
-
-
-def _replay_one(
-    client: opt.ControlClient, world: str, n: int, same_key: bool, as_json: bool
-) -> None:
-    found = client.replay(n, world, same_key=same_key)
-    if as_json:
-        put_json(found)
-    else:
-        show_whole(found, project_aliases(client, world))
 
 
 @click.command()
@@ -142,13 +137,12 @@ def shrink(
     """
     from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
     from hosting_emulator.replay import shrink as reduce
-    from hosting_emulator_cli.files import put_document
 
     try:
         answer = Shows.read(shows)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--shows") from error
-    record = _read(file) if file is not None else _record_of(client, world)
+    record = _read(client, world, file)
     beginning, sending = _how(**how)
     try:
         found = reduce(
@@ -172,24 +166,15 @@ def shrink(
     )
 
 
-def _read(file: str) -> Recording:
-    """Read a recording. Raises Failure."""
-    from hosting_emulator.replay import RecordRefused, read_record
-    from hosting_emulator_cli.files import display_name, read_json
-
-    try:
-        return read_record(read_json(file))
-    except RecordRefused as error:
-        raise Failure(f"{display_name(file)}: {error}") from error
-
-
-def _record_of(client: opt.ControlClient, world: str) -> Recording:
+def _read(client: opt.ControlClient, world: str, file: str | None) -> Recording:
+    """Read a recording, or a world's log. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
 
     try:
-        return read_record(client.har(world, state=True))
+        return read_record(client.har(world, state=True) if file is None else read_json(file))
     except RecordRefused as error:
-        raise Failure(f"world {world}: {error}") from error
+        name = f"world {world}" if file is None else display_name(file)
+        raise Failure(f"{name}: {error}") from error
 
 
 def _how(
