@@ -29,28 +29,22 @@ class App:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
         path, _, query = request.raw_path.partition("?")
-        if path.startswith("/v1/"):
-            return await self._public(request, DEFAULT_WORLD, path, query)
-        if path == routes.PREFIX or path.startswith(routes.PREFIX + "/"):
-            return await self._control(request, path, query)
-        if path.startswith("/worlds/"):
-            name, slash, rest = path[len("/worlds/") :].partition("/")
-            if slash and self.worlds.get(name) is not None:
-                return await self._public(request, name, "/" + rest, query)
-        found = dev_origins.find_origin(self.worlds, request)
-        if found is not None:
-            return await dev_origins.answer(request, *found, path, query, self.site)
-        return await self._public(request, DEFAULT_WORLD, path, query)
-
-    async def _public(
-        self, request: web.BaseRequest, name: str, path: str, query: str
-    ) -> web.StreamResponse:
-        engine = self.worlds.get(name)
+        engine = self.worlds.get(DEFAULT_WORLD)
+        if not path.startswith("/v1/"):
+            if path == routes.PREFIX or path.startswith(routes.PREFIX + "/"):
+                return await self._control(request, path, query)
+            name, slash, rest = path.removeprefix("/worlds/").partition("/")
+            if path.startswith("/worlds/") and slash and (named := self.worlds.get(name)):
+                engine, path = named, f"/{rest}"
+            elif (found := dev_origins.find_origin(self.worlds, request)) is not None:
+                return await dev_origins.answer(request, *found, path, query, self.site)
         assert engine is not None
         refused = self._guard.refused_host(request)
-        app = None if refused else self._guard.app_of(request)
-        if app is None:
+        if refused is not None or "Origin" not in request.headers:
             return await public.answer(request, engine, path, query, self.site, refused)
+        app = self._guard.app_of(request)
+        if app is None:
+            return await public.answer(request, engine, path, query, self.site)
         # The browser's question before it is not a call, and is not logged.
         return preflight(request, app) or await public.answer(
             request, engine, path, query, self.site, granted=granted(app)

@@ -33,7 +33,9 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
             body += content.read_nowait()
         while len(body) <= limit and (chunk := await content.readany()):
             body += chunk
-        unpacked = _unpack(bytes(body), request.headers.get("Content-Encoding", ""), limit)
+        unpacked = bytes(body)
+        if encoding := request.headers.get("Content-Encoding"):
+            unpacked = _unpack(unpacked, encoding.lower(), limit)
     except (web.RequestPayloadError, ValueError, zlib.error) as error:
         return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
     if len(body) > limit or len(unpacked) > limit:
@@ -46,7 +48,6 @@ def _unpack(body: bytes, coding: str, limit: int) -> bytes:
 
     aiohttp would do this as the bytes come, and let a request wait for the rest of a broken body.
     """
-    coding = coding.lower()
     if coding in ("br", "zstd"):
         raise ValueError(coding)
     if coding not in ("gzip", "deflate"):

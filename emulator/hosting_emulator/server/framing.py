@@ -8,7 +8,7 @@ of a doubtful length could see two different requests (RFC 9112, 11.2). It knows
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final, NoReturn
 
 #: What aiohttp bears of a line; of all lines of a head together, and how many there may be.
@@ -48,11 +48,15 @@ class Malformed(Exception):
 
 
 class RequestFraming:
-    """Cuts the bytes of one connection. `count` requests have begun, the last may be here in part."""
+    """Cuts the bytes of one connection. `count` requests have begun, the last may be here in part.
+
+    `partial` says whether a part of a request is still to come, `wrong` what is wrong with the last.
+    """
 
     def __init__(self) -> None:
         self.count = 0
-        self.in_body = False
+        self.in_body = self.partial = False
+        self.wrong: str | None = None
         self._held = bytearray()
         self._searched = 0
         self._missing = 0
@@ -60,21 +64,18 @@ class RequestFraming:
         #: What comes next; it is given data and where to go on, and returns a piece and its end.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
 
-    @property
-    def partial(self) -> bool:
-        """Whether a part of a request is still to come."""
-        return self.in_body or bool(self._held)
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield a head as soon as it is whole, and a body as it comes.
-
-        Raises Malformed; the request it belongs to is then the last that `count` counts.
-        """
-        at = 0
-        while at < len(data):
-            piece, at = self._cut(data, at)
-            if piece:
-                yield piece
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return a head as soon as it is whole, and a body as it comes; nothing that is wrong."""
+        pieces, at = [], 0
+        try:
+            while at < len(data):
+                piece, at = self._cut(data, at)
+                if piece:
+                    pieces.append(piece)
+        except Malformed as error:
+            self.wrong = str(error)
+        self.partial = self.in_body or bool(self._held)
+        return pieces
 
     # --- heads ----------------------------------------------------------------------------------
 
@@ -146,14 +147,9 @@ class RequestFraming:
         piece = data[at : at + self._missing]
         self._missing -= len(piece)
         if not self._missing:
-            if self._chunked:
-                self._cut = self._chunk_end
-            else:
-                self._end_of_request()
+            self.in_body = self._chunked
+            self._cut = self._chunk_end if self._chunked else self._head
         return piece, at + len(piece)
-
-    def _end_of_request(self) -> None:
-        self.in_body, self._cut = False, self._head
 
     def _chunk_size(self, data: bytes, at: int) -> tuple[bytes, int]:
         line, at = self._line(data, at, _CHUNK)
@@ -174,7 +170,7 @@ class RequestFraming:
         line, at = self._line(data, at, _TRAILER)
         if line is None or line[0]:
             return b"", at  # it is passed over
-        self._end_of_request()
+        self.in_body, self._cut = False, self._head
         return b"\r\n", at
 
     def _line(

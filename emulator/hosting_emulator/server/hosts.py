@@ -36,7 +36,8 @@ class Hosts:
     def __init__(self, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
         self._names = frozenset(name.lower() for name in names)
         self._origins = frozenset(origin.lower() for origin in origins)
-        self._harmless: set[str] = set()
+        #: Hosts that were found harmless.
+        self.known: set[str] = set()
 
     def local(self, host: str) -> bool:
         """Tell whether a Host is a name of this machine, or one that was allowed."""
@@ -48,15 +49,15 @@ class Hosts:
 
         None at all is harmless: a browser always sends one. So are addresses and names of one label.
         """
-        if host in self._harmless:
+        if host in self.known:
             return True
         name = host_name(host)
         common = "." in name and name not in self._names and not name.endswith(RESERVED)
         if host and (not name or (common and address_of(name) is None)):
             return False
-        if len(self._harmless) >= _REMEMBERED:
-            self._harmless.clear()
-        self._harmless.add(host)
+        if len(self.known) >= _REMEMBERED:
+            self.known.clear()
+        self.known.add(host)
         return True
 
     def lets_in(self, origin: str) -> bool:

@@ -23,7 +23,6 @@ from hosting_emulator.server.framing import (
     INVALID,
     NO_METHOD,
     TOO_LONG,
-    Malformed,
     RequestFraming,
 )
 
@@ -93,12 +92,6 @@ class Protocol(web.RequestHandler):
         self.ended = True
         return True
 
-    def begin(self, request: web.BaseRequest) -> None:
-        """Note which request is answered now."""
-        self.begun = (self.answered + 1, request)
-        if self.refusal is not None:
-            self._break_off_body()
-
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
@@ -113,16 +106,16 @@ class Protocol(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes. A body that breaks off in its middle fails its request at once."""
-        if self.refusal is not None:
+        if not data:  # aiohttp goes on with what it has
+            super().data_received(data)
+        if not data or self.refusal is not None:
             return
-        try:
-            for piece in self.framing.feed(data):
-                super().data_received(piece)
-            if not data:  # aiohttp goes on with what it has
-                super().data_received(data)
-        except Malformed as error:
-            self._refuse(str(error))
-        count, partial = self.framing.count, self.framing.partial
+        framing = self.framing
+        for piece in framing.feed(data):
+            super().data_received(piece)
+        if framing.wrong is not None:
+            self._refuse(framing.wrong)
+        count, partial = framing.count, framing.partial
         if self.half is not None and (not partial or self.half[0] != count):
             self.half[1].cancel()
             self.half = None
@@ -133,11 +126,11 @@ class Protocol(web.RequestHandler):
     def _refuse(self, message: str) -> None:
         self.refusal = message
         if self.framing.in_body:
-            self._break_off_body()
+            self.break_off_body()
         else:
             super().data_received(_REFUSED_HEAD)
 
-    def _break_off_body(self) -> None:
+    def break_off_body(self) -> None:
         """Fail the last request, whose body does not come. With its answer the connection closes."""
         if self.begun is not None and self.begun[0] == self.framing.count:
             self.begun[1].content.set_exception(web.RequestPayloadError(self.refusal))
@@ -192,7 +185,9 @@ class Server(web.Server):
         async def answer(request: web.BaseRequest) -> web.StreamResponse:
             protocol = request.protocol
             assert isinstance(protocol, Protocol)
-            protocol.begin(request)
+            protocol.begun = (protocol.answered + 1, request)
+            if protocol.refusal is not None:
+                protocol.break_off_body()
             return await handler(request)
 
         super().__init__(answer)
