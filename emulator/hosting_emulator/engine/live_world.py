@@ -17,8 +17,8 @@ from hosting_emulator.engine.history import History
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.operations import run_due
 from hosting_emulator.world.records import WorldClock
-from hosting_emulator.world.schedule import run_due
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World, Writes, apply
 

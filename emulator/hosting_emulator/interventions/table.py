@@ -35,7 +35,6 @@ from hosting_emulator.world.records import (
     Reconciliation,
     Ticket,
 )
-from hosting_emulator.world.schedule import schedule_dns_expiry
 from hosting_emulator.world.streams import draw, new_id
 from hosting_emulator.world.tables import (
     API_KEYS,
@@ -399,7 +398,7 @@ def move_dns(
         expires_ms = change.now_ms
     change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
     if to == "authorized" and expires_ms is not None:
-        schedule_dns_expiry(change, project.id, expires_ms)
+        operations.schedule_event(change, expires_ms, "dns_expiry", project.id)
     return f"the DNS authorization of {project.alias} is {to}"
 
 

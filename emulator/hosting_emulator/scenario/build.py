@@ -18,10 +18,10 @@ from hosting_emulator.scenario.validation import (
 )
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
+from hosting_emulator.world.operations import schedule_event
 from hosting_emulator.world.population import WorldPart, new_world
-from hosting_emulator.world.records import Origin, ScheduledEvent, TimelineEntry, Variation
-from hosting_emulator.world.streams import next_number
-from hosting_emulator.world.tables import SCHEDULE, TIMELINE
+from hosting_emulator.world.records import Origin, TimelineEntry, Variation
+from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
 
 
@@ -134,8 +134,7 @@ def _plan(scenario: Scenario, change: Change) -> None:
         change.put(TIMELINE, key, record)
         if planned.at is not None:
             due_ms = _moment(scenario, (*path, "at"), planned.at, change.now_ms)
-            sequence = next_number(change, "schedule")
-            change.put(SCHEDULE, str(sequence), ScheduledEvent(due_ms, sequence, "timeline", key))
+            schedule_event(change, due_ms, "timeline", key)
 
 
 def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:

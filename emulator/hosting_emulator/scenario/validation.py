@@ -165,16 +165,9 @@ def pattern_of(expected: Any) -> str | None:
 # --- variables -----------------------------------------------------------------------------------
 
 
-def names_in(found: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def names_in(found: Any) -> Iterator[tuple[Path, str]]:
     """Walk all variables in a value: the path to the text each stands in, and its name."""
-    if isinstance(found, dict):
-        for name, value in found.items():
-            yield from (((name, *path), variable) for path, variable in names_in(value))
-    elif isinstance(found, list):
-        for number, value in enumerate(found):
-            yield from (((number, *path), variable) for path, variable in names_in(value))
-    elif isinstance(found, str):
-        yield from (((), name) for name in _VARIABLE.findall(found))
+    yield from ((path, name) for path, text in _texts(found) for name in _VARIABLE.findall(text))
 
 
 def fill(found: Any, look_up: Callable[[str], Any]) -> Any:

@@ -1,13 +1,16 @@
-"""Operations and the project mutation claim: how they begin, move and end.
+"""Operations, the project mutation claim and the schedule: how all that takes time goes on.
 
 An operation follows a plan of steps. Under a `timed` or `immediate` profile the schedule takes it
 from step to step; `per_poll` counts polls; `manual` waits to be told. One operation of a project
-holds the claim and moves; the others wait in the order they came.
+holds the claim and moves; the others wait in the order they came. Running what is due is the only
+way time changes a world: each event happens at its own moment, however late it is noticed, so what a
+client sees does not depend on how often anybody looks.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,13 +26,16 @@ from hosting_emulator.world.records import (
     ScheduledEvent,
 )
 from hosting_emulator.world.streams import draw, new_id, next_number
-from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS, SCHEDULE
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.tables import DEPLOYMENTS, DNS, OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.value import Change, World
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
 #: Not a call: an operation that an intervention made to hold a project's claim.
 HELD = "held_by_intervention"
+
+#: Carries out an event of the timeline, which only higher floors know how to do.
+Planner = Callable[[Change, str], None]
 
 
 BUILD_FAILED = OperationFailure(
@@ -160,9 +166,7 @@ def schedule_next(change: Change, operation: Operation) -> Operation:
         due_ms = max(change.now_ms, operation.created_ms + queued_ms)
     else:
         due_ms = change.now_ms + round(running_ms * plan_of(operation)[operation.step].share)
-    sequence = next_number(change, "schedule")
-    key = str(sequence)
-    change.put(SCHEDULE, key, ScheduledEvent(due_ms, sequence, "operation_step", operation.id))
+    key = schedule_event(change, due_ms, "operation_step", operation.id)
     return _put(change, operation, event=key)
 
 
@@ -373,3 +377,49 @@ def count_poll(change: Change, operation: Operation) -> Operation:
     if operation.state != state and not finished(operation):
         operation = _put(change, operation, polls=0)
     return operation
+
+
+# --- the schedule --------------------------------------------------------------------------------
+
+
+def schedule_event(
+    change: Change,
+    due_ms: int,
+    kind: Literal["operation_step", "dns_expiry", "timeline"],
+    subject: str,
+) -> str:
+    """Put an event on the schedule, after all that are due at the same moment; returns its key."""
+    sequence = next_number(change, "schedule")
+    change.put(SCHEDULE, str(sequence), ScheduledEvent(due_ms, sequence, kind, subject))
+    return str(sequence)
+
+
+def run_due(
+    world: World, now_ms: int, carry_out: Planner | None = None
+) -> tuple[Change, int] | None:
+    """Return the change that everything due by `now_ms` makes, and the number of events; None: nothing."""
+    if world.next_due_ms is None or world.next_due_ms > now_ms:
+        return None
+    change = Change(world, world.at_ms)
+    count = 0
+    while (key := change.next_due(now_ms)) is not None:
+        event = change.row(SCHEDULE, key)
+        change.delete(SCHEDULE, key)
+        change.now_ms = max(change.now_ms, event.due_ms)
+        if event.kind == "operation_step":
+            step(change, event.subject)
+        elif event.kind == "dns_expiry":
+            _expire_dns(change, event)
+        elif carry_out is not None:
+            carry_out(change, event.subject)
+        count += 1
+    return change, count
+
+
+def _expire_dns(change: Change, event: ScheduledEvent) -> None:
+    dns = change.get(DNS, event.subject)
+    # A renewed authorization has another expiry, and its own event.
+    if dns is None or dns.status != "authorized" or dns.expires_ms != event.due_ms:
+        return
+    status = lifecycles.DNS_AUTHORIZATION.move(dns.status, "expired")
+    change.put(DNS, event.subject, replace(dns, status=status))

@@ -16,8 +16,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import put_past_deployment
-from hosting_emulator.world.schedule import schedule_dns_expiry
+from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.streams import derive, seeded_id
 from hosting_emulator.world.value import Change, World, apply, empty_world
 
@@ -227,7 +226,7 @@ def _add_dns(change: Change, project: r.Project, status: str) -> None:
     dns = r.Dns(status, f"{project.alias}.example", ("dns.write", "zone.read"), expires_ms)
     change.put(t.DNS, project.id, dns)
     if status == "authorized":
-        schedule_dns_expiry(change, project.id, expires_ms)
+        schedule_event(change, expires_ms, "dns_expiry", project.id)
 
 
 def _add_databases(change: Change, project: r.Project, part: DatabasePart) -> None:

@@ -8,8 +8,13 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.storage.documents import rows_of
-from hosting_emulator.world.operations import APPLY_DOMAINS, INITIALIZE, begin
-from hosting_emulator.world.schedule import run_due, schedule_dns_expiry
+from hosting_emulator.world.operations import (
+    APPLY_DOMAINS,
+    INITIALIZE,
+    begin,
+    run_due,
+    schedule_event,
+)
 from hosting_emulator.world.tables import DNS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
 from tests.in_process import fresh_world
@@ -124,7 +129,7 @@ def test_a_renewed_authorization_outlives_the_old_expiry():
     shop, dns = authorization(world)
     change = Change(world, world.at_ms)
     change.put(DNS, shop, replace(dns, expires_ms=dns.expires_ms + DAY_MS))
-    schedule_dns_expiry(change, shop, dns.expires_ms + DAY_MS)
+    schedule_event(change, dns.expires_ms + DAY_MS, "dns_expiry", shop)
     renewed = change.applied()
 
     after = ran(renewed, dns.expires_ms)
