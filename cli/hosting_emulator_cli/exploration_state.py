@@ -69,7 +69,9 @@ def key_of(options: ExploreOptions, clean: CleanRun) -> str:
         "exports": options.exports,
         "limit": options.limit_s,
         "conduct": options.conduct,
-        "requests": [(r.name, r.method, r.status) for r in clean.seen.requests],
+        "requests": [
+            (r.name, r.exchange["method"], r.exchange["status"]) for r in clean.seen.requests
+        ],
         "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
     }
     return sha256(json.dumps(found, sort_keys=True, default=str).encode()).hexdigest()

@@ -121,9 +121,9 @@ def _why_alike(request: NumberedRequest, fault: str) -> str | None:
 
 def _repeated(requests: Sequence[NumberedRequest]) -> dict[str, int]:
     """Return which reads are neither the first nor the last of their like: name -> the first's n."""
-    alike: dict[tuple[str, str, str, int], list[NumberedRequest]] = {}
+    alike: dict[tuple[object, ...], list[NumberedRequest]] = {}
     for request in requests:
         if request.is_read:
-            same = (request.call, request.path, request.query, request.status)
+            same = tuple(request.exchange[name] for name in ("call", "path", "query", "status"))
             alike.setdefault(same, []).append(request)
     return {again.name: found[0].n for found in alike.values() for again in found[1:-1]}

@@ -120,18 +120,13 @@ class NumberedRequest:
 
     `n_done` counts this one only if it succeeded, and no fault of its world's own came after its
     commit: `succeeded` is whether it counts. `answer_bytes` is how long its answer's body was, if
-    anybody asked; `keyed`: it had an Idempotency-Key.
+    anybody asked.
     """
 
+    exchange: Exchange
     call: str
     n: int
     n_done: int
-    method: str
-    path: str
-    query: str
-    status: int
-    code: str | None
-    keyed: bool
     succeeded: bool
     answer_bytes: int = 0
 
@@ -171,19 +166,6 @@ def number(
         succeeded = 200 <= exchange["status"] < 400 and not acted
         counts[call] += 1
         done[call] += succeeded
-        numbered.append(
-            NumberedRequest(
-                call=call,
-                n=counts[call],
-                n_done=done[call],
-                method=exchange["method"],
-                path=exchange["path"],
-                query=exchange["query"],
-                status=exchange["status"],
-                code=exchange["code"],
-                keyed=exchange["idempotency_key"] is not None,
-                succeeded=succeeded,
-                answer_bytes=(sizes or {}).get(exchange["n"], 0),
-            )
-        )
+        size = (sizes or {}).get(exchange["n"], 0)
+        numbered.append(NumberedRequest(exchange, call, counts[call], done[call], succeeded, size))
     return tuple(numbered)

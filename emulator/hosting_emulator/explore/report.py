@@ -109,6 +109,9 @@ def coverage(exploration: Exploration) -> list[Coverage]:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
+_REQUEST_FIELDS = ("method", "path", "status", "code")
+
+
 def document(exploration: Exploration) -> JsonObject:
     """Return an exploration as JSON; but for durations it is the same each time."""
     plan, clean = exploration.plan, exploration.clean
@@ -120,11 +123,8 @@ def document(exploration: Exploration) -> JsonObject:
             "requests": [
                 {
                     "request": request.name,
-                    "method": request.method,
-                    "path": request.path,
-                    "status": request.status,
-                    "code": request.code,
-                    "idempotency_key": request.keyed,
+                    **{name: request.exchange[name] for name in _REQUEST_FIELDS},
+                    "idempotency_key": request.exchange["idempotency_key"] is not None,
                 }
                 for request in plan.requests
             ],

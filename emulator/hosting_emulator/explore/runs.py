@@ -171,7 +171,7 @@ class Visit:
             )
         if point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
-                f"{point.request} is answered {request.status} in the clean run: nothing is "
+                f"{point.request} is answered {request.exchange['status']} in the clean run: nothing is "
                 "committed that a fault could come after; write before_commit"
             )
         self._fault = client.add_fault(fault_at(point, request), world)["id"]
