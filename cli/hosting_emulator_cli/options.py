@@ -167,8 +167,7 @@ def connected(
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
     """Return a client of the emulator at a base URL. Raises BadParameter for no address."""
-    # For commands too, which name it `opt.ControlClient`.
-    from hosting_emulator.sdk import ControlClient as ControlClient
+    from hosting_emulator.sdk import ControlClient
 
     address = url.rstrip("/").removesuffix("/_emulator")
     try:
@@ -293,19 +292,14 @@ def settings_of(ctx: click.Context, *, assume: Sequence[tuple[str, str]], **same
 
     Raises UsageError for options that do not go together.
     """
-    check_seed(ctx)
+    given = ctx.get_parameter_source("seed") is ParameterSource.COMMANDLINE
+    if given and same["state"] is not None:
+        raise click.UsageError("--seed has no place beside --from, whose state says it all")
     check_only(same.get("vary"), same.get("vary_only"))
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
 
     return Settings(assumptions=dict(assume), library=FOLDER, **same)
-
-
-def check_seed(ctx: click.Context) -> None:
-    """Refuse `--seed` beside `--from`: the world in the file has its own. Raises UsageError."""
-    given = ctx.get_parameter_source("seed") is ParameterSource.COMMANDLINE
-    if given and ctx.params["state"] is not None:
-        raise click.UsageError("--seed has no place beside --from, whose state says it all")
 
 
 def check_folder_of(path: Path | None) -> None:

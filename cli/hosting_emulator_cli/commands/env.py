@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.output import prints, put, put_json
+from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.parameters import WHOLE_SECONDS
 from hosting_emulator_cli.variables import (
     SHELLS,
@@ -31,17 +31,16 @@ from hosting_emulator_cli.variables import (
     "--project named PROJECT",
     "The project to name, by alias, handle or id; else the organization's first.",
 )
-@opt.json_option
+@prints(lambda found: export_lines(found, click.get_current_context().params["shell"]))
 @opt.with_world
 def env(
     client: opt.ControlClient,
     world: str,
-    shell: str,
     principal: str,
     organization: str | None,
     named: str | None,
-    as_json: bool,
-) -> None:
+    **_: Any,
+) -> dict[str, str]:
     """Print what a client needs, as variables.
 
     That is a world's addresses, a fresh token, and an organization and project to use.
@@ -63,11 +62,7 @@ def env(
         project = named_project(summary, named)
     if project is None:
         raise no_project(summary)
-    variables = world_variables(info, summary, token, project)
-    if as_json:
-        put_json(variables)
-    else:
-        put(export_lines(variables, shell))
+    return world_variables(info, summary, token, project)
 
 
 @click.command()

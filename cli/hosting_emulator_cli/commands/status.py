@@ -21,7 +21,19 @@ ATTEMPT_S = 2.0
 
 
 def _status_text(found: dict[str, Any]) -> str | None:
-    facts, worlds = _process(found), found["worlds"]
+    from hosting_emulator.contract.durations import format_duration
+
+    folder, worlds = found["data_dir"], found["worlds"]
+    facts = [
+        ("version", found["version"]),
+        ("process", f"{found['pid']}, up {format_duration(found['uptime_seconds'] * 1000)}"),
+        ("base URL", found["base_url"]),
+        ("development", found["dev_base_url"]),
+        ("control API", found["control_url"]),
+        ("docs", found["docs_url"]),
+        ("TLS port", found["tls_port"]),
+        ("state", f"{folder} (durability: {found['durability']})" if folder else "in memory only"),
+    ]
     if not is_terminal():
         return f"{fields(facts)}\n\n{world_table(worlds)}"
     from hosting_emulator_cli import rich_views
@@ -55,22 +67,6 @@ def _uptime_s(started_at: str) -> int:
     """Real seconds since the process started, by this machine's clock; never below 0."""
     passed = datetime.now(UTC) - datetime.fromisoformat(started_at)
     return max(0, int(passed.total_seconds()))
-
-
-def _process(info: dict[str, Any]) -> list[tuple[str, object]]:
-    from hosting_emulator.contract.durations import format_duration
-
-    kept = f"{info['data_dir']} (durability: {info['durability']})" if info["data_dir"] else None
-    return [
-        ("version", info["version"]),
-        ("process", f"{info['pid']}, up {format_duration(info['uptime_seconds'] * 1000)}"),
-        ("base URL", info["base_url"]),
-        ("development", info["dev_base_url"]),
-        ("control API", info["control_url"]),
-        ("docs", info["docs_url"]),
-        ("TLS port", info["tls_port"]),
-        ("state", kept or "in memory only"),
-    ]
 
 
 # --- wait ----------------------------------------------------------------------------------------
