@@ -176,10 +176,6 @@ class Comparison:
 
 def _brief(answer: RecordedAnswer) -> Any:
     """Return what a body says: of a problem its code and detail, else all of it."""
-    try:
-        document = json.loads(answer.text or "")
-    except ValueError:
-        return answer.text
-    if answer.status >= 400 and isinstance(document, dict) and "code" in document:
-        return f"{document['code']}: {document.get('detail') or document.get('title')}"
-    return document
+    if answer.code is not None:
+        return f"{answer.code}: {answer.members.get('detail') or answer.members.get('title')}"
+    return answer.members or answer.text

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from hosting_emulator.replay.recording import RecordedCall, Recording, Who
-from hosting_emulator.replay.run import key_made
 
 #: Of the headers, what a person would write.
 _WORTH = frozenset({"idempotency-key", "content-type", "x-request-id"})
@@ -30,7 +29,11 @@ def curl_lines(record: Recording) -> Iterator[str]:
         if passed_ms > 0:
             yield f"hosting-emulator clock advance {passed_ms}ms"
             before_ms = recorded.at_ms
-        who, line, made = recorded.who, _curl(recorded, variables), key_made(recorded.answer)
+        who, line, made = (
+            recorded.who,
+            _curl(recorded, variables),
+            recorded.answer and recorded.answer.key_made,
+        )
         if who is not None and who.api_key is not None and who.api_key not in filled:
             filled.add(who.api_key)  # no line has made it: one like it is made
             yield f"{variables[who.api_key]}=$({_key_like(who, record)})"
@@ -45,7 +48,7 @@ def _variables(record: Recording) -> dict[str, str]:
     names: dict[str, str] = {}
     used = {one.who.api_key for one in record.requests if one.who is not None}
     for one in record.requests:
-        for key in (one.who.api_key if one.who else None, key_made(one.answer)):
+        for key in (one.who and one.who.api_key, one.answer and one.answer.key_made):
             if key is not None and key in used:
                 names.setdefault(key, f"API_KEY_{len(names) + 1}" if names else "API_KEY")
     return names

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,6 +65,28 @@ class RecordedAnswer:
     def header(self, name: str) -> str | None:
         """Return the first header of a name, in lower case; None: there is none."""
         return next((value for known, value in self.headers if known.lower() == name), None)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of its body, where that is a JSON object; else none."""
+        try:
+            document = json.loads(self.text or "")
+        except ValueError:
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    @property
+    def code(self) -> str | None:
+        """The code of the problem that it is; None for any other answer."""
+        code = self.members.get("code") if self.status >= 400 else None
+        return code if isinstance(code, str) else None
+
+    @property
+    def key_made(self) -> str | None:
+        """The id of the API key whose value it shows; None: it shows none."""
+        key, value = self.members.get("key"), self.members.get("value")
+        id_ = key.get("id") if isinstance(key, dict) and isinstance(value, str) else None
+        return id_ if isinstance(id_, str) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -191,8 +190,8 @@ class ReplayRun:
         comparison = Comparison(self._names, moments, self._worlds)
         differences = comparison.differences(recorded.answer, answer)
         self._credentials.learn_key(recorded.answer, answer)
-        if recorded.answer is not None and recorded.answer.text is None:
-            cursor = _document(answer).get("next_cursor")
+        if recorded.answer is not None and recorded.answer.text is None and answer is not None:
+            cursor = answer.members.get("next_cursor")
             if isinstance(cursor, str):
                 self._cut_pages[recorded.path] = cursor
         return Replayed(recorded, answer, tuple(differences))
@@ -290,11 +289,12 @@ class _Credentials:
 
     def learn_key(self, recorded: RecordedAnswer | None, new: RecordedAnswer | None) -> None:
         """Take up the value of an API key that a replayed request has made."""
-        made, before = _document(new), _document(recorded)
-        value, key = made.get("value"), before.get("key")
+        if recorded is None or new is None:
+            return
+        value, key = new.members.get("value"), recorded.members.get("key")
         if isinstance(value, str) and isinstance(key, dict) and "id" in key:
             self._key_values[key["id"]] = value
-            old_value = before.get("value")
+            old_value = recorded.members.get("value")
             if isinstance(old_value, str) and old_value != CUT:
                 self._names.learn(old_value, value)  # a recording of somebody who kept the secrets
 
@@ -368,22 +368,6 @@ def _exchange(
     except UnicodeDecodeError:
         text = None
     return RecordedAnswer(found.status, tuple(found.getheaders()), text)
-
-
-def key_made(answer: RecordedAnswer | None) -> str | None:
-    """Return the id of the API key whose value an answer shows; None: it shows none."""
-    made = _document(answer)
-    key = made.get("key")
-    id_ = key.get("id") if isinstance(key, dict) and isinstance(made.get("value"), str) else None
-    return id_ if isinstance(id_, str) else None
-
-
-def _document(answer: RecordedAnswer | None) -> dict[str, Any]:
-    try:
-        document = json.loads(answer.text or "") if answer is not None else None
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _start_ms(record: Recording, now_ms: int) -> int:

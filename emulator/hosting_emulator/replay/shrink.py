@@ -5,7 +5,6 @@ Each try is in a world of its own, forked from one beginning.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -81,7 +80,7 @@ class Shows:
     def answered(self, answer: RecordedAnswer | None) -> bool:
         """Whether an answer is the one meant."""
         status = 0 if answer is None else answer.status
-        return self.status in (None, status) and self.code in (None, _code_of(answer))
+        return self.status in (None, status) and self.code in (None, answer and answer.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +161,4 @@ def _nearest(shows: Shows, done: Sequence[Replayed]) -> str:
 
 
 def _brief(answer: RecordedAnswer | None) -> str:
-    if answer is None:
-        return "by nothing"
-    return f"{answer.status} {_code_of(answer) or ''}".strip()
-
-
-def _code_of(answer: RecordedAnswer | None) -> str | None:
-    """Return the code of the problem that an answer is; None for any other."""
-    if answer is None or answer.status < 400 or answer.text is None:
-        return None
-    try:
-        document = json.loads(answer.text)
-    except ValueError:
-        return None
-    code = document.get("code") if isinstance(document, dict) else None
-    return code if isinstance(code, str) else None
+    return "by nothing" if answer is None else f"{answer.status} {answer.code or ''}".strip()
