@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,34 +22,18 @@ from hosting_emulator_cli.output import console, is_terminal, put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Exchange, RequestFilters
+    from hosting_emulator.sdk import Exchange
 
-_FILTERS = {
-    "call": opt.option("--call NAME", "Only this call; `none`: paths that no call has."),
-    "status": opt.option("--status STATUS", "Only this status (404), or this class (4xx)."),
-    "who": opt.option(
-        "--who WHO", "Only this person, by alias or id; `nobody`: without a known token."
-    ),
-    "project": opt.option("--project PROJECT", "Only this project, by alias or id."),
-    "since": opt.option(
-        "--since TIME", "Only from then on: a moment of world time, or so long ago (5m)."
-    ),
-    "until": opt.option(
-        "--until TIME", "Only before then: a moment of world time, or so long ago."
-    ),
-    "text": opt.option("--text TEXT", "Only what has this text in its path, bodies or reasons."),
-}
-
-
-def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `filters`, which requests it is about, as the client takes them."""
-
-    @functools.wraps(command)
-    def call(*args: Any, **rest: Any) -> Any:
-        filters = {name: rest.pop(name) for name in _FILTERS}
-        return command(*args, filters=filters, **rest)
-
-    return cast("Callable[..., Any]", opt.options(*_FILTERS.values())(call))
+#: Which requests a command is about; they arrive as the client takes them.
+_filters = opt.options(
+    opt.option("--call NAME", "Only this call; `none`: paths that no call has."),
+    opt.option("--status STATUS", "Only this status (404), or this class (4xx)."),
+    opt.option("--who WHO", "Only this person, by alias or id; `nobody`: without a known token."),
+    opt.option("--project PROJECT", "Only this project, by alias or id."),
+    opt.option("--since TIME", "Only from then on: a moment of world time, or so long ago (5m)."),
+    opt.option("--until TIME", "Only before then: a moment of world time, or so long ago."),
+    opt.option("--text TEXT", "Only what has this text in its path, bodies or reasons."),
+)
 
 
 def _limit(default: int) -> Callable[..., Any]:
@@ -72,17 +55,12 @@ def requests() -> None:
 
 @requests.command("list")
 @_limit(50)
-@_with_filters
+@_filters
 @opt.flag("--whole", "With --json: also headers and bodies of each.")
 @opt.json_option
 @opt.with_world
 def list_(
-    client: opt.ControlClient,
-    world: str,
-    limit: int,
-    filters: RequestFilters,
-    whole: bool,
-    as_json: bool,
+    client: opt.ControlClient, world: str, limit: int, whole: bool, as_json: bool, **filters: Any
 ) -> None:
     """List the last requests, the newest last.
 
@@ -127,12 +105,10 @@ def show(client: opt.ControlClient, world: str, n: int, as_json: bool) -> None:
 
 @requests.command()
 @opt.option("--last N", "Begin with the last N.", type=WholeNumber(0, 1000), default=10)
-@_with_filters
+@_filters
 @opt.flag("--json as_json", "Print JSON, one object a line.")
 @opt.with_world
-def tail(
-    client: opt.ControlClient, world: str, last: int, filters: RequestFilters, as_json: bool
-) -> None:
+def tail(client: opt.ControlClient, world: str, last: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C.
 
     Examples:
@@ -176,7 +152,7 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 
 @requests.command()
 @_limit(1000)
-@_with_filters
+@_filters
 @opt.option(
     "--state/--no-state",
     "Keep in it the world as the first of them found it, for `requests replay`.",
@@ -188,9 +164,9 @@ def har(
     client: opt.ControlClient,
     world: str,
     limit: int,
-    filters: RequestFilters,
     state: bool,
     output: Path | None,
+    **filters: Any,
 ) -> None:
     """Write requests as an HTTP Archive (HAR 1.2), oldest first.
 
