@@ -197,12 +197,13 @@ def _read_query(raw: str) -> Mapping[str, list[str]]:
 def _read_parameter(
     parameter: QueryParameter, query: Mapping[str, list[str]], assumptions: Assumptions
 ) -> Any:
-    name = parameter.name(assumptions)
+    name = getattr(assumptions, parameter.named_by)
     values = query.get(name)
     if values is None:
-        if parameter.required(assumptions):
+        default = getattr(assumptions, parameter.default) if parameter.default else None
+        if default == "refused":
             raise _invalid(name, f"The query parameter {name} {parameter.missing}")
-        return getattr(assumptions, parameter.default) if parameter.default else None
+        return default
     if len(values) > 1:
         raise _invalid(name, f"The query parameter {name} came {len(values)} times; send it once.")
     if not re.fullmatch(parameter.pattern, values[0]):

@@ -21,10 +21,9 @@ from hosting_emulator.engine.history import SavedState, Snapshots
 from hosting_emulator.engine.identity import Identity, issuer_path
 from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.pipeline import CALL_STEPS, Step, refuse
+from hosting_emulator.engine.pipeline import CALL_STEPS, Step, dress, refuse
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.engine.tally import Tally
-from hosting_emulator.engine.variation import dress
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.value import World
 

@@ -17,8 +17,10 @@ from msgspec.structs import replace
 from hosting_emulator.calls.access import authorize
 from hosting_emulator.calls.create_dev_access_ticket import SESSION_MS, dev_origin, redeem
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
+from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
 from hosting_emulator.calls.request import NO_STORE, Reply
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import MethodRefused, calls_at
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -27,18 +29,14 @@ from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.problem_documents import problem_reply
-from hosting_emulator.engine.variation import (
-    problem_assumptions,
-    vary_problem,
-    vary_reply,
-    vary_request,
-)
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
+from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
+from hosting_emulator.variation.worlds import AnswerFacts, assumed_points, listed_statuses
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import ApiKey, RememberedAnswer
+from hosting_emulator.world.records import ApiKey, RememberedAnswer, Variation
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
@@ -127,7 +125,7 @@ def perform(engine: Engine, x: ExchangeContext) -> None:
     """Make the call, or answer again what its Idempotency-Key was answered with."""
     variation = engine.world.variation
     if variation is not None:
-        vary_request(x, variation)
+        _vary_request(x, variation)
     remembered = _recall(engine, x) if x.spec.idempotent else None
     if remembered is not None:
         reply = answer_again(x.change, x, remembered)
@@ -139,7 +137,7 @@ def perform(engine: Engine, x: ExchangeContext) -> None:
                 _remember_refusal(engine, x, refused)
             raise
     if variation is not None or x.replayed:
-        vary_reply(variation, reply, x)
+        _vary_reply(variation, reply, x)
     x.assumption = reply.assumption
     if x.spec.idempotent and not x.replayed:
         remember(x.change, x, reply)
@@ -220,13 +218,13 @@ REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
 def refuse(engine: Engine, x: ExchangeContext, refused: Refused) -> Reply:
     """Return the problem document that answers instead, as the world's assumptions have it."""
     x.code = refused.code
-    assumptions = problem_assumptions(engine.world, x)
+    assumptions = _problem_assumptions(engine.world, x)
     docs_url = assumptions.docs_url
     if docs_url == "own":
         docs_url = x.docs_url() if x.docs_url else "/_emulator/docs"
     reply = problem_reply(refused, x.request_id(), docs_url, assumptions)
     if engine.world.variation is not None:
-        vary_problem(engine.world.variation, reply, x)
+        _vary_problem(engine.world.variation, reply, x)
     return reply
 
 
@@ -309,3 +307,57 @@ def _act(engine: Engine, x: ExchangeContext, decision: Decision, phase: Phase) -
     x.effect = None if page else effect
     status, body, content_type = page or (0, b"", "")
     return Reply(status, body, content_type=content_type, headers=())
+
+
+# --- where an exchange meets its world's variation; what may vary and how is decided there --------------
+
+
+def _vary_request(x: ExchangeContext, variation: Variation) -> None:
+    """Name the answer to come, and say how its page is to be made, if it is one.
+
+    A request with an Idempotency-Key is named by that: its replays are varied as it was.
+    """
+    if x.spec.idempotent:
+        x.what = f"key {x.principal.person_id} {x.idempotency_key}"
+    if x.spec.response == "DeploymentPage":
+        paging = vary_paging(variation, x.what, x.values["limit"], LONGER)
+        x.values = {**x.values, "limit": paging.size, "cursor_longer": paging.longer}
+        x.paging = paging
+
+
+def _vary_reply(variation: Variation | None, reply: Reply, x: ExchangeContext) -> None:
+    """Vary a call's answer. One that was remembered stays as it was then."""
+    if reply.varied is None and variation is not None:
+        reply.body, reply.varied = vary_body(
+            variation, x.what, x.spec.response, reply.body, x.paging
+        )
+    x.varied = reply.varied or ()
+
+
+def _problem_assumptions(world: World, x: ExchangeContext) -> Assumptions:
+    """Return what a problem is written by: a call that lists its statuses has no other one drawn."""
+    variation, assumptions = world.variation, world.assumptions
+    if variation is None or "problem_statuses" not in variation.assumed:
+        return assumptions
+    statuses = listed_statuses(x.call, variation, assumptions.problem_statuses)
+    return replace(assumptions, problem_statuses=statuses)
+
+
+def _vary_problem(variation: Variation, reply: Reply, x: ExchangeContext) -> None:
+    """Vary a problem document.
+
+    By the request's number: a refused request leaves its key free, and the next try is another answer.
+    """
+    reply.body, x.varied = vary_body(variation, x.number_text, "ProblemDetails", reply.body)
+
+
+def dress(world: World, reply: Reply, x: ExchangeContext) -> None:
+    """Vary an answer's headers and media type, and note what else of it the variation has made."""
+    variation = world.variation
+    if variation is None or not reply.content_type.startswith("application/"):
+        return  # what a proxy or a dev origin answers is none of the contract's
+    headers = vary_headers(variation, x.what, reply.content_type, reply.headers, x.request_id())
+    reply.content_type, reply.headers = headers.content_type, headers.headers
+    facts = AnswerFacts(x.call, reply.status, x.code, x.replayed, x.assumption)
+    assumed = assumed_points(variation, world.assumptions, facts)
+    x.varied = tuple(sorted({*x.varied, *headers.varied, *assumed}))
