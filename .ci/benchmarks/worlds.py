@@ -83,8 +83,9 @@ def _over_http(control: ControlClient, rounds: int) -> dict[str, float]:
         watch.time("create, on disk", control.create_world, own, clock={"mode": "frozen"})
         watch.time("fork", control.fork, own, copy, ephemeral=True)
         watch.time("reset", control.reset, copy)
-        taken = watch.time("snapshot", control.snapshot, copy)
-        watch.time("restore", control.restore_snapshot, taken["id"], copy)
+        taken = watch.time("snapshot", control.post, f"worlds/{copy}/snapshots", {})
+        path = f"worlds/{copy}/snapshots/{taken['id']}/restore"
+        watch.time("restore", control.post, path, {})
         watch.time("delete", control.delete_world, copy)
         control.delete_world(own)
         control.delete_world(made["name"])

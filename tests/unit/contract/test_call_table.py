@@ -77,7 +77,7 @@ def test_operations_are_polled_where_the_assumption_says(template):
 
 
 CANCEL = CallSpec(
-    call_id="cancel_operation",
+    call_id="cancel_operation",  # type: ignore[arg-type]
     method="POST",
     path="/v1/operations/{operation_id}:cancel",
     subject="operation",

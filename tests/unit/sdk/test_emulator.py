@@ -283,13 +283,13 @@ def test_why_reads_well(api: Api):
 
     assert (told.state, told.project, told.kind) == ("queued", "shop", "apply_project_domains")
     assert told.next is not None
-    assert told.next.at == "2026-01-01T00:00:02.000Z"
+    assert told.next["at"] == "2026-01-01T00:00:02.000Z"
     assert str(told) == "\n".join(
         [
             f"apply_project_domains of shop ({operation['id']}) is queued "
             "at 2026-01-01T00:00:00.000Z",
             *(f"  {sentence}" for sentence in told.says),
-            f"  next, at 2026-01-01T00:00:02.000Z: {told.next.what}",
+            f"  next, at 2026-01-01T00:00:02.000Z: {told.next['what']}",
             *(f"  try: {command}" for command in told.commands),
         ]
     )

@@ -8,7 +8,7 @@ from tests.conftest import Api
 
 def changed(emulator: HostingEmulator, **parts: object) -> HostingEmulator:
     summary: WorldSummary = emulator.control.world(emulator.name)
-    summary.update(parts)  # type: ignore[typeddict-item]
+    summary.update(parts)
     return HostingEmulator(emulator.control, summary)
 
 

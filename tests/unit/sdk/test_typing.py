@@ -48,7 +48,7 @@ def as_an_editor_sees_it(emulator: HostingEmulator) -> None:
 def what_an_editor_underlines(emulator: HostingEmulator) -> None:
     emulator.requests.of("list_deployment")  # type: ignore[arg-type]
     emulator.requests.of(stauts=200)  # type: ignore[call-arg]
-    emulator.fault("abrot")  # type: ignore[arg-type]
+    emulator.fault("abort", call="list_deployment")  # type: ignore[arg-type]
     emulator.clock.set("warped")  # type: ignore[arg-type]
     emulator.token("owner", expires="1h")  # type: ignore[call-arg]
     assert_type(emulator.why("x"), Why)

@@ -6,8 +6,10 @@ import json
 import re
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from hosting_emulator.server.pages.layout import Html
 from hosting_emulator.server.pages.start_page import dashboard_page
 from tests.browser.control_views import items, looked
 from tests.conftest import Api
@@ -193,14 +195,16 @@ def test_the_timeline_begins_where_the_history_begins(api: Api):
 
 
 def test_the_page_asks_for_the_calls_and_names_none_of_their_paths():
-    texts = {path.name: path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}
+    texts = {
+        path.name: path.read_text(encoding="utf-8") for path in Path(str(STATIC)).rglob("*.js")
+    }
 
     assert "/contract/calls" in texts["calls.js"]
     assert [name for name, text in texts.items() if "/v1/organizations" in text] == []
 
 
 def test_the_frame_has_no_inline_script_or_style():
-    html = dashboard_page("<h1>The emulator is running</h1>")
+    html = dashboard_page(Html("<h1>The emulator is running</h1>"))
 
     assert re.findall(r"<script(?![^>]* src=)[^>]*>|<style|style=|\son\w+=", html) == []
     assert "<noscript><main>" in html

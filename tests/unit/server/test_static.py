@@ -36,7 +36,9 @@ def fetch(api: Api, name: str, **headers: str):
 def test_a_file_is_served_and_kept_until_it_changes(api: Api, name: str, kind: str):
     status, headers, body = fetch(api, name)
 
-    assert (status, body) == (200, static_file(name).body)
+    file = static_file(name)
+    assert file is not None
+    assert (status, body) == (200, file.body)
     assert headers["Content-Type"] == kind
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-cache"

@@ -16,8 +16,7 @@ from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, TICKETS
 
 
 def index(indexes, table, key, old, new):
-    indexer = INDEXERS[table]
-    return indexer(indexes, key, old, new) if indexer else indexes
+    return INDEXERS[table](indexes, key, old, new)
 
 
 def deployment(number: int, project: str, status: str = "queued") -> Deployment:

@@ -117,7 +117,7 @@ def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
 @given(steps=st.lists(st.one_of(st.integers(0, 9), st.none()), max_size=60))
 @settings(deadline=None)
 def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
-    world, queue = fresh_world(), []
+    world, queue = fresh_world(), list[str]()
 
     for step in steps:
         change = Change(world, world.at_ms)
