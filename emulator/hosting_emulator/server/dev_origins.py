@@ -7,7 +7,6 @@ some runtimes do not resolve names under `.localhost`.
 from __future__ import annotations
 
 from functools import partial
-from html import escape
 from http.cookies import CookieError, SimpleCookie
 
 from aiohttp import web
@@ -22,10 +21,13 @@ from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import Site, host_name
-from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, Html, page
+from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, html, page
 from hosting_emulator.server.public import carry_out
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
+
+_CLOSED = "<p>The dev site of <strong>$name</strong> opens with a dev access ticket.</p>"
+_OPEN = "<p>You are at the dev site of <strong>$name</strong>: the ticket was accepted.</p>"
 
 
 def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
@@ -45,17 +47,13 @@ async def answer(
 ) -> web.StreamResponse:
     """Answer a request to a dev origin."""
     if request.method not in ("GET", "HEAD"):
-        return _refuse(
-            Refused("invalid_request", "A dev origin takes GET.", status=405), engine, request, site
-        )
+        return _wrong_method("A dev origin takes GET.", engine, request, site)
     if path != REDEEM_PATH:
         now_ms = engine.run_due()
         return _home(request, Change(engine.world, now_ms), project)
     if request.method == "HEAD":
         # Link checkers and previews ask with HEAD: that must not use a ticket up.
-        return _refuse(
-            Refused("invalid_request", "Redeem with GET.", status=405), engine, request, site
-        )
+        return _wrong_method("Redeem with GET.", engine, request, site)
     x = ExchangeContext(
         method=request.method,
         path=path,
@@ -76,12 +74,14 @@ def _response(reply: Reply) -> web.Response:
     return web.Response(status=reply.status, body=reply.body or None, headers=headers)
 
 
-def _refuse(refused: Refused, engine: Engine, request: web.BaseRequest, site: Site) -> web.Response:
+def _wrong_method(
+    detail: str, engine: Engine, request: web.BaseRequest, site: Site
+) -> web.Response:
     assumptions = engine.world.assumptions
     docs_url = _docs_url(request, site) if assumptions.docs_url == "own" else assumptions.docs_url
+    refused = Refused("invalid_request", detail, status=405)
     reply = problem_reply(refused, engine.request_id(), docs_url, assumptions)
-    if refused.status == 405:
-        reply.headers = (*reply.headers, ("Allow", "GET"))
+    reply.headers = (*reply.headers, ("Allow", "GET"))
     return _response(reply)
 
 
@@ -90,9 +90,7 @@ def _docs_url(request: web.BaseRequest, site: Site) -> str:
 
     Tests send that as the Host to wherever the emulator is: without a port it leads nowhere.
     """
-    if ":" in request.headers.get("Host", ""):
-        return site.docs_url(request)
-    return site.own_docs_url
+    return site.docs_url(request) if ":" in request.headers.get("Host", "") else site.own_docs_url
 
 
 def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
@@ -101,9 +99,9 @@ def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Res
         cookie = SimpleCookie(request.headers.get("Cookie", "")).get(COOKIE)
     except CookieError:
         cookie = None
-    name = escape(project.handle)
     if cookie is None or session_of(change, project, cookie.value) is None:
-        body = f"<p>The dev site of <strong>{name}</strong> opens with a dev access ticket.</p>"
-        return answers.html(page("Dev access needed", Html(body)), CONTENT_SECURITY_POLICY, 401)
-    body = f"<p>You are at the dev site of <strong>{name}</strong>: the ticket was accepted.</p>"
-    return answers.html(page(f"{project.handle} (dev)", Html(body)), CONTENT_SECURITY_POLICY)
+        title, text, status = "Dev access needed", _CLOSED, 401
+    else:
+        title, text, status = f"{project.handle} (dev)", _OPEN, 200
+    body = html(text, name=project.handle)
+    return answers.html(page(title, body), CONTENT_SECURITY_POLICY, status)

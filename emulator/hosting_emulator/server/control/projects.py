@@ -5,7 +5,7 @@ It reads and changes nothing, and shows no secret: a key's value, and a ticket's
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.operations import HELD
-from hosting_emulator.world.records import Database, Dns, Membership, Project, Ticket
+from hosting_emulator.world.records import Database, Dns, Project, Ticket
 from hosting_emulator.world.value import World
 
 #: How many of a project's tickets are shown, and of its deployments unless asked: the newest.
@@ -36,18 +36,9 @@ def list_projects(context: Context, engine: Engine) -> dict[str, Any]:
     world = engine.world
     projects = sorted((p for _, p in world.rows(t.PROJECTS)), key=lambda project: project.alias)
     tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
-    for _, ticket in world.rows(t.TICKETS):
+    for _, ticket in sorted(world.rows(t.TICKETS), key=itemgetter(0), reverse=True):
         tickets[ticket.project_id].append(ticket)
-    members = [membership for _, membership in world.rows(t.MEMBERSHIPS)]
-    items = [
-        {
-            **_project(world, project, now_ms, most),
-            "people": _people(world, project, members),
-            "tickets": _tickets(world, tickets[project.id], now_ms),
-        }
-        for project in projects
-    ]
-    return {"items": items}
+    return {"items": [_project(world, p, tickets[p.id], now_ms, most) for p in projects]}
 
 
 def list_keys(engine: Engine) -> dict[str, Any]:
@@ -74,7 +65,9 @@ def list_keys(engine: Engine) -> dict[str, Any]:
     return {"items": items}
 
 
-def _project(world: World, project: Project, now_ms: int, most: int) -> dict[str, Any]:
+def _project(
+    world: World, project: Project, tickets: list[Ticket], now_ms: int, most: int
+) -> dict[str, Any]:
     organization = world.get(t.ORGANIZATIONS, project.organization_id)
     holder = world.get(t.OPERATIONS, project.claim) if project.claim else None
     count = deployment_count(world.indexes, project.id)
@@ -95,23 +88,33 @@ def _project(world: World, project: Project, now_ms: int, most: int) -> dict[str
         "databases": {name: _database(world, project, name, now_ms) for name in ("dev", "prod")},
         "counts": {"deployments": count},
         "deployments": msgspec.to_builtins(newest),
+        "people": _people(world, project),
+        "tickets": [
+            {
+                "id": ticket.id,
+                "who": alias(world, t.PEOPLE, ticket.principal),
+                "state": "expired"
+                if ticket.state == "unused" and ticket.expires_ms <= now_ms
+                else ticket.state,
+                "expires_at": format_timestamp(ticket.expires_ms),
+            }
+            for ticket in tickets[:_SHOWN]
+        ],
     }
 
 
-def _people(world: World, project: Project, members: Iterable[Membership]) -> list[dict[str, str]]:
+def _people(world: World, project: Project) -> list[dict[str, str]]:
     """Return who has a role in a project, by alias; an organization's owner owns its projects."""
-    found = []
-    for member in members:
-        if member.organization_id != project.organization_id:
-            continue
-        grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
-        role = "owner" if member.role == "owner" else grant.role if grant else None
-        if role is not None:
-            through = "organization" if member.role == "owner" else "project"
-            found.append(
-                {"who": alias(world, t.PEOPLE, member.person_id), "role": role, "through": through}
-            )
-    return sorted(found, key=lambda row: row["who"])
+    rows = []
+    for _, member in world.rows(t.MEMBERSHIPS):
+        if member.organization_id == project.organization_id:
+            who = alias(world, t.PEOPLE, member.person_id)
+            grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
+            if member.role == "owner":
+                rows.append({"who": who, "role": "owner", "through": "organization"})
+            elif grant is not None:
+                rows.append({"who": who, "role": grant.role, "through": "project"})
+    return sorted(rows, key=lambda row: row["who"])
 
 
 def _database(world: World, project: Project, name: str, now_ms: int) -> dict[str, Any]:
@@ -122,20 +125,3 @@ def _database(world: World, project: Project, name: str, now_ms: int) -> dict[st
         "provider_failing": record.provider_failing,
         "compute": shown["database"],
     }
-
-
-def _tickets(world: World, found: Iterable[Ticket], now_ms: int) -> list[dict[str, Any]]:
-    newest = sorted(found, key=lambda ticket: ticket.id, reverse=True)[:_SHOWN]
-    return [
-        {
-            "id": ticket.id,
-            "who": alias(world, t.PEOPLE, ticket.principal),
-            "state": _state(ticket, now_ms),
-            "expires_at": format_timestamp(ticket.expires_ms),
-        }
-        for ticket in newest
-    ]
-
-
-def _state(ticket: Ticket, now_ms: int) -> str:
-    return "expired" if ticket.state == "unused" and ticket.expires_ms <= now_ms else ticket.state

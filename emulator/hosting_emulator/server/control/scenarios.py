@@ -84,10 +84,8 @@ def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> No
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
     """Return the world of a scenario under a name. Raises ControlRefused."""
-    text, file = _text(context, chosen)
-    return context.worlds.fresh(
-        name, ("scenario", text, file, seed), lambda: _build(_parsed(text, file), name, seed)
-    )
+    key = ("scenario", *_text(context, chosen), seed)
+    return context.worlds.fresh(name, key, lambda: _build(_read(context, chosen), name, seed))
 
 
 def _build(scenario: Scenario, name: str, seed: str) -> World:
@@ -96,7 +94,8 @@ def _build(scenario: Scenario, name: str, seed: str) -> World:
 
 
 def _read(context: Context, chosen: Chosen) -> Scenario:
-    return _parsed(*_text(context, chosen))
+    with refused_as(400, "Scenario refused", ScenarioError):
+        return read_scenario(*_text(context, chosen))
 
 
 def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
@@ -107,8 +106,3 @@ def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
         return str(chosen.text), chosen.file
     with refused_as(404, "Scenario refused", ScenarioError):
         return context.library.text(chosen.name), f"{chosen.name}.yaml"
-
-
-def _parsed(text: str, file: str) -> Scenario:
-    with refused_as(400, "Scenario refused", ScenarioError):
-        return read_scenario(text, file)
