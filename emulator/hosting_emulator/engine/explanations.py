@@ -115,27 +115,34 @@ class Explanations:
         return [{"step": step, "says": redactor.text(says)} for step, says in self._steps(entry)]
 
     def _steps(self, entry: Entry) -> Iterator[Step]:
-        world, commits = entry.world, list[Made]()
+        # Access and assumptions are explained from the world that was asked: after what was due.
+        world = asked = entry.world
+        commits = list[Made]()
         for made in entry.commits:
             if made.title in ("due events", "clock"):
                 yield "due", _due(made, world)
             else:
                 commits.append((made, world))
+            if made.title == "due events" and asked is world:
+                asked = made.world
             world = made.world
-        # Access and assumptions are explained from the world that was asked: after what was due.
-        asked = _asked(entry)
         spec = calls_at(asked.assumptions.operation_path).by_id.get(entry.call or "")
         if entry.principal is not None:
             yield "principal", _principal(asked, entry.principal)
         counting = [made for made in commits if made[0].title == _COUNTED]
-        others = [made for made in commits if made[0].title != _COUNTED]
-        yield from _faults_before(entry, asked, counting)
+        own = [made for made in commits if made[0].title != _COUNTED]
+        yield from _faults(entry, counting, "before_commit")
+        matched = {fault.id for made in counting for fault in _counted(made)}
+        others = asked.count(FAULTS) - len(matched.union(fault.id for fault in entry.acted))
+        if others > 0 and entry.principal is not None:
+            do = "fault does" if others == 1 else "faults do"
+            yield "fault", f"{others} armed {do} not match the request."
         if spec is not None and entry.principal is not None and entry.judged:
             yield from _access(asked, entry, entry.principal, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._of_key(entry, asked))
-        yield from _named("commit", (_commit(*made) for made in others))
-        if not others and spec is not None and spec.idempotent and 200 <= entry.status < 300:
+        yield from _named("commit", (_commit(*made) for made in own))
+        if not own and spec is not None and spec.idempotent and 200 <= entry.status < 300:
             rest = "all but what faults count" if commits else "the world"
             yield "commit", f"Nothing was committed: {rest} is as it was."
         yield from _faults(entry, counting, "after_commit")
@@ -184,16 +191,6 @@ class Explanations:
 
 def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
     return ((step, sentence) for sentence in sentences)
-
-
-def _asked(entry: Entry) -> World:
-    """Return the world that the request was put to."""
-    world = entry.world
-    for made in entry.commits:
-        if made.title != "due events":
-            break
-        world = made.world
-    return world
 
 
 def _due(made: Committed, before: World) -> str:
@@ -354,16 +351,6 @@ def _alias(world: World, table: Table[Any], id_: str | None) -> str:
 
 
 # --- which faults saw the request, which acted, and why the others did not -------------------------
-
-
-def _faults_before(entry: Entry, world: World, counting: Sequence[Made]) -> Iterator[Step]:
-    """Yield the steps of the faults that come before the call, and how many match nothing here."""
-    yield from _faults(entry, counting, "before_commit")
-    matched = {fault.id for made in counting for fault in _counted(made)}
-    others = world.count(FAULTS) - len(matched | {fault.id for fault in entry.acted})
-    if others > 0 and entry.principal is not None:
-        do = "fault does" if others == 1 else "faults do"
-        yield "fault", f"{others} armed {do} not match the request."
 
 
 def _faults(entry: Entry, counting: Sequence[Made], phase: Phase) -> Iterator[Step]:
