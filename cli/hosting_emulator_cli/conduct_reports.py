@@ -12,7 +12,7 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient
+    from hosting_emulator.sdk import ConductReport, ControlClient
 
 #: What may be done about conduct: nothing, tell it, or tell it and fail for it.
 CONDUCT = ("off", "report", "error")
@@ -20,20 +20,26 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _Document = Mapping[str, Any]
 
 
-def begin_watch(client: ControlClient, off: Sequence[str]) -> None:
-    """Begin to watch, so that nothing is missed. Raises Failure for a rule that does not exist."""
+def ask_conduct(
+    client: ControlClient,
+    world: str = "default",
+    *,
+    off: Sequence[str],
+    final: bool = False,
+    option: str = "",
+) -> ConductReport:
+    """Return what was found in a world; the first look begins the watch.
+
+    Raises Failure for a rule that does not exist, naming the `option` that named it.
+    """
     from hosting_emulator.sdk import ControlRefused
 
     try:
-        client.conduct(off=off)
+        return client.conduct(world, off=off, final=final)
     except ControlRefused as refused:
-        raise Failure(f"--conduct-off: {for_people(refused)}") from refused
-
-
-def for_people(refused: Exception) -> str:
-    """Say a refusal as the command line says it: rules are listed by a command."""
-    address = "/_emulator/contract/conduct-rules lists"
-    return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
+        address = "/_emulator/contract/conduct-rules lists"
+        why = str(refused).replace(address, "`hosting-emulator conduct rules` lists")
+        raise Failure(f"{option}{why}") from refused
 
 
 def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
-from hosting_emulator_cli.conduct_reports import begin_watch, conduct_of
+from hosting_emulator_cli.conduct_reports import ask_conduct, conduct_of
 from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
@@ -183,7 +183,7 @@ class _Run:
         execution = self._execution
         with connected(ready.control_url, ready.control_token) as client:
             if execution.conduct != "off":
-                begin_watch(client, execution.conduct_off)
+                ask_conduct(client, off=execution.conduct_off, option="--conduct-off: ")
             world = client.world()
             return command_variables(client, ready, world, execution.principal, execution.exports)
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.conduct_reports import for_people
-from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.conduct_reports import ask_conduct, conduct_junit, conduct_sarif
+from hosting_emulator_cli.files import write_whole
+from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, console, is_terminal, prints, put, put_json
 from hosting_emulator_cli.parameters import split_words
-
-if TYPE_CHECKING:
-    from hosting_emulator.sdk import ConductReport
 
 
 @click.group(cls=CommandGroup, invoke_without_command=True)
@@ -70,24 +67,18 @@ def conduct(
         return
     about = _about(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
-        report = _asked(client, world, split_words(off), final=final)
+        report = ask_conduct(client, world, off=split_words(off), final=final)
         rules = client.contract("conduct-rules") if junit or sarif else []
     if junit is not None:
-        from hosting_emulator_cli.conduct_reports import conduct_junit
-        from hosting_emulator_cli.files import write_whole
-
         write_whole(junit, conduct_junit(report, rules, world, severity))
     if sarif is not None:
-        from hosting_emulator_cli.conduct_reports import conduct_sarif
-        from hosting_emulator_cli.files import write_whole
-
         write_whole(sarif, conduct_sarif(report, rules, world, about))
+    from hosting_emulator.sdk import conduct_text, of_severity
+
     if as_json:
         put_json(report)
     else:
-        _put_text(report)
-    from hosting_emulator.sdk import of_severity
-
+        put(conduct_text(report, color=is_terminal() and not console().no_color))
     ctx.exit(1 if of_severity(report, severity)["findings"] else 0)
 
 
@@ -106,17 +97,6 @@ def rules() -> list[dict[str, Any]]:
     return [rule.view() for rule in RULES.values()]
 
 
-def _asked(
-    client: opt.ControlClient, world: str, off: Sequence[str], *, final: bool
-) -> ConductReport:
-    from hosting_emulator.sdk import ControlRefused
-
-    try:
-        return client.conduct(world, off=off, final=final)
-    except ControlRefused as refused:
-        raise Failure(for_people(refused)) from refused
-
-
 def _about(sarif: Path | None, path: str | None) -> str:
     """Return the file that SARIF is to point at. Raises UsageError."""
     if path is None:
@@ -130,10 +110,3 @@ def _about(sarif: Path | None, path: str | None) -> str:
             "src/client.py"
         )
     return str(plain)
-
-
-def _put_text(report: ConductReport) -> None:
-    from hosting_emulator.sdk import conduct_text
-
-    color = is_terminal() and not console().no_color
-    put(conduct_text(report, color=color))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator_cli.conduct_reports import begin_watch, conduct_of
+from hosting_emulator_cli.conduct_reports import ask_conduct, conduct_of
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected
 from tests.unit.cli.samples import world
@@ -293,4 +293,4 @@ def test_exec_tells_of_each_world_in_which_something_was_found(control: FakeCont
 
 def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
     with connected(control.url, None) as client, pytest.raises(Failure, match="--conduct-off"):
-        begin_watch(client, ["no-such-rule"])
+        ask_conduct(client, off=["no-such-rule"], option="--conduct-off: ")
