@@ -12,11 +12,6 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import FaultRefused, arm, describe_kinds, fault_view
-from hosting_emulator.interventions import (
-    InterventionRefused,
-    describe_interventions,
-    read_intervention,
-)
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, ControlRefused, found, refused_as
@@ -93,6 +88,9 @@ def _remove(engine: Engine, faults: list[Fault]) -> None:
 
 def intervene(engine: Engine, body: dict[str, Any]) -> dict[str, str]:
     """POST …/interventions: `{"stick_operation": {"project": "shop"}}`. Says what it did."""
+    # Imported here: a first answer that shows a world is not to wait for it.
+    from hosting_emulator.interventions import InterventionRefused, read_intervention
+
     with refused_as(400, "Intervention refused", InterventionRefused):
         intervention = read_intervention(body)
     change = Change(engine.world, engine.run_due())
@@ -105,6 +103,8 @@ def intervene(engine: Engine, body: dict[str, Any]) -> dict[str, str]:
 
 def list_interventions() -> dict[str, Any]:
     """GET /contract/interventions: every intervention with its fields."""
+    from hosting_emulator.interventions import describe_interventions
+
     return {"items": describe_interventions()}
 
 
