@@ -14,8 +14,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	"$$python" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$python"; break; }; done)
 
 BIN := $(VENV)/bin
-# A hundred processes are started: with no compiled files, each compiles all that it imports.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
+# Tests start hundreds of processes: with no compiled files, each compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
@@ -68,19 +68,19 @@ else
 endif
 
 pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
-	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 record: $(DEV_STAMP) ## write down what the emulator answers, after an answer was meant to change
 	$(BIN)/python -m tests.golden.walk
 
 schemathesis: $(DEV_STAMP) ## thousands of made-up requests, held against the OpenAPI document
-	$(PYTEST) -n 0 -m schemathesis -s tests/openapi $(ARGS)
+	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
 
 audit: $(DEV_STAMP) ## dependencies against published advisories, where these can be reached
 	@.ci/audit $(BIN)/python
 
 torture: $(DEV_STAMP) ## the long tests that try to break it: a thousand kills and more
-	$(PYTEST) -n 0 -m torture -s $(ARGS)
+	$(BIN)/pytest -n 0 -m torture -s $(ARGS)
 
 bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; ARGS=--quick for a minute
 	PYTHONPATH=.ci:. $(BIN)/python -m benchmarks.bench $(ARGS)
