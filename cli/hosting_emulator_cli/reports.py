@@ -133,7 +133,7 @@ def check_text(report: Report) -> str:
     lines += _titled("Changed there:", report["created"])
     lines += _titled("Noted:", report["notes"])
     if report["assumptions"]:
-        lines += ["EmulatorAnswer otherwise than this emulator does; for a scenario:", ""]
+        lines += ["Answered otherwise than this emulator does; for a scenario:", ""]
         lines += _assumption_lines(report)
     else:
         lines.append(
