@@ -128,7 +128,7 @@ def explore(options: ExploreOptions) -> int:
         end_orphans(not_ours)
 
 
-class _Stopped(Exception):
+class _Stop(Exception):
     """All runs were ended, which says nothing of the client."""
 
 
@@ -188,7 +188,7 @@ class _CommandExploration:
             if options.point is not None:
                 return self._one(explorer, options.point, clean)
             return self._all(explorer, clean)
-        except _Stopped:
+        except _Stop:
             return 0
         except TooManyRequests as error:
             raise Failure(f"the command cannot be explored: {error}") from error
@@ -271,7 +271,7 @@ class _CommandExploration:
             ]
             try:
                 for future in as_completed(futures):
-                    with suppress(_Stopped):
+                    with suppress(_Stop):
                         result = future.result()
                         keep(result)
                         show(result, len(done))
@@ -284,7 +284,7 @@ class _CommandExploration:
     def _perform(self, visit: Visit, name: str, limit_s: float | None) -> RunEnd:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
-            raise _Stopped
+            raise _Stop
         client = self._client
         world = client.fork(name=name, ephemeral=True)
         variables = command_variables(
@@ -312,7 +312,7 @@ class _CommandExploration:
         finally:
             self._running.discard(process)
         if self._cut:
-            raise _Stopped
+            raise _Stop
         return ran
 
     def _last_lines(self, output: bytes) -> tuple[str, ...]:
