@@ -96,17 +96,14 @@ def check_beginning(settings: Settings) -> None:
 def control_token(settings: Settings) -> str | None:
     """On this machine alone the control API needs no token; anywhere else it does."""
     if settings.control_token is not None:
-        return _fit_for_a_header(settings.control_token)
+        token = settings.control_token
+        if not token.strip() or not token.isascii() or not token.isprintable():
+            raise StartError("--control-token must be printable ASCII, and not empty")
+        return token.strip()
     here = settings.host == "localhost" or is_loopback(settings.host)
     if here and not is_reached_from_outside(settings.public_url):
         return None
     return secrets.token_urlsafe(24)
-
-
-def _fit_for_a_header(token: str) -> str:
-    if not token.strip() or not token.isascii() or not token.isprintable():
-        raise StartError("--control-token must be printable ASCII, and not empty")
-    return token.strip()
 
 
 def is_reached_from_outside(public_url: str | None) -> bool:

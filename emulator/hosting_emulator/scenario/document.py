@@ -252,7 +252,11 @@ def _path(located: Located, where: str, reason: str) -> Path:
             found = (*found, next((n for n, v in inside.items() if _is_wrong(v, reason)), ""))
         else:
             found = (*found, int(number) if number else name)
-    return found if _stands(located, found) else found[:-1]
+    try:
+        located.at(found)
+    except LookupError:
+        return found[:-1]
+    return found
 
 
 def _is_wrong(value: Any, reason: str) -> bool:
@@ -260,14 +264,6 @@ def _is_wrong(value: Any, reason: str) -> bool:
     if "Invalid enum value" in reason:
         return reason.endswith(f"'{value}'")
     return not isinstance(value, str)
-
-
-def _stands(located: Located, path: Path) -> bool:
-    try:
-        located.at(path)
-    except LookupError:
-        return False
-    return True
 
 
 def _part_at(path: Path) -> type[msgspec.Struct]:

@@ -108,7 +108,7 @@ class StoryRun:
         said, differences = "", []
         try:
             for _ in range(step.times):
-                said = _DO[action](self, step)
+                said = getattr(self, f"_{action}")(step) if action != "note" else ""
                 differences = self._differences(step, action)
                 if differences:
                     break
@@ -142,7 +142,11 @@ class StoryRun:
 
     def _request(self, step: StepPart, spec: CallSpec | None, path: str) -> str:
         sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
-        sent.setdefault("authorization", f"Bearer {self._token_of(step)}")
+        if step.token is None:
+            token = self._minted(step.who or "owner", step)
+        else:
+            token = str(self._filled(step.token))
+        sent.setdefault("authorization", f"Bearer {token}")
         body = b""
         if spec is not None and spec.idempotent:
             self._keys += 1
@@ -170,11 +174,6 @@ class StoryRun:
         self._lost = None if effect is None or effect.arrives else effect.name
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
         return f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
-
-    def _token_of(self, step: StepPart) -> str:
-        if step.token is not None:
-            return str(self._filled(step.token))
-        return self._minted(step.who or "owner", step)
 
     def _sign_in(self, step: StepPart) -> str:
         token = self._minted(str(step.sign_in), step)
@@ -267,9 +266,6 @@ class StoryRun:
         self._change("assumptions", lambda c: c.put(ASSUMPTIONS, ONLY, changed))
         return "assumptions changed"
 
-    def _note(self, step: StepPart) -> str:
-        return ""
-
     # --- what was answered ----------------------------------------------------------------------
 
     def _differences(self, step: StepPart, action: str) -> list[Mismatch]:
@@ -361,11 +357,6 @@ def _title(action: str, step: StepPart) -> str:
         return f"{action} {next(iter(value), '')}"
     who = f" as {step.who}" if step.who else ""
     return f"{action} {value}{who}" if action != "call" else f"{value}{who}"
-
-
-_DO: dict[str, Callable[[StoryRun, StepPart], str]] = {
-    name: getattr(StoryRun, f"_{name}") for name in (*ACTIONS, "note")
-}
 
 
 # --- comparing -----------------------------------------------------------------------------------

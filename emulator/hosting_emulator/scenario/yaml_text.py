@@ -11,7 +11,12 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+)
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -69,25 +74,22 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
 def _check_events(text: str, file: str) -> None:
     depth = documents = 0
     for number, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
-        mark = event.start_mark
+        place = _place(event)
         if number > MOST:
-            message = f"the file holds more than {MOST} values by here"
-            raise ScenarioError(file, mark.line + 1, mark.column + 1, message)
+            raise ScenarioError(file, *place, f"the file holds more than {MOST} values by here")
         if isinstance(event, AliasEvent):
             message = f"the alias *{event.anchor} is refused: write the value out"
-            raise ScenarioError(file, mark.line + 1, mark.column + 1, message)
+            raise ScenarioError(file, *place, message)
         if isinstance(event, CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
-                message = f"this is nested more than {DEEPEST} deep"
-                raise ScenarioError(file, mark.line + 1, mark.column + 1, message)
+                raise ScenarioError(file, *place, f"this is nested more than {DEEPEST} deep")
         elif isinstance(event, CollectionEndEvent):
             depth -= 1
-        if type(event).__name__ == "DocumentStartEvent":
-            documents += 1
-            if documents > 1:
-                message = "the file holds more than one document; a scenario is one"
-                raise ScenarioError(file, mark.line + 1, mark.column + 1, message)
+        documents += isinstance(event, DocumentStartEvent)
+        if documents > 1:
+            message = "the file holds more than one document; a scenario is one"
+            raise ScenarioError(file, *place, message)
 
 
 class _Reader:
