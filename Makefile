@@ -126,5 +126,5 @@ $(FLOOR_STAMP): pyproject.toml .ci/lowest_versions.py
 	@$(FLOOR_PYTHON) -m venv $(FLOOR)
 	@$(FLOOR)/bin/python .ci/lowest_versions.py > $(FLOOR)/constraints.txt
 	@$(FLOOR)/bin/python -m pip --disable-pip-version-check install --quiet \
-	  --constraint $(FLOOR)/constraints.txt --editable '.[pytest]' pytest-asyncio 'pydantic>=2.11'
+	  --constraint $(FLOOR)/constraints.txt --editable '.[pytest]' pytest-asyncio
 	@touch $@

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from hosting_emulator.contract.models import model
 from tests.conftest import Response
-from tests.models import model
 
 #: The codes of the contract's Errors part, in its order.
 CODES = """

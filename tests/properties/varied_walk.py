@@ -18,6 +18,7 @@ from referencing.jsonschema import DRAFT202012
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CallSpec, CallTable
+from hosting_emulator.contract.models import model
 from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -31,7 +32,6 @@ from hosting_emulator.variation.worlds import (
 )
 from hosting_emulator.world.value import Change, World
 from tests.in_process import Answer, InProcess, fresh_world
-from tests.models import model
 
 TERMINAL = ("succeeded", "failed", "cancelled")
 FORWARD = {"queued": 0, "running": 1, **dict.fromkeys(TERMINAL, 2)}

@@ -9,6 +9,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from ssl import SSLContext
 from typing import Any
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 from hosting_emulator import __version__
 from hosting_emulator.bootstrap import options
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
+from hosting_emulator.calls.inputs import load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -349,7 +351,9 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
 
 
 async def warm_up() -> None:
-    """Keep what was loaded out of garbage collection."""
+    """Load what the first requests need, and keep what was loaded out of garbage collection."""
+    with suppress(OSError):  # no file to be opened just now: it is loaded when it is needed
+        await asyncio.to_thread(load_models)
     gc.collect()
     gc.freeze()  # it never becomes garbage
     gc.set_threshold(50_000, 20, 50)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-#: Crockford's, without I, L, O and U. python-ulid, which the tests compare with, takes three times
-#: as long for an id, of which each call that makes something writes two, and 20 ms to be imported.
-ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+from ulid.base32 import ENCODE as ALPHABET
+
 ULID_PATTERN = "^[0-9A-HJKMNP-TV-Z]{26}$"
 _ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
-#: What each ten bits are written as: two characters at a time.
+#: What each ten bits are written as, in python-ulid's alphabet: two characters at a time.
 _PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _SHIFTS = tuple(range(120, -1, -10))
 
@@ -27,5 +26,6 @@ def make_ulid(at_ms: int, randomness: bytes) -> str:
     """
     if len(randomness) != 10:
         raise ValueError(f"a ULID has 10 bytes of randomness, not {len(randomness)}")
+    # Each call that makes something writes two: this is three times as fast as python-ulid's way.
     number = int.from_bytes(at_ms.to_bytes(6, "big") + randomness, "big")
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

@@ -1,4 +1,8 @@
-"""The contract's resources as pydantic models, which hold what the emulator answers."""
+"""The contract's resources as pydantic models, made from their declarations.
+
+Request bodies are read by them, and the tests hold every answer against them. Loading pydantic takes
+a while, so nothing on the way to a first answer imports this module before it is needed.
+"""
 
 from __future__ import annotations
 
