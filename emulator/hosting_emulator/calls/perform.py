@@ -10,10 +10,9 @@ principal. Whatever else it is used for (another call, path or body) is refused 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.calls import ALL_CALLS
@@ -24,20 +23,10 @@ from hosting_emulator.world.records import RememberedAnswer
 from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
 from hosting_emulator.world.value import Change
 
-
-class CallFunctions(NamedTuple):
-    """What answers a call. The third argument of `answer` is the record that its row is about."""
-
-    answer: Callable[[Change, CallRequest, Any], Reply]
-    answer_again: Callable[[Change, CallRequest, RememberedAnswer], Reply] | None
-
-
-def _functions(call_id: str) -> CallFunctions:
-    module = import_module(f"hosting_emulator.calls.{call_id}")
-    return CallFunctions(module.answer, getattr(module, "answer_again", None))
-
-
-FUNCTIONS = {call_id: _functions(call_id) for call_id in ALL_CALLS}
+#: The file of each call, which holds its functions.
+FUNCTIONS: dict[str, Any] = {
+    call_id: import_module(f"hosting_emulator.calls.{call_id}") for call_id in ALL_CALLS
+}
 
 
 def recall(change: Change, request: CallRequest) -> RememberedAnswer | None:
@@ -83,8 +72,9 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
     if found.status < 400:
-        if own := FUNCTIONS[request.spec.call_id].answer_again:
-            return own(change, request, found)
+        if own := getattr(FUNCTIONS[request.spec.call_id], "answer_again", None):
+            reply: Reply = own(change, request, found)
+            return reply
         current = change.assumptions.operation_replay == "current"
         if current and request.spec.response == "Operation":
             operation = change.row(OPERATIONS, str(found.subject))

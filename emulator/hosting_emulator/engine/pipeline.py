@@ -34,7 +34,7 @@ from hosting_emulator.variation.answers import vary_body, vary_headers, vary_pag
 from hosting_emulator.variation.worlds import AnswerFacts, assumed_points, listed_statuses
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import ApiKey, RememberedAnswer, Variation
+from hosting_emulator.world.records import RememberedAnswer, Variation
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
 from hosting_emulator.world.value import Change, World
 
@@ -154,7 +154,10 @@ def commit(engine: Engine, x: ExchangeContext) -> None:
     change, reply = x.change, x.reply
     assert reply is not None
     if x.key is not None and reply.status < 400:
-        _note_use(change, x.key)
+        # When it was last used, to the second, so that reading with a key seldom writes.
+        now, key = format_timestamp(change.now_ms), change.row(API_KEYS, x.key.id)
+        if key.last_used_at is None or key.last_used_at[:19] != now[:19]:
+            change.put(API_KEYS, key.id, replace(key, last_used_at=now))
     if change.writes and (x.effect is None or x.effect.arrives):
         engine.commit(change, x.spec.call_id)
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
@@ -256,17 +259,6 @@ def _recall(engine: Engine, x: ExchangeContext) -> RememberedAnswer | None:
         x.replayed = True
         x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
     return remembered
-
-
-# --- what a call leaves ----------------------------------------------------------------------------
-
-
-def _note_use(change: Change, key: ApiKey) -> None:
-    """Note when a key was last used, to the second, so that reading with a key seldom writes."""
-    now = format_timestamp(change.now_ms)
-    found = change.get(API_KEYS, key.id)
-    if found is not None and (found.last_used_at is None or found.last_used_at[:19] != now[:19]):
-        change.put(API_KEYS, key.id, replace(found, last_used_at=now))
 
 
 # --- faults ----------------------------------------------------------------------------------------

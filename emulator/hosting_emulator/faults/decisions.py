@@ -78,7 +78,10 @@ def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
         if fault.rule.phase != phase or not _matches(fault.rule, subject):
             continue
         fault = replace(fault, seen=fault.seen + 1)
-        acts = _time_has_come(change, fault)
+        probability = fault.rule.probability
+        acts = _idle_reason(fault, change.now_ms) is None and (
+            probability >= 1 or _chance(change) < probability
+        )
         if acts:
             effect = kind_of(fault)
             fault, acts = effect.count(fault, change.now_ms)
@@ -109,12 +112,6 @@ def _matches(rule: Rule, subject: FaultSubject) -> bool:
             )
         )
     )
-
-
-def _time_has_come(change: Change, fault: Fault) -> bool:
-    if _idle_reason(fault, change.now_ms) is not None:
-        return False
-    return fault.rule.probability >= 1 or _chance(change) < fault.rule.probability
 
 
 def idle_reason(fault: Fault, now_ms: int) -> str:
