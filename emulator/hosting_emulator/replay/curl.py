@@ -57,8 +57,8 @@ def _variables(record: Recording) -> dict[str, str]:
 def _key_like(who: Who, record: Recording) -> str:
     words = ["hosting-emulator", "token", "--api-key", "--as", who.alias or who.person]
     if who.organization is not None:
-        ids = record.world.ids.get("organizations", {})
-        alias = next((alias for alias, id_ in ids.items() if id_ == who.organization), None)
+        ids = record.world.organizations.items()
+        alias = next((alias for alias, id_ in ids if id_ == who.organization), None)
         words += ("--organization", alias or who.organization)
     for permission in who.permissions or ():
         words += ("--permission", permission)

@@ -10,11 +10,12 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct, convert, field
 
 from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.replay.names import CUT, moment_ms
@@ -42,20 +43,18 @@ class RecordRefused(ValueError):
     """A recording that cannot be read; the message says what is wrong, where, and what would be right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
+class Who(Struct, frozen=True):
     """Who asked, as our own recordings tell it. `alias` is None for a person without one."""
 
     person: str
-    alias: str | None
+    alias: str | None = None
     organization: str | None = None
-    interactive: bool = True
+    interactive: bool = False
     api_key: str | None = None
     permissions: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedAnswer:
+class RecordedAnswer(Struct, frozen=True):
     """An answer that arrived. `text` is None where it was no text or was not kept whole."""
 
     status: int
@@ -89,8 +88,7 @@ class RecordedAnswer:
         return id_ if isinstance(id_, str) else None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCall:
+class RecordedCall(Struct, frozen=True):
     """A request of a recording, and its answer.
 
     `n` is its number, `call` the name of its call, None where it is none; `at_ms` when it was
@@ -117,8 +115,7 @@ class RecordedCall:
         return self.target.partition("?")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedWorld:
+class RecordedWorld(Struct, frozen=True):
     """The world a recording is of, its ids by alias for each of its tables.
 
     `at` is its time before the first request, `began_at` when it was as its seed makes it, if that is
@@ -129,12 +126,13 @@ class RecordedWorld:
     seed: str | None = None
     at: str | None = None
     began_at: str | None = None
-    assumptions: Mapping[str, object] = field(default_factory=dict)
-    ids: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    assumptions: dict[str, Any] = {}
+    organizations: dict[str, str] = {}
+    people: dict[str, str] = {}
+    projects: dict[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """Requests in the order they were sent.
 
     `own`: it is of an emulator, which tells who asked. `state` is the world as the first request
@@ -143,7 +141,7 @@ class Recording:
 
     requests: tuple[RecordedCall, ...]
     own: bool
-    world: RecordedWorld = RecordedWorld()
+    world: RecordedWorld = field(default_factory=RecordedWorld)
     state: Mapping[str, object] | None = None
     left_out: tuple[str, ...] = ()
 
@@ -197,38 +195,31 @@ def _read_exchanges(items: Sequence[Any]) -> Recording:
 
 def _exchange(item: Mapping[str, Any]) -> RecordedCall:
     request, answer = item["request"], item["answer"]
-    target = _text(item["path"]) + (f"?{item['query']}" if item["query"] else "")
-    method = item["method"]
-    headers = _pairs(request["headers"])
-    body = _text(request["body"] or "").encode()
+    target = item["path"] + (f"?{item['query']}" if item["query"] else "")
+    method, headers, body = item["method"], request["headers"], (request["body"] or "").encode()
     lost = item["lost"] is not None or not item["status"]
-    return RecordedCall(
-        n=_number(item["n"]),
-        at_ms=moment_ms(item["at"]),
-        method=_text(method),
-        target=target,
-        headers=headers,
-        body=body if request["body_bytes"] else None,
-        who=Who(_text(item["principal"]), _maybe(item["who"])) if item["principal"] else None,
-        credential=_has_credential(headers),
-        answer=None
+    text = None if _is_cut(answer) else answer["body"]
+    who = {"person": item["principal"], "alias": item["who"], "interactive": True}
+    call = {
+        "n": item["n"],
+        "at_ms": moment_ms(item["at"]),
+        "method": method,
+        "target": target,
+        "headers": headers,
+        "body": body if request["body_bytes"] else None,
+        "who": who if item["principal"] else None,
+        "credential": _has_credential(headers),
+        "answer": None
         if lost
-        else RecordedAnswer(
-            _number(item["status"]),
-            _pairs(answer["headers"]),
-            None if _is_cut(answer) else _maybe(answer["body"]),
-        ),
-        unsendable=_NOT_KEPT if _is_cut(request) else _why_not(method, target, headers, body),
-        call=_maybe(item.get("call")),
-    )
+        else {"status": item["status"], "headers": answer["headers"], "text": text},
+        "unsendable": _NOT_KEPT if _is_cut(request) else _why_not(method, target, headers, body),
+        "call": item.get("call"),
+    }
+    return convert(call, RecordedCall)
 
 
 def _is_cut(message: Mapping[str, Any]) -> bool:
     return message["body"] is None or bool(message["body_cut"])
-
-
-def _pairs(headers: Sequence[Sequence[str]]) -> Headers:
-    return tuple((_text(name), _text(value)) for name, value in headers)
 
 
 # --- HTTP Archives ---------------------------------------------------------------------------
@@ -246,7 +237,7 @@ def _read_har(log: Any) -> Recording:
         entries.sort(key=lambda pair: _started(pair[1]))
     for place, entry in entries:
         with _at(f"log.entries[{place}]"):
-            number = _number(entry.get("_number", len(found) + len(left_out) + 1))
+            number = entry.get("_number", len(found) + len(left_out) + 1)
             request = entry["request"]
             target = _target(request["url"], own)
             # A browser's preflights are its own affair.
@@ -279,22 +270,24 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
         headers = tuple(pair for pair in headers if not _OF_A_PAGE.fullmatch(pair[0]))
     body, why_not = _har_body(request)
     credential = _has_credential(headers)
-    arrived = _number(response["status"]) > 0 and not entry.get("_lost")
-    return RecordedCall(
-        n=number,
-        at_ms=moment_ms(entry["startedDateTime"]),
-        method=_text(method),
-        target=target,
-        headers=headers,
-        body=body,
-        who=_read_who(entry.get("_principal"), entry.get("_who")),
+    arrived = response["status"] > 0 and not entry.get("_lost")
+    who = entry.get("_principal")
+    call = {
+        "n": number,
+        "at_ms": moment_ms(entry["startedDateTime"]),
+        "method": method,
+        "target": target,
+        "headers": headers,
+        "body": body,
+        "who": {**who, "alias": entry.get("_who")} if isinstance(who, Mapping) else None,
         # A browser leaves credentials out of what it saves, unless it is told not to.
-        credential=credential if own or credential else None,
-        answer=_har_answer(response) if arrived else None,
-        unsendable=why_not or _why_not(method, target, headers, body),
+        "credential": credential if own or credential else None,
+        "answer": _har_answer(response) if arrived else None,
+        "unsendable": why_not or _why_not(method, target, headers, body),
         # Our own recording tells, also that it was no call at all.
-        call=_maybe(entry.get("_call")) if own else call_of(method, target),
-    )
+        "call": entry.get("_call") if own else call_of(method, target),
+    }
+    return convert(call, RecordedCall)
 
 
 def _har_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
@@ -302,16 +295,16 @@ def _har_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
     posted = request.get("postData")
     if not posted:
         return None, None
-    text = _text(posted.get("text") or "")
+    text = posted.get("text") or ""
     content = base64.b64decode(text) if posted.get("encoding") == "base64" else text.encode()
     if request.get("bodySize", -1) > 0 and not content:
         return None, "its body is no text, and was not kept"
     return content, _NOT_KEPT if _is_part(posted) else None
 
 
-def _har_answer(response: Mapping[str, Any]) -> RecordedAnswer:
+def _har_answer(response: Mapping[str, Any]) -> dict[str, Any]:
     content = response.get("content") or {}
-    text = _maybe(content.get("text"))
+    text = content.get("text")
     if text is not None and content.get("encoding") == "base64":
         try:
             text = base64.b64decode(text, validate=True).decode()
@@ -319,7 +312,7 @@ def _har_answer(response: Mapping[str, Any]) -> RecordedAnswer:
             text = None
     if _is_part(content) or (not text and content.get("size", 0) > 0):
         text = None
-    return RecordedAnswer(response["status"], _har_headers(response), text)
+    return {"status": response["status"], "headers": _har_headers(response), "text": text}
 
 
 def _is_part(content: Mapping[str, Any]) -> bool:
@@ -328,7 +321,7 @@ def _is_part(content: Mapping[str, Any]) -> bool:
 
 
 def _har_headers(message: Mapping[str, Any]) -> Headers:
-    return tuple((_text(one["name"]), _text(one["value"])) for one in message["headers"])
+    return tuple((one["name"], one["value"]) for one in message["headers"])
 
 
 def _target(url: str, own: bool) -> str | None:
@@ -341,48 +334,25 @@ def _target(url: str, own: bool) -> str | None:
     return None if found is None else parts.path[found.start() :] + query
 
 
-def _read_who(principal: Any, alias: str | None) -> Who | None:
-    if not isinstance(principal, Mapping):
-        return None
-    permissions = principal.get("permissions")
-    return Who(
-        _text(principal["person"]),
-        _maybe(alias),
-        _maybe(principal.get("organization")),
-        bool(principal.get("interactive")),
-        _maybe(principal.get("api_key")),
-        None if permissions is None else tuple(map(_text, permissions)),
-    )
-
-
 def _read_world(world: Any) -> RecordedWorld:
-    if not isinstance(world, Mapping):
-        return RecordedWorld()
     with _at("log._world"):
-        for moment in (world.get("at"), world.get("began_at")):
+        read = convert(world if isinstance(world, Mapping) else {}, RecordedWorld)
+        for moment in (read.at, read.began_at):
             if moment is not None:
                 moment_ms(moment)
-        return RecordedWorld(
-            name=_text(world.get("name") or ""),
-            seed=_maybe(world.get("seed")),
-            at=world.get("at"),
-            began_at=world.get("began_at"),
-            assumptions=dict(world.get("assumptions") or {}),
-            ids={
-                table: {alias: _text(id_) for alias, id_ in world[table].items()}
-                for table in ("organizations", "people", "projects")
-            },
-        )
+        return read
 
 
 # --- What both have --------------------------------------------------------------------------
 
 
-def _has_credential(headers: Headers) -> bool:
+def _has_credential(headers: Iterable[Sequence[str]]) -> bool:
     return any(name.lower() == "authorization" for name, _ in headers)
 
 
-def _why_not(method: str, target: str, headers: Headers, body: bytes | None) -> str | None:
+def _why_not(
+    method: str, target: str, headers: Iterable[Sequence[str]], body: bytes | None
+) -> str | None:
     """Say why a request cannot be sent as it was: a secret was cut out of it, or it is no request."""
     if CUT in target:
         return "a secret was cut out of its address"
@@ -396,22 +366,6 @@ def _why_not(method: str, target: str, headers: Headers, body: bytes | None) -> 
         if not _TOKEN.fullmatch(name.removeprefix(":")) or _CONTROL.search(value):
             return "one of its headers is none that can be sent"
     return "a secret was cut out of its body" if body and CUT.encode() in body else None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} stands where a text must be")
-    return value
-
-
-def _maybe(value: Any) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{value!r:.60} stands where a whole number must be")
-    return value
 
 
 @contextmanager

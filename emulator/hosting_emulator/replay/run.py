@@ -224,8 +224,8 @@ class ReplayRun:
     def _learn_ids(self, record: Recording) -> None:
         tables = ("organizations", "people", "projects")
         here: dict[str, dict[str, str]] = {t: getattr(self._emulator, t) for t in tables}
-        for table, known in record.world.ids.items():
-            for alias, recorded in known.items():
+        for table in tables:
+            for alias, recorded in getattr(record.world, table).items():
                 if alias in here[table]:
                     self._names.learn(recorded, here[table][alias])
         if not record.own:
