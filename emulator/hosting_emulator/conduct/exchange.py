@@ -12,6 +12,7 @@ import msgspec
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.engine.request_log import Entry
 from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
 #: Timers of some languages end a little early, measured on another clock than theirs.
@@ -19,7 +20,6 @@ _TIMER_MS = 20
 _LONGEST_PATH = 120
 #: What is asked again after so long is a new attempt of somebody, and no retry.
 A_RETRY_MS = 600_000
-_ENDED = frozenset({"succeeded", "failed", "cancelled"})
 
 
 class ExchangeView:
@@ -110,7 +110,7 @@ class ExchangeView:
     @property
     def shows_end(self) -> bool:
         """Whether the client heard that an operation has ended."""
-        return self.operation is not None and self.operation.get("state") in _ENDED
+        return self.operation is not None and self.operation.get("state") in OPERATION.finals
 
     # --- how long after another ------------------------------------------------------------------
 

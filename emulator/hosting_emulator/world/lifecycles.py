@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lifecycle:
     """A table of transitions. A state that leads nowhere is terminal."""
 
@@ -27,6 +28,11 @@ class Lifecycle:
     def terminal(self, state: str) -> bool:
         """Tell whether a state is final."""
         return not self.transitions[state]
+
+    @cached_property
+    def finals(self) -> frozenset[str]:
+        """All states that are final."""
+        return frozenset(filter(self.terminal, self.transitions))
 
 
 def _lifecycle(name: str, **transitions: str) -> Lifecycle:
