@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 from tests.golden.mutations import MUTATIONS, Broken, Mutation

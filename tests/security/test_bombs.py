@@ -12,7 +12,7 @@ import pytest
 
 from hosting_emulator.contract.json_body import DEEPEST, JsonRefused, read_json
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.yaml_text import LONGEST, MOST, read_yaml
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Response

@@ -91,7 +91,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
       hosting-emulator scenario check mine.yaml
       hosting-emulator scenario check scenarios/*.yaml --junit report.xml
     """
-    from hosting_emulator.scenario.located import ScenarioError
+    from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.story import check_text
 
     def one(named: str) -> StoryResult:

@@ -30,7 +30,7 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.library import ScenarioLibrary, read_file
-from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.fd_limits import TooManyFiles, raise_limit

@@ -9,7 +9,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.scenario.document import Scenario
-from hosting_emulator.scenario.located import Path
+from hosting_emulator.scenario.source import Path
 from hosting_emulator.scenario.validation import (
     check_no_variables,
     check_story,
@@ -31,16 +31,16 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     The scenario's own seed comes first; `seed` is for one that names none, so that loading it keeps
     the ids and keys that people already use.
     """
-    part, located = scenario.part, scenario.located
+    part, source = scenario.part, scenario.source
     origin = _origin(scenario)
     if part.world is not None:
         _check_aliases(scenario, part.world)
-    with located.refusals_at(("clock",)):
+    with source.refusals_at(("clock",)):
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
     change = Change(world, world.at_ms)
     for number, document in enumerate(part.faults):
         check_no_variables(scenario, ("faults", number), document)
-        with located.refusals_at(("faults", number)):
+        with source.refusals_at(("faults", number)):
             arm(change, document)
     _plan(scenario, change)
     check_story(scenario, change)
@@ -48,13 +48,13 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
 
 
 def _origin(scenario: Scenario) -> Origin:
-    part, located = scenario.part, scenario.located
+    part, source = scenario.part, scenario.source
     at_ms, assumptions = None, Assumptions()
     if part.clock.at is not None:
-        with located.refusals_at(("clock", "at")):
+        with source.refusals_at(("clock", "at")):
             at_ms = parse_timestamp(part.clock.at)
     for name, value in part.assumptions.items():
-        with located.refusals_at(("assumptions", name)):
+        with source.refusals_at(("assumptions", name)):
             assumptions = assumptions.changed({name: value})
     return Origin(
         part.clock.mode,
@@ -62,7 +62,7 @@ def _origin(scenario: Scenario) -> Origin:
         at_ms,
         assumptions,
         scenario.text,
-        located.file,
+        source.file,
         tuple(part.assumptions),
     )
 
@@ -71,7 +71,7 @@ def _variation(scenario: Scenario) -> Variation | None:
     vary = scenario.part.vary
     if vary is None:
         return None
-    with scenario.located.refusals_at(("vary", "seed")):
+    with scenario.source.refusals_at(("vary", "seed")):
         read_variation(str(vary.seed))
     for number, name in enumerate(vary.only or ()):
         known_word(scenario, ("vary", "only", number), "variation point", name, list(POINTS))
@@ -89,7 +89,7 @@ def _check_aliases(scenario: Scenario, world: WorldPart) -> None:
     for i, project in enumerate(world.projects):
         database = project.database
         if database.data_mode == "shared" and database.dev != database.prod:
-            raise scenario.located.error(
+            raise scenario.source.error(
                 ("world", "projects", i, "database"),
                 "a shared database is one for both environments: give dev and prod the same state",
             )
@@ -108,7 +108,7 @@ def _distinct(scenario: Scenario, section: str, aliases: list[str]) -> list[str]
     for i, alias in enumerate(aliases):
         if alias in aliases[:i]:
             path = ("world", section, i, "alias")
-            raise scenario.located.error(path, f"the alias {alias!r} is taken above")
+            raise scenario.source.error(path, f"the alias {alias!r} is taken above")
     return aliases
 
 
@@ -146,4 +146,4 @@ def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:
         return max(now_ms, parse_timestamp(text))
     except ValueError:
         message = f"{text!r} is neither a duration after the start (10m) nor a timestamp"
-        raise scenario.located.error(path, message) from None
+        raise scenario.source.error(path, message) from None

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import nearest, words_of
-from hosting_emulator.scenario.located import Located, Path
+from hosting_emulator.scenario.source import Path, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
@@ -166,7 +166,7 @@ class Scenario:
     """A scenario whose shape is right: its parts, its text and where everything stood."""
 
     part: ScenarioPart
-    located: Located
+    source: Source
     text: str
 
     @property
@@ -180,46 +180,46 @@ def read_scenario(text: str, file: str) -> Scenario:
     # Imported here: only a process that reads a scenario needs YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
-    located = read_yaml(text, file)
-    if not isinstance(located.data, dict):
-        raise located.error((), "a scenario is a mapping with name, description and more")
+    source = read_yaml(text, file)
+    if not isinstance(source.data, dict):
+        raise source.error((), "a scenario is a mapping with name, description and more")
     try:
-        part = msgspec.convert(located.data, ScenarioPart)
+        part = msgspec.convert(source.data, ScenarioPart)
     except msgspec.ValidationError as error:
-        raise _explained(located, str(error)) from None
+        raise _explained(source, str(error)) from None
     for number, step in enumerate(part.story):
-        _check_step(located, ("story", number), step)
+        _check_step(source, ("story", number), step)
     for number, planned in enumerate(part.timeline):
-        _check_planned(located, ("timeline", number), planned)
-    return Scenario(part, located, text)
+        _check_planned(source, ("timeline", number), planned)
+    return Scenario(part, source, text)
 
 
-def _explained(located: Located, message: str) -> Exception:
+def _explained(source: Source, message: str) -> Exception:
     reason, _, where = message.partition(" - at `$")
-    path = _path(located, where, reason)
+    path = _path(source, where, reason)
     if found := _UNKNOWN.search(reason):
         field = found.group(1)
         known = [found.encode_name for found in msgspec.structs.fields(_part_at(path))]
         hint = nearest(field, known) or f"; there are {', '.join(known)}"
-        return located.error((*path, field), f"unknown field {field!r}{hint}", key=True)
+        return source.error((*path, field), f"unknown field {field!r}{hint}", key=True)
     if found := _MISSING.search(reason):
-        return located.error(path, f"the field {found.group(1)!r} is missing here")
+        return source.error(path, f"the field {found.group(1)!r} is missing here")
     fields = [part for part in path if isinstance(part, str)]
     field = fields[-1] if fields else "the scenario"
-    value = located.at(path)
+    value = source.at(path)
     if "Invalid enum value" in reason:
         part = _part_at(path)
         words = words_of(part, field) or words_of(part, fields[-2])
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
-        return located.error(path, f"{field} cannot be {_shown(value)}{hint}")
+        return source.error(path, f"{field} cannot be {_shown(value)}{hint}")
     if found := _TYPE.search(reason):
         kinds = [kind for kind in found.group(1).split(" | ") if kind != "null"]
         right = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
         hint = "; put it in quotes" if kinds == ["str"] and isinstance(value, int | float) else ""
-        return located.error(path, f"{field} must be {right}, not {_shown(value)}{hint}")
+        return source.error(path, f"{field} must be {right}, not {_shown(value)}{hint}")
     reason = reason[0].lower() + reason[1:].replace("`", "")
     reason = reason.replace("expected str matching regex", "it must match")
-    return located.error(path, f"{field} cannot be {_shown(value)}: {reason}")
+    return source.error(path, f"{field} cannot be {_shown(value)}: {reason}")
 
 
 #: What msgspec calls the kinds of values, in the words of people who write YAML.
@@ -243,17 +243,17 @@ def _shown(value: Any) -> str:
     return repr(value) if len(str(value)) <= 60 else repr(str(value)[:60]) + "…"
 
 
-def _path(located: Located, where: str, reason: str) -> Path:
+def _path(source: Source, where: str, reason: str) -> Path:
     """Read msgspec's path. It leaves out the keys of mappings with free keys: look for the value."""
     found: tuple[str | int, ...] = ()
     for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]", where.rstrip("`")):
         if number == "...":
-            inside = located.at(found)
+            inside = source.at(found)
             found = (*found, next((n for n, v in inside.items() if _is_wrong(v, reason)), ""))
         else:
             found = (*found, int(number) if number else name)
     try:
-        located.at(found)
+        source.at(found)
     except LookupError:
         return found[:-1]
     return found
@@ -282,24 +282,24 @@ def _kinds_in(hint: Any) -> Iterator[type[Any]]:
         yield from _kinds_in(argument)
 
 
-def _check_step(located: Located, path: Path, step: StepPart) -> None:
+def _check_step(source: Source, path: Path, step: StepPart) -> None:
     given = [name for name in ACTIONS if getattr(step, name) is not None]
     if len(given) != 1 and not (not given and step.note):
         found = " and ".join(given) if given else "none"
-        raise located.error(
+        raise source.error(
             path, f"a step does exactly one of {', '.join(ACTIONS)}; here is {found}"
         )
-    for name in located.at(path):
+    for name in source.at(path):
         actions = _BELONGS.get(name)
         if actions is not None and not set(given) & set(actions):
             message = (
                 f"{name} belongs to {' or '.join(actions)}, not to {' '.join(given) or 'note'}"
             )
-            raise located.error((*path, name), message, key=True)
+            raise source.error((*path, name), message, key=True)
 
 
-def _check_planned(located: Located, path: Path, planned: PlannedPart) -> None:
+def _check_planned(source: Source, path: Path, planned: PlannedPart) -> None:
     if (planned.at is None) == (planned.after_calls is None):
-        raise located.error(path, "an entry of the timeline has either at or after_calls")
+        raise source.error(path, "an entry of the timeline has either at or after_calls")
     if (planned.fault is None) == (planned.intervene is None):
-        raise located.error(path, "an entry of the timeline has either fault or intervene")
+        raise source.error(path, "an entry of the timeline has either fault or intervene")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.scenario.document import Scenario, read_scenario
-from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.source import ScenarioError
 
 _NAME = re.compile("[a-z][a-z0-9-]{0,40}")
 

@@ -38,7 +38,7 @@ from hosting_emulator.scenario.document import (
     StepPart,
     read_scenario,
 )
-from hosting_emulator.scenario.located import Path
+from hosting_emulator.scenario.source import Path
 from hosting_emulator.scenario.validation import INDEXES, fill, pattern_of
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
@@ -92,10 +92,10 @@ class StoryRun:
             steps.append(report)
             if not report["passed"]:
                 break
-        located = self._scenario.located
+        source = self._scenario.source
         return {
             "scenario": self._scenario.name,
-            "file": located.file,
+            "file": source.file,
             "passed": all(step["passed"] for step in steps),
             "steps": steps,
             "digest": self._digest.hexdigest(),
@@ -118,7 +118,7 @@ class StoryRun:
             differences = [Mismatch(action, "to be possible", said)]
         return {
             "n": number + 1,
-            "line": self._scenario.located.line(path),
+            "line": self._scenario.source.line(path),
             "title": step.note or _title(action, step),
             "passed": not differences,
             "said": said,

@@ -18,7 +18,7 @@ from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.documents import read_fault
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.document import ExpectPart, Scenario, StepPart
-from hosting_emulator.scenario.located import Path
+from hosting_emulator.scenario.source import Path
 from hosting_emulator.world.value import Change
 
 #: What an id can be asked for by alias, in a variable of a story: `${project.shop}`.
@@ -32,14 +32,14 @@ def known_word(scenario: Scenario, path: Path, what: str, word: str, known: Iter
     known = list(known)
     if word not in known:
         hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
-        raise scenario.located.error(path, f"there is no {what} {word!r}{hint}")
+        raise scenario.source.error(path, f"there is no {what} {word!r}{hint}")
 
 
 def check_no_variables(scenario: Scenario, path: Path, found: Any) -> None:
     """Refuse variables where nothing has been saved yet."""
     for inner, name in names_in(found):
         message = f"${{{name}}} is not known here: only the steps of a story have variables"
-        raise scenario.located.error((*path, *inner), message)
+        raise scenario.source.error((*path, *inner), message)
 
 
 def check_turn(
@@ -47,11 +47,11 @@ def check_turn(
 ) -> None:
     """Check a fault or an intervention without doing it, as far as that can be told beforehand."""
     if action == "fault":
-        with scenario.located.refusals_at(path):
+        with scenario.source.refusals_at(path):
             if not any(names_in(found)):
                 read_fault(change.fork(), found)
         return
-    with scenario.located.refusals_at((*path, *list(found)[:1])):
+    with scenario.source.refusals_at((*path, *list(found)[:1])):
         read_intervention(found).check_names(change)
 
 
@@ -71,7 +71,7 @@ def check_story(scenario: Scenario, change: Change) -> None:
 
 
 def _check_variables(scenario: Scenario, path: Path, change: Change, saved: Iterable[str]) -> None:
-    for inner, name in names_in(scenario.located.data["story"][path[1]]):
+    for inner, name in names_in(scenario.source.data["story"][path[1]]):
         index, _, alias = name.partition(".")
         if name in saved:
             continue
@@ -79,7 +79,7 @@ def _check_variables(scenario: Scenario, path: Path, change: Change, saved: Iter
             known_word(scenario, (*path, *inner), index, alias, _aliases(change, index))
             continue
         hint = nearest(name, saved) or f"; saved so far is {', '.join(saved) or 'nothing'}"
-        raise scenario.located.error((*path, *inner), f"there is no ${{{name}}}{hint}")
+        raise scenario.source.error((*path, *inner), f"there is no ${{{name}}}{hint}")
 
 
 def _aliases(change: Change, index: str) -> list[str]:
@@ -94,13 +94,13 @@ def _check_action(scenario: Scenario, path: Path, step: StepPart, change: Change
         check_turn(scenario, (*path, "fault"), "fault", step.fault, change)
     if step.intervene is not None:
         check_turn(scenario, (*path, "intervene"), "intervene", step.intervene, change)
-    with scenario.located.refusals_at((*path, "to" if step.advance is None else "advance")):
+    with scenario.source.refusals_at((*path, "to" if step.advance is None else "advance")):
         if step.advance is not None:
             parse_duration_ms(step.advance)
         if step.to is not None and "${" not in step.to:
             parse_timestamp(step.to)
     for name, value in (step.assume or {}).items():
-        with scenario.located.refusals_at((*path, "assume", name)):
+        with scenario.source.refusals_at((*path, "assume", name)):
             if not any(names_in(value)):
                 Assumptions().changed({name: value})
 
@@ -124,7 +124,7 @@ def _check_who_and_what(scenario: Scenario, path: Path, step: StepPart, change: 
                 known_word(scenario, (*path, field), index, alias, known)
         elif index in needed and _DEFAULTS[index] not in known:
             message = f"say which {index} with `{field}`: there are {', '.join(known) or 'none'}"
-            raise scenario.located.error(path, message)
+            raise scenario.source.error(path, message)
 
 
 def _check_expect(
@@ -134,7 +134,7 @@ def _check_expect(
         known_word(scenario, (*path, "code"), "problem code", expect.code, PROBLEMS)
     if expect.same_as is not None:
         known_word(scenario, (*path, "same_as"), "saved answer", expect.same_as, answers)
-    for inner, text in _texts(scenario.located.data["story"][path[1]]["expect"]):
+    for inner, text in _texts(scenario.source.data["story"][path[1]]["expect"]):
         pattern = pattern_of(text)
         if pattern is None:
             continue
@@ -142,7 +142,7 @@ def _check_expect(
             re.compile(pattern)
         except re.error as error:
             message = f"{text!r} is not a regular expression: {error}"
-            raise scenario.located.error((*path, *inner), message) from None
+            raise scenario.source.error((*path, *inner), message) from None
 
 
 def _texts(found: Any) -> Iterator[tuple[Path, str]]:

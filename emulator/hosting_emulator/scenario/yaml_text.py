@@ -20,7 +20,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from hosting_emulator.scenario.located import Located, Path, ScenarioError
+from hosting_emulator.scenario.source import Path, ScenarioError, Source
 
 #: No scenario needs more; a deeper or longer one is a mistake or an attack.
 DEEPEST = 20
@@ -32,7 +32,7 @@ LARGEST = 2**63
 _PLAIN = "tag:yaml.org,2002:"
 
 
-def read_yaml(text: str, file: str) -> Located:
+def read_yaml(text: str, file: str) -> Source:
     """Read a document. Raises ScenarioError with the place of what is wrong."""
     if len(text) > LONGEST:
         raise ScenarioError(file, 1, 1, f"the file is longer than {LONGEST} characters")
@@ -52,7 +52,7 @@ def read_yaml(text: str, file: str) -> Located:
         raise ScenarioError(file, 1, 1, "the file is empty; a scenario has at least a name")
     reader = _Reader(file)
     data = reader.plain(node, ())
-    return Located(file, data, reader.places, reader.values)
+    return Source(file, data, reader.places, reader.values)
 
 
 def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:

@@ -11,7 +11,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, check_text
 
 HEAD = "name: small\ndescription: A small one.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.located import ScenarioError
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
 from tests.unit.scenario.stories import refused, run, text_of
 
@@ -175,7 +175,7 @@ def test_an_error_names_place_found_and_near(rest, line, place, message):
 
 
 def test_a_list_is_no_scenario():
-    from hosting_emulator.scenario.located import ScenarioError
+    from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.story import check_text
 
     with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario is a mapping"):

@@ -12,8 +12,8 @@ from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
-from hosting_emulator.scenario.located import ScenarioError
 from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun
 from hosting_emulator.server.control.context import Context, ControlRefused, refused_as
 from hosting_emulator.server.control.faults import variation_or_usual

@@ -21,7 +21,7 @@ class ScenarioError(Exception):
         self.file, self.line, self.column, self.message = file, line, column, message
 
 
-class Located:
+class Source:
     """Plain data, and the place (line, column; from 1) of every key and value in it.
 
     `places` holds keys and items of lists, `values` the plain values of keys.
