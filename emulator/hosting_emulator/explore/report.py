@@ -54,30 +54,10 @@ class Exploration:
         return [result for result in self.results if not result.fine]
 
     @cached_property
-    def by_point(self) -> Mapping[FaultPoint, PointResult]:
-        """The results, by their points."""
-        return {result.point: result for result in self.results}
-
-    @cached_property
     def not_run(self) -> list[FaultPoint]:
         """The points of the plan that were not run."""
-        return [point for point in self.plan.points if point not in self.by_point]
-
-    @cached_property
-    def merged(self) -> Mapping[FaultPoint, FaultPoint]:
-        """What stands for each merged point, itself not merged."""
-        into = {merged.point: merged.into for merged in self.plan.merged}
-        found = {}
-        for point, other in into.items():
-            while other in into:
-                other = into[other]
-            found[point] = other
-        return found
-
-    def verdict(self, point: FaultPoint) -> Verdict | None:
-        """Return what became of a point, or of the one that stands for it; None: it was not run."""
-        result = self.by_point.get(self.merged.get(point, point))
-        return None if result is None else result.verdict
+        run = {result.point for result in self.results}
+        return [point for point in self.plan.points if point not in run]
 
 
 class Coverage(NamedTuple):
@@ -210,24 +190,27 @@ class Matrix(NamedTuple):
 
 def matrix(exploration: Exploration) -> Matrix:
     """Lay an exploration out. Reads that are merged as a whole get no row of their own."""
-    known = {*exploration.plan.points, *exploration.plan.left_out}
+    plan = exploration.plan
+    known = {*plan.points, *plan.left_out}
+    results = {result.point: result for result in exploration.results}
+    into = {merged.point: merged.into for merged in plan.merged}
 
     def place(fault: str) -> tuple[int, bool, str]:
         return KINDS.index(kind_of(fault)), fault != "abort:service_unavailable", fault
 
     def cell(point: FaultPoint) -> Cell:
-        verdict = exploration.verdict(point) if point in known else None
-        if verdict is not None:
-            return Cell(MEANINGS[verdict].mark, verdict, point)
-        if point in known:
+        if point not in known:
+            return Cell(MERGED, None, point) if point in into else Cell(" ")
+        result = results.get(point)
+        if result is None:
             return Cell(NOT_RUN, None, point)
-        return Cell(MERGED, None, point) if point in exploration.merged else Cell(" ")
+        return Cell(MEANINGS[result.verdict].mark, result.verdict, point)
 
     faults = tuple(sorted({point.fault for point in known}, key=place))
     named = {point.request for point in known}
     rows = {
         request.name: [cell(point) for fault in faults for point in request.points(fault)]
-        for request in exploration.plan.requests
+        for request in plan.requests
         if request.name in named
     }
     return Matrix(faults, rows)
