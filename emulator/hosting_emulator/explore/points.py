@@ -99,9 +99,11 @@ def faults_for(call: str, words: Iterable[str]) -> list[str]:
     """
     usual = ["service_unavailable", "rate_limited"]
     usual += [code for code in ALL_CALLS[call].codes if code.endswith("_uncertain")]
-    codes = {"abort": usual, "abort:*": list(PROBLEMS)}
-    found = [f"abort:{code}" for word in words for code in codes.get(word, ())]
-    found += [word for word in words if word not in codes]
+    stands_for = {
+        "abort": [f"abort:{code}" for code in usual],
+        "abort:*": [f"abort:{code}" for code in PROBLEMS],
+    }
+    found = [fault for word in words for fault in stands_for.get(word, [word])]
     return sorted(dict.fromkeys(found), key=lambda word: KINDS.index(kind_of(word)))
 
 
