@@ -29,14 +29,29 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-def recall(change: Change, request: CallRequest) -> RememberedAnswer | None:
-    """Return the answer remembered under the request's key, or None when the key is free.
+def recall(
+    change: Change, request: CallRequest, in_flight: dict[str, CallRequest]
+) -> RememberedAnswer | None:
+    """Return the answer remembered for the principal and the key (and the call, if assumed), if any.
 
-    Raises Refused `idempotency_key_reused` when the key was used for another request.
+    Raises Refused `idempotency_key_reused` when the key was used for another request, or is of one of
+    those `in_flight`; this one is then one of them.
     """
+    assumptions = change.assumptions
+    key = f"{request.principal.person_id}|{request.idempotency_key}"
+    if assumptions.idempotency_scope == "principal_and_call":
+        key = f"{request.spec.call_id}|{key}"
+    request.storage_key = key
+    if assumptions.idempotency_in_flight == "refuse":
+        if key in in_flight:
+            raise Refused(
+                "idempotency_key_reused",
+                "The first request with this Idempotency-Key is still being answered.",
+            )
+        in_flight[key] = request
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    found = change.get(REMEMBERED, request.storage_key)
+    found = change.get(REMEMBERED, key)
     if found is None or found.expires_ms <= change.now_ms:
         return None
     if found.fingerprint != request.fingerprint:
@@ -52,7 +67,7 @@ def recall(change: Change, request: CallRequest) -> RememberedAnswer | None:
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     """Keep an answer under the request's key, and forget an old one whose time is over."""
     # One for each one added keeps the table from growing without ever making a request slow.
-    oldest = change.world.oldest_remembered
+    oldest = change.world.remembered.front
     if oldest is not None and oldest[1].expires_ms <= change.now_ms:
         change.delete(REMEMBERED, oldest[0])
     record = RememberedAnswer(

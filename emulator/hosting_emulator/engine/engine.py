@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from hosting_emulator.calls.request import Reply, derived_request_id
+from hosting_emulator.calls.request import CallRequest, Reply, derived_request_id
 from hosting_emulator.contract.assumptions import parse_rate_limit
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
@@ -73,7 +73,7 @@ class Engine(LiveWorld):
         self.snapshots = Snapshots()
         self.limiter = RateLimiter()
         #: The unfinished exchanges, by what their Idempotency-Keys are remembered under.
-        self.in_flight: dict[str, ExchangeContext] = {}
+        self.in_flight: dict[str, CallRequest] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self.starts = keeper.starts
         self._beside = 0

@@ -29,13 +29,13 @@ from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.problem_documents import problem_reply
-from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
+from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject, decide, matches
 from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
 from hosting_emulator.variation.worlds import AnswerFacts, assumed_points, listed_statuses
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import RememberedAnswer, Variation
-from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TIMELINE
+from hosting_emulator.world.records import Variation
+from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, TIMELINE
 from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
@@ -126,8 +126,10 @@ def perform(engine: Engine, x: ExchangeContext) -> None:
     variation = engine.world.variation
     if variation is not None:
         _vary_request(x, variation)
-    remembered = _recall(engine, x) if x.spec.idempotent else None
+    remembered = recall(x.change, x, engine.in_flight) if x.spec.idempotent else None
     if remembered is not None:
+        x.replayed = True
+        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
         reply = answer_again(x.change, x, remembered)
     else:
         try:
@@ -241,26 +243,6 @@ def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> N
     engine.commit(change, f"{x.spec.call_id} refused")
 
 
-def _recall(engine: Engine, x: ExchangeContext) -> RememberedAnswer | None:
-    """Return the answer remembered for the principal and the key (and the call, if assumed)."""
-    assumptions = x.change.assumptions
-    x.storage_key = f"{x.principal.person_id}|{x.idempotency_key}"
-    if assumptions.idempotency_scope == "principal_and_call":
-        x.storage_key = f"{x.spec.call_id}|{x.storage_key}"
-    if assumptions.idempotency_in_flight == "refuse":
-        if x.storage_key in engine.in_flight:
-            raise Refused(
-                "idempotency_key_reused",
-                "The first request with this Idempotency-Key is still being answered.",
-            )
-        engine.in_flight[x.storage_key] = x
-    remembered = recall(x.change, x)
-    if remembered is not None:
-        x.replayed = True
-        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
-    return remembered
-
-
 # --- faults ----------------------------------------------------------------------------------------
 
 
@@ -273,10 +255,14 @@ def _decide(engine: Engine, x: ExchangeContext, phase: Phase) -> Decision:
     subject = FaultSubject(
         x.spec.call_id, project, x.principal.person_id, x.method, x.path, x.headers
     )
+    for fault in engine.world.tables[FAULTS.name].values():
+        if fault.rule.phase == phase and matches(fault.rule, subject):
+            break
+    else:
+        return NOTHING
     change = Change(engine.world, x.now_ms)
     decision = decide(change, subject, phase)
-    if change.writes:
-        engine.commit(change, "faults counted")
+    engine.commit(change, "faults counted")
     return decision
 
 

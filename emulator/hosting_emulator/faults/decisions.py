@@ -75,7 +75,7 @@ def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
     for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
-        if fault.rule.phase != phase or not _matches(fault.rule, subject):
+        if fault.rule.phase != phase or not matches(fault.rule, subject):
             continue
         fault = replace(fault, seen=fault.seen + 1)
         probability = fault.rule.probability
@@ -97,7 +97,8 @@ def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
     return Decision(delay_ms, acted=acted) if acted else NOTHING
 
 
-def _matches(rule: Rule, subject: FaultSubject) -> bool:
+def matches(rule: Rule, subject: FaultSubject) -> bool:
+    """Tell whether a rule matches a request."""
     return (
         rule.call in (None, subject.call)
         and rule.project in (None, subject.project)

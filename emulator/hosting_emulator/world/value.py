@@ -59,6 +59,7 @@ class AnswerQueue(NamedTuple):
     first: int = 0
     last: int = 0
     entries: HashTrieMap[int, tuple[str, RememberedAnswer]] = HashTrieMap()
+    front: tuple[str, RememberedAnswer] | None = None
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
@@ -100,14 +101,9 @@ class World(msgspec.Struct, frozen=True, gc=False):
         """When the next scheduled event is due; None when nothing is scheduled."""
         return self.schedule[0][0] if self.schedule else None
 
-    @property
-    def oldest_remembered(self) -> tuple[str, RememberedAnswer] | None:
-        """The answer remembered longest, under its storage key; None when there is none."""
-        return self.remembered.entries.get(self.remembered.first)
-
     def remembered_in_order(self) -> Iterator[str]:
         """Walk the storage keys of all remembered answers, the one remembered longest first."""
-        first, last, entries = self.remembered
+        first, last, entries, _ = self.remembered
         rows = self.tables[REMEMBERED.name]
         for number in range(first, last):
             key, record = entries[number]
@@ -174,7 +170,7 @@ def _remembered(
     rows: Mapping[str, RememberedAnswer | None],
     table: HashTrieMap[str, Any],
 ) -> AnswerQueue:
-    first, last, entries = remembered
+    first, last, entries, _ = remembered
     for key, record in rows.items():
         if record is not None:
             entries = entries.insert(last, (key, record))
@@ -182,7 +178,7 @@ def _remembered(
     while first < last and table.get(entries[first][0]) is not entries[first][1]:
         entries = entries.discard(first)
         first += 1
-    return AnswerQueue(first, last, entries)
+    return AnswerQueue(first, last, entries, entries.get(first))
 
 
 class Transition(NamedTuple):
