@@ -21,17 +21,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from cryptography.x509 import load_pem_x509_certificate
-
 from hosting_emulator import __version__
-from hosting_emulator.bootstrap.inspection import Inspection, inspect
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.settings import DEFAULT_PORT
 from hosting_emulator_cli.options import open_client
+
+if TYPE_CHECKING:
+    from hosting_emulator.bootstrap.inspection import Inspection
 
 _KINDS = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"))
 _PACKAGE = "hosting-emulator"
@@ -252,6 +251,8 @@ def check_data(path: Path, *, answers: bool) -> Iterator[CheckFinding]:
     elif not there:
         yield finding("data", "none", path=path)
     else:
+        from hosting_emulator.bootstrap.inspection import inspect  # the emulator's machinery
+
         found = inspect(path)
         yield from check_worlds(path, found, answers=answers)
         yield check_secrets(path, found)
@@ -312,6 +313,9 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
     entered = all(above.stat().st_mode & 0o011 for above in (folder, folder.absolute().parent))
     if key.stat().st_mode & 0o077 and entered:
         return finding("certificates", "readable", key=key, folder=folder)
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import load_pem_x509_certificate
+
     try:
         certificate = load_pem_x509_certificate(path.read_bytes())
         private = load_pem_private_key(key.read_bytes(), None)
