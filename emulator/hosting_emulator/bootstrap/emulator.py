@@ -28,8 +28,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
-from hosting_emulator.scenario.document import Scenario, read_scenario
-from hosting_emulator.scenario.library import ScenarioLibrary, read_file
+from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts

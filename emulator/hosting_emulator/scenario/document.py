@@ -1,4 +1,4 @@
-"""The shape of a scenario: what may stand in its file, and how a file is read into it.
+"""The shape of a scenario: what may stand in its file, how a file is read into it, and the library.
 
 What is wrong with the shape is said with its place, the field and the nearest known word; what a
 scenario means is worked out elsewhere.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import nearest, words_of
-from hosting_emulator.scenario.source import Path, Source
+from hosting_emulator.scenario.source import Path, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
@@ -303,3 +304,52 @@ def _check_planned(source: Source, path: Path, planned: PlannedPart) -> None:
         raise source.error(path, "an entry of the timeline has either at or after_calls")
     if (planned.fault is None) == (planned.intervene is None):
         raise source.error(path, "an entry of the timeline has either fault or intervene")
+
+
+# --- files -----------------------------------------------------------------------------------------
+
+_NAME = re.compile("[a-z][a-z0-9-]{0,40}")
+
+
+class ScenarioLibrary:
+    """Scenarios by name. Without a folder there are none."""
+
+    def __init__(self, folder: FilePath | None) -> None:
+        self._folder = folder
+
+    def names(self) -> list[str]:
+        """Return the names of all scenarios, sorted."""
+        if self._folder is None:
+            return []
+        return sorted(path.stem for path in self._folder.glob("*.yaml"))
+
+    def text(self, name: str) -> str:
+        """Return the text of a scenario. Raises ScenarioError when there is none of that name."""
+        if self._folder is not None and _NAME.fullmatch(name):
+            path = self._folder / f"{name}.yaml"
+            if path.is_file():
+                return path.read_text(encoding="utf-8")
+        hint = nearest(name, self.names()) or "; `scenario list` shows them"
+        raise ScenarioError(name[:80], 0, 0, f"the library has no scenario of this name{hint}")
+
+    def read(self, name: str) -> Scenario:
+        """Read a scenario of the library. Raises ScenarioError."""
+        return read_scenario(self.text(name), f"{name}.yaml")
+
+    def find(self, name: str) -> Scenario:
+        """Read a scenario by its name in the library, or from a file. Raises ScenarioError."""
+        path = FilePath(name)
+        if path.suffix not in (".yaml", ".yml") and not path.exists():
+            return self.read(name)
+        return read_file(path)
+
+
+def read_file(path: FilePath) -> Scenario:
+    """Read a scenario from a file. Raises ScenarioError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError(str(path), 0, 0, "the file is not UTF-8 text") from None
+    except OSError as error:
+        raise ScenarioError(str(path), 0, 0, f"it cannot be read: {error.strerror}") from None
+    return read_scenario(text, str(path))

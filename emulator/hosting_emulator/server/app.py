@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.scenario.library import ScenarioLibrary
+from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import dev_origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts

@@ -16,7 +16,7 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.scenario.library import ScenarioLibrary
+from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.hosts import Hosts, Site
 from hosting_emulator.world.naming import N, id_of, kind_of, not_found
