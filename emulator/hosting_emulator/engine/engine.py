@@ -125,52 +125,52 @@ class Engine(LiveWorld):
         if self.feed.awake:
             self.feed.replaced(title, self.world)
 
-    def exchange(self, x: ExchangeContext, steps: Sequence[Step] = CALL_STEPS) -> Exchange:
+    def exchange(self, ctx: ExchangeContext, steps: Sequence[Step] = CALL_STEPS) -> Exchange:
         """Answer one request of the public API. Never raises for anything a client did.
 
         Yields what is to be awaited on the way; see `exchange.run_through` for who need not wait.
         """
         try:
-            while isinstance(reply := self._take(x, steps), Delay):
+            while isinstance(reply := self._take(ctx, steps), Delay):
                 self.log.count -= 1  # it comes again
                 yield reply
             if self.keeper.waits and (yield Durable(self.keeper.durable)) is not None:
-                x.effect = None
+                ctx.effect = None
                 detail = "The change could not be written to disk; it may be lost."
                 return run_through(
-                    self.exchange(x.again(Refused("service_unavailable", detail)), steps)
+                    self.exchange(ctx.again(Refused("service_unavailable", detail)), steps)
                 )
-            if x.late_ms:
-                yield Delay(x.late_ms, answered=True)
+            if ctx.late_ms:
+                yield Delay(ctx.late_ms, answered=True)
             return reply
         finally:
-            if self.in_flight.get(x.storage_key) is x:
-                del self.in_flight[x.storage_key]
+            if self.in_flight.get(ctx.storage_key) is ctx:
+                del self.in_flight[ctx.storage_key]
 
-    def _take(self, x: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
+    def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
-        self.noted = x.commits
+        self.noted = ctx.commits
         try:
             for step in steps:
-                outcome = step(self, x)
+                outcome = step(self, ctx)
                 if outcome is not None:
                     break
-            outcome = outcome or x.reply
+            outcome = outcome or ctx.reply
         except Refused as refused:
-            x.assumption = refused.assumption
-            x.why.append(refused.why or refused.detail)
-            outcome = refuse(self, x, refused)
+            ctx.assumption = refused.assumption
+            ctx.why.append(refused.why or refused.detail)
+            outcome = refuse(self, ctx, refused)
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
-            x.effect = None
-            x.why.append(lost.detail)
-            outcome = refuse(self, x, lost)
+            ctx.effect = None
+            ctx.why.append(lost.detail)
+            outcome = refuse(self, ctx, lost)
         self.noted = None
         assert outcome is not None
         if not isinstance(outcome, Delay):
             if self.world.variation is not None and outcome.status:
-                dress(self.world, outcome, x)
-            entry = self.log.record(x, outcome)
+                dress(self.world, outcome, ctx)
+            entry = self.log.record(ctx, outcome)
             if self.feed.awake:
                 self.feed.exchanged(entry)
             self.tally.add(self.world, entry)

@@ -47,143 +47,152 @@ REDEEM_TICKET = "redeem_ticket"
 COOKIE = "dev_access"
 
 
-def admit(engine: Engine, x: ExchangeContext) -> None:
+def admit(engine: Engine, ctx: ExchangeContext) -> None:
     """Number the request, run what is due, and read the X-Request-Id."""
-    x.began_ns = stopwatch_ns()
-    world = x.world = engine.world
-    x.now_ms = world.at_ms
+    ctx.began_ns = stopwatch_ns()
+    world = ctx.world = engine.world
+    ctx.now_ms = world.at_ms
     engine.log.count += 1
-    x.number = number = engine.log.count
-    x.number_text = x.what = f"{engine.starts}/{number}" if engine.starts else str(number)
-    x.now_ms = engine.run_due()
-    if x.decision is None:
-        x.came_ms, x.real_ms = x.now_ms, engine.machine_ms
+    ctx.number = number = engine.log.count
+    ctx.number_text = ctx.what = f"{engine.starts}/{number}" if engine.starts else str(number)
+    ctx.now_ms = engine.run_due()
+    if ctx.decision is None:
+        ctx.came_ms, ctx.real_ms = ctx.now_ms, engine.machine_ms
     else:
-        x.delayed_ms = engine.machine_ms - x.real_ms
-    if found := x.headers.getall("X-Request-Id", ()):
-        x.given_request_id = read_request_id(found, engine.world.assumptions)
+        ctx.delayed_ms = engine.machine_ms - ctx.real_ms
+    if found := ctx.headers.getall("X-Request-Id", ()):
+        ctx.given_request_id = read_request_id(found, engine.world.assumptions)
 
 
-def route(engine: Engine, x: ExchangeContext) -> None:
+def route(engine: Engine, ctx: ExchangeContext) -> None:
     """Find the call, and what the path names."""
     calls = calls_at(engine.world.assumptions.operation_path)
     try:
-        spec, subject_id = calls.find(x.method, x.path)
+        spec, subject_id = calls.find(ctx.method, ctx.path)
     except MethodRefused as refused:
-        x.subject, x.subject_id = refused.subject, refused.subject_id
+        ctx.subject, ctx.subject_id = refused.subject, refused.subject_id
         raise
-    x.spec, x.call, x.subject, x.subject_id = spec, spec.call_id, spec.subject, subject_id
-    if x.refused is not None:
-        raise x.refused
+    ctx.spec, ctx.call, ctx.subject, ctx.subject_id = spec, spec.call_id, spec.subject, subject_id
+    if ctx.refused is not None:
+        raise ctx.refused
 
 
-def authenticate(engine: Engine, x: ExchangeContext) -> None:
+def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
     """Find out who asks."""
-    x.change = change = Change(engine.world, x.now_ms)
-    token = bearer_token(x.headers.getall("Authorization", ()))
-    x.principal, x.key = engine.identity.authenticate(change, token)
+    ctx.change = change = Change(engine.world, ctx.now_ms)
+    token = bearer_token(ctx.headers.getall("Authorization", ()))
+    ctx.principal, ctx.key = engine.identity.authenticate(change, token)
 
 
-def faults_before_commit(engine: Engine, x: ExchangeContext) -> Delay | Reply | None:
+def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act before anything is done."""
-    if x.decision is None:
+    if ctx.decision is None:
         if not engine.world.has_faults:
             return None
-        x.decision = _decide(engine, x, "before_commit")
-        if x.decision.delay_ms:
-            return Delay(x.decision.delay_ms)
-    return _act(engine, x, x.decision, "before_commit") if x.decision.acted else None
+        ctx.decision = _decide(engine, ctx, "before_commit")
+        if ctx.decision.delay_ms:
+            return Delay(ctx.decision.delay_ms)
+    return _act(engine, ctx, ctx.decision, "before_commit") if ctx.decision.acted else None
 
 
-def read(engine: Engine, x: ExchangeContext) -> None:
+def read(engine: Engine, ctx: ExchangeContext) -> None:
     """Count the request for the rate limit, and read its headers, query and body."""
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
-        engine.limiter.count(assumptions.rate_limit, x.principal.person_id, x.now_ms)
-    read_inputs(x, assumptions)
+        engine.limiter.count(assumptions.rate_limit, ctx.principal.person_id, ctx.now_ms)
+    read_inputs(ctx, assumptions)
 
 
-def authorize_caller(engine: Engine, x: ExchangeContext) -> None:
+def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     """Find what the call is about, if its caller may make it. A skip clock moves for a poll."""
-    x.judged = True
-    if x.change.world is not engine.world:
-        x.change = Change(engine.world, x.now_ms)
-    x.record = authorize(x.change, x)
-    if engine.world.clock.mode == "skip" and x.call == "get_operation" and not finished(x.record):
-        due_ms = engine.due_of(x.record.id)
+    ctx.judged = True
+    if ctx.change.world is not engine.world:
+        ctx.change = Change(engine.world, ctx.now_ms)
+    ctx.record = authorize(ctx.change, ctx)
+    if (
+        engine.world.clock.mode == "skip"
+        and ctx.call == "get_operation"
+        and not finished(ctx.record)
+    ):
+        due_ms = engine.due_of(ctx.record.id)
         if due_ms is None:
             return
         # Time moves, and the world with it: the poll is answered in the new moment.
         engine.move_up_to(due_ms)
-        x.change = Change(engine.world, engine.now_ms())
-        x.record = authorize(x.change, x)
-        x.now_ms = x.change.now_ms
-        x.why.append(f"the skip clock moved to {format_timestamp(x.now_ms)}")
+        ctx.change = Change(engine.world, engine.now_ms())
+        ctx.record = authorize(ctx.change, ctx)
+        ctx.now_ms = ctx.change.now_ms
+        ctx.why.append(f"the skip clock moved to {format_timestamp(ctx.now_ms)}")
 
 
-def perform(engine: Engine, x: ExchangeContext) -> None:
+def perform(engine: Engine, ctx: ExchangeContext) -> None:
     """Make the call, or answer again what its Idempotency-Key was answered with."""
     variation = engine.world.variation
     if variation is not None:
-        _vary_request(x, variation)
-    remembered = recall(x.change, x, engine.in_flight) if x.spec.idempotent else None
+        _vary_request(ctx, variation)
+    remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
-        x.replayed = True
-        x.why.append(f"replay of the first answer under this Idempotency-Key ({remembered.status})")
-        reply = answer_again(x.change, x, remembered)
+        ctx.replayed = True
+        ctx.why.append(
+            f"replay of the first answer under this Idempotency-Key ({remembered.status})"
+        )
+        reply = answer_again(ctx.change, ctx, remembered)
     else:
         try:
-            reply = FUNCTIONS[x.spec.call_id].answer(x.change, x, x.record)
+            reply = FUNCTIONS[ctx.spec.call_id].answer(ctx.change, ctx, ctx.record)
         except Refused as refused:
-            if x.spec.idempotent and x.change.assumptions.idempotency_remembers == "all_answers":
-                _remember_refusal(engine, x, refused)
+            if (
+                ctx.spec.idempotent
+                and ctx.change.assumptions.idempotency_remembers == "all_answers"
+            ):
+                _remember_refusal(engine, ctx, refused)
             raise
-    if variation is not None or x.replayed:
-        _vary_reply(variation, reply, x)
-    x.assumption = reply.assumption
-    if x.spec.idempotent and not x.replayed:
-        remember(x.change, x, reply)
+    if variation is not None or ctx.replayed:
+        _vary_reply(variation, reply, ctx)
+    ctx.assumption = reply.assumption
+    if ctx.spec.idempotent and not ctx.replayed:
+        remember(ctx.change, ctx, reply)
     if reply.status >= 400:  # a remembered refusal, whose header says what its body says
         request_id = msgspec.json.decode(reply.body)["request_id"]
         reply.headers = (*NO_STORE, ("X-Request-Id", request_id))
-    elif x.change.assumptions.request_id_on_success == "echoed":
-        reply.headers = (*NO_STORE, ("X-Request-Id", x.request_id()))
-    x.reply = reply
+    elif ctx.change.assumptions.request_id_on_success == "echoed":
+        reply.headers = (*NO_STORE, ("X-Request-Id", ctx.request_id()))
+    ctx.reply = reply
 
 
-def commit(engine: Engine, x: ExchangeContext) -> None:
+def commit(engine: Engine, ctx: ExchangeContext) -> None:
     """Keep what the call changed, unless a fault breaks its answer before the commit."""
-    change, reply = x.change, x.reply
+    change, reply = ctx.change, ctx.reply
     assert reply is not None
-    if x.key is not None and reply.status < 400:
+    if ctx.key is not None and reply.status < 400:
         # When it was last used, to the second, so that reading with a key seldom writes.
-        now, key = format_timestamp(change.now_ms), change.row(API_KEYS, x.key.id)
+        now, key = format_timestamp(change.now_ms), change.row(API_KEYS, ctx.key.id)
         if key.last_used_at is None or key.last_used_at[:19] != now[:19]:
             change.put(API_KEYS, key.id, replace(key, last_used_at=now))
-    if change.writes and (x.effect is None or x.effect.arrives):
-        engine.commit(change, x.spec.call_id)
+    if change.writes and (ctx.effect is None or ctx.effect.arrives):
+        engine.commit(change, ctx.spec.call_id)
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
-        counted = Change(engine.world, x.now_ms)
-        count_call(counted, x.spec.call_id)
+        counted = Change(engine.world, ctx.now_ms)
+        count_call(counted, ctx.spec.call_id)
         engine.commit(counted, "timeline")
 
 
-def faults_after_commit(engine: Engine, x: ExchangeContext) -> Reply | None:
+def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     """Let the armed faults act on a successful answer: the change is made."""
-    if not engine.world.has_faults and x.decision is None:
+    if not engine.world.has_faults and ctx.decision is None:
         return None
-    decision = _decide(engine, x, "after_commit")
-    x.late_ms = decision.delay_ms
-    return _act(engine, x, decision, "after_commit") if decision.acted else None
+    decision = _decide(engine, ctx, "after_commit")
+    ctx.late_ms = decision.delay_ms
+    return _act(engine, ctx, decision, "after_commit") if decision.acted else None
 
 
-def redeem_ticket(engine: Engine, x: ExchangeContext) -> Reply:
+def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> Reply:
     """Redeem a ticket at a project's dev origin: a redirect with a session. It needs no token."""
-    change, project = Change(engine.world, x.now_ms), x.record
-    x.call, x.subject, x.subject_id = REDEEM_TICKET, "project", project.id
-    if x.refused is not None:
-        raise x.refused
-    found = parse_qs(x.query, keep_blank_values=True)
+    change, project = Change(engine.world, ctx.now_ms), ctx.record
+    ctx.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", project.id
+    if ctx.refused is not None:
+        raise ctx.refused
+    found = parse_qs(ctx.query, keep_blank_values=True)
     tickets = found.get("ticket", [])
     if len(tickets) != 1 or found.get("stage", []) != ["dev"]:
         raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
@@ -193,7 +202,7 @@ def redeem_ticket(engine: Engine, x: ExchangeContext) -> Reply:
         f"{COOKIE}={session}; Path=/; Max-Age={SESSION_MS // 1000}; HttpOnly; Secure; SameSite=Lax"
     )
     headers = (
-        ("Location", f"{dev_origin(change, project, x.dev_port)}/"),
+        ("Location", f"{dev_origin(change, project, ctx.dev_port)}/"),
         ("Set-Cookie", cookie),
         *NO_STORE,
         ("Referrer-Policy", "no-referrer"),
@@ -220,69 +229,69 @@ REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
 # --- refusals --------------------------------------------------------------------------------------
 
 
-def refuse(engine: Engine, x: ExchangeContext, refused: Refused) -> Reply:
+def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     """Return the problem document that answers instead, as the world's assumptions have it."""
-    x.code = refused.code
-    assumptions = _problem_assumptions(engine.world, x)
+    ctx.code = refused.code
+    assumptions = _problem_assumptions(engine.world, ctx)
     docs_url = assumptions.docs_url
     if docs_url == "own":
-        docs_url = x.docs_url() if x.docs_url else "/_emulator/docs"
-    reply = problem_reply(refused, x.request_id(), docs_url, assumptions)
+        docs_url = ctx.docs_url() if ctx.docs_url else "/_emulator/docs"
+    reply = problem_reply(refused, ctx.request_id(), docs_url, assumptions)
     if engine.world.variation is not None:
-        _vary_problem(engine.world.variation, reply, x)
+        _vary_problem(engine.world.variation, reply, ctx)
     return reply
 
 
-def _remember_refusal(engine: Engine, x: ExchangeContext, refused: Refused) -> None:
+def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) -> None:
     # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal leaves the
     # key free and the world untouched.
-    reply = refuse(engine, x, refused)
-    reply.varied = x.varied
-    change = Change(engine.world, x.now_ms)
-    remember(change, x, reply)
-    engine.commit(change, f"{x.spec.call_id} refused")
+    reply = refuse(engine, ctx, refused)
+    reply.varied = ctx.varied
+    change = Change(engine.world, ctx.now_ms)
+    remember(change, ctx, reply)
+    engine.commit(change, f"{ctx.spec.call_id} refused")
 
 
 # --- faults ----------------------------------------------------------------------------------------
 
 
-def _decide(engine: Engine, x: ExchangeContext, phase: Phase) -> Decision:
+def _decide(engine: Engine, ctx: ExchangeContext, phase: Phase) -> Decision:
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
-    project = x.subject_id if x.subject == "project" else None
-    if x.subject == "operation":
-        operation = engine.world.get(OPERATIONS, x.subject_id)
+    project = ctx.subject_id if ctx.subject == "project" else None
+    if ctx.subject == "operation":
+        operation = engine.world.get(OPERATIONS, ctx.subject_id)
         project = operation.project_id if operation else None
     subject = FaultSubject(
-        x.spec.call_id, project, x.principal.person_id, x.method, x.path, x.headers
+        ctx.spec.call_id, project, ctx.principal.person_id, ctx.method, ctx.path, ctx.headers
     )
     for fault in engine.world.tables[FAULTS.name].values():
         if fault.rule.phase == phase and matches(fault.rule, subject):
             break
     else:
         return NOTHING
-    change = Change(engine.world, x.now_ms)
+    change = Change(engine.world, ctx.now_ms)
     decision = decide(change, subject, phase)
     engine.commit(change, "faults counted")
     return decision
 
 
-def _act(engine: Engine, x: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
+def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
     """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
-    x.acted += decision.acted
+    ctx.acted += decision.acted
     for fault in decision.acted:
-        x.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
+        ctx.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
     effect = decision.effect
     if effect is None:
         return None
     if decision.problem is not None:
-        x.effect = None
-        return refuse(engine, x, decision.problem)
+        ctx.effect = None
+        return refuse(engine, ctx, decision.problem)
     page = effect.page()
     if page is None and not effect.silent:
-        x.effect = effect
+        ctx.effect = effect
         return None
-    x.varied = ()
-    x.effect = None if page else effect
+    ctx.varied = ()
+    ctx.effect = None if page else effect
     status, body, content_type = page or (0, b"", "")
     return Reply(status, body, content_type=content_type, headers=())
 
@@ -290,52 +299,52 @@ def _act(engine: Engine, x: ExchangeContext, decision: Decision, phase: Phase) -
 # --- where an exchange meets its world's variation; what may vary and how is decided there --------------
 
 
-def _vary_request(x: ExchangeContext, variation: Variation) -> None:
+def _vary_request(ctx: ExchangeContext, variation: Variation) -> None:
     """Name the answer to come, and say how its page is to be made, if it is one.
 
     A request with an Idempotency-Key is named by that: its replays are varied as it was.
     """
-    if x.spec.idempotent:
-        x.what = f"key {x.principal.person_id} {x.idempotency_key}"
-    if x.spec.response == "DeploymentPage":
-        paging = vary_paging(variation, x.what, x.values["limit"], LONGER)
-        x.values = {**x.values, "limit": paging.size, "cursor_longer": paging.longer}
-        x.paging = paging
+    if ctx.spec.idempotent:
+        ctx.what = f"key {ctx.principal.person_id} {ctx.idempotency_key}"
+    if ctx.spec.response == "DeploymentPage":
+        paging = vary_paging(variation, ctx.what, ctx.values["limit"], LONGER)
+        ctx.values = {**ctx.values, "limit": paging.size, "cursor_longer": paging.longer}
+        ctx.paging = paging
 
 
-def _vary_reply(variation: Variation | None, reply: Reply, x: ExchangeContext) -> None:
+def _vary_reply(variation: Variation | None, reply: Reply, ctx: ExchangeContext) -> None:
     """Vary a call's answer. One that was remembered stays as it was then."""
     if reply.varied is None and variation is not None:
         reply.body, reply.varied = vary_body(
-            variation, x.what, x.spec.response, reply.body, x.paging
+            variation, ctx.what, ctx.spec.response, reply.body, ctx.paging
         )
-    x.varied = reply.varied or ()
+    ctx.varied = reply.varied or ()
 
 
-def _problem_assumptions(world: World, x: ExchangeContext) -> Assumptions:
+def _problem_assumptions(world: World, ctx: ExchangeContext) -> Assumptions:
     """Return what a problem is written by: a call that lists its statuses has no other one drawn."""
     variation, assumptions = world.variation, world.assumptions
     if variation is None or "problem_statuses" not in variation.assumed:
         return assumptions
-    statuses = listed_statuses(x.call, variation, assumptions.problem_statuses)
+    statuses = listed_statuses(ctx.call, variation, assumptions.problem_statuses)
     return replace(assumptions, problem_statuses=statuses)
 
 
-def _vary_problem(variation: Variation, reply: Reply, x: ExchangeContext) -> None:
+def _vary_problem(variation: Variation, reply: Reply, ctx: ExchangeContext) -> None:
     """Vary a problem document.
 
     By the request's number: a refused request leaves its key free, and the next try is another answer.
     """
-    reply.body, x.varied = vary_body(variation, x.number_text, "ProblemDetails", reply.body)
+    reply.body, ctx.varied = vary_body(variation, ctx.number_text, "ProblemDetails", reply.body)
 
 
-def dress(world: World, reply: Reply, x: ExchangeContext) -> None:
+def dress(world: World, reply: Reply, ctx: ExchangeContext) -> None:
     """Vary an answer's headers and media type, and note what else of it the variation has made."""
     variation = world.variation
     if variation is None or not reply.content_type.startswith("application/"):
         return  # what a proxy or a dev origin answers is none of the contract's
-    headers = vary_headers(variation, x.what, reply.content_type, reply.headers, x.request_id())
+    headers = vary_headers(variation, ctx.what, reply.content_type, reply.headers, ctx.request_id())
     reply.content_type, reply.headers = headers.content_type, headers.headers
-    facts = AnswerFacts(x.call, reply.status, x.code, x.replayed, x.assumption)
+    facts = AnswerFacts(ctx.call, reply.status, ctx.code, ctx.replayed, ctx.assumption)
     assumed = assumed_points(variation, world.assumptions, facts)
-    x.varied = tuple(sorted({*x.varied, *headers.varied, *assumed}))
+    ctx.varied = tuple(sorted({*ctx.varied, *headers.varied, *assumed}))

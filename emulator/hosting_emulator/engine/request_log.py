@@ -104,42 +104,42 @@ class RequestLog:
         self.turned: deque[int] = deque(maxlen=_TURNS)
         self.watcher: Watcher | None = None
 
-    def record(self, x: ExchangeContext, reply: Reply) -> Entry:
+    def record(self, ctx: ExchangeContext, reply: Reply) -> Entry:
         """Keep an exchange that is over; when the ring is full, the oldest goes, seen by the watcher."""
-        body, answer, effect = x.body, reply.body, x.effect
-        late_ms = x.delayed_ms + x.late_ms
+        body, answer, effect = ctx.body, reply.body, ctx.effect
+        late_ms = ctx.delayed_ms + ctx.late_ms
         if effect is not None:
             late_ms += effect.late_ms(len(answer))
         entry = Entry(
-            n=x.number,
-            at_ms=x.now_ms,
-            method=x.method,
-            path=x.path,
-            query=x.query,
-            call=x.call,
-            project=x.subject_id if x.subject == "project" else None,
-            operation=x.subject_id if x.subject == "operation" else None,
-            principal=None if x.principal is NOBODY_YET else x.principal,
+            n=ctx.number,
+            at_ms=ctx.now_ms,
+            method=ctx.method,
+            path=ctx.path,
+            query=ctx.query,
+            call=ctx.call,
+            project=ctx.subject_id if ctx.subject == "project" else None,
+            operation=ctx.subject_id if ctx.subject == "operation" else None,
+            principal=None if ctx.principal is NOBODY_YET else ctx.principal,
             status=reply.status,
-            code=x.code,
-            replayed=x.replayed,
+            code=ctx.code,
+            replayed=ctx.replayed,
             lost=None if effect is None or effect.arrives else effect.name,
-            why=x.why,
-            took_ns=stopwatch_ns() - x.began_ns,
-            headers=x.raw_headers,
+            why=ctx.why,
+            took_ns=stopwatch_ns() - ctx.began_ns,
+            headers=ctx.raw_headers,
             body=body if len(body) <= BODY_KEPT else _beginning(body),
             body_bytes=len(body),
             answer_headers=reply.headers,
             content_type=reply.content_type,
             answer=answer if len(answer) <= BODY_KEPT else _beginning(answer),
             answer_bytes=len(answer),
-            world=x.world,
-            judged=x.judged,
-            commits=x.commits,
-            acted=x.acted,
-            varied=x.varied,
-            came_ms=x.came_ms,
-            real_ms=x.real_ms,
+            world=ctx.world,
+            judged=ctx.judged,
+            commits=ctx.commits,
+            acted=ctx.acted,
+            varied=ctx.varied,
+            came_ms=ctx.came_ms,
+            real_ms=ctx.real_ms,
             late_ms=late_ms,
         )
         if self.watcher is not None and len(self._entries) == CAPACITY:

@@ -156,7 +156,7 @@ class StoryRun:
             body = msgspec.json.encode(self._filled(step.body))
             sent.setdefault("content-type", "application/json")
         limit = self._engine.world.assumptions.body_limit_bytes
-        x = ExchangeContext(
+        ctx = ExchangeContext(
             method=spec.method if spec else "GET",
             path=path,
             query=urlencode({k: str(self._filled(v)) for k, v in step.query.items()}),
@@ -165,12 +165,12 @@ class StoryRun:
             refused=too_large(limit) if len(body) > limit else None,
             docs_url=lambda: _DOCS,
         )
-        return self._answered(x, CALL_STEPS)
+        return self._answered(ctx, CALL_STEPS)
 
-    def _answered(self, x: ExchangeContext, steps: Sequence[Step]) -> str:
-        self._last = reply = run_through(self._engine.exchange(x, steps))
-        effect, held_up = x.effect, x.decision is not None and x.decision.delay_ms
-        self._delayed = bool(x.late_ms or held_up or (effect is not None and effect.arrives))
+    def _answered(self, ctx: ExchangeContext, steps: Sequence[Step]) -> str:
+        self._last = reply = run_through(self._engine.exchange(ctx, steps))
+        effect, held_up = ctx.effect, ctx.decision is not None and ctx.decision.delay_ms
+        self._delayed = bool(ctx.late_ms or held_up or (effect is not None and effect.arrives))
         self._lost = None if effect is None or effect.arrives else effect.name
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
         return f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
@@ -201,7 +201,7 @@ class StoryRun:
         project = project_at(Change(self._engine.world, 0), url.hostname or "")
         if project is None:
             raise StepFailed(f"no project's dev host is {url.hostname}")
-        x = ExchangeContext(
+        ctx = ExchangeContext(
             method="GET",
             path=url.path,
             query=url.query,
@@ -210,7 +210,7 @@ class StoryRun:
             docs_url=lambda: _DOCS,
             record=project,
         )
-        return self._answered(x, REDEEM_STEPS)
+        return self._answered(ctx, REDEEM_STEPS)
 
     # --- turns of a hand ------------------------------------------------------------------------
 

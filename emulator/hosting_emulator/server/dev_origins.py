@@ -54,7 +54,7 @@ async def answer(
     if request.method == "HEAD":
         # Link checkers and previews ask with HEAD: that must not use a ticket up.
         return _wrong_method("Redeem with GET.", engine, request, site)
-    x = ExchangeContext(
+    ctx = ExchangeContext(
         method=request.method,
         path=path,
         query=query,
@@ -64,7 +64,7 @@ async def answer(
         docs_url=partial(_docs_url, request, site),
         record=project,
     )
-    return _response(await carry_out(engine.exchange(x, REDEEM_STEPS), request))
+    return _response(await carry_out(engine.exchange(ctx, REDEEM_STEPS), request))
 
 
 def _response(reply: Reply) -> web.Response:

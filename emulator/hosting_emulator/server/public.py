@@ -38,7 +38,7 @@ async def answer(
     body = b""
     if refused is None and request.can_read_body:
         body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
-    x = ExchangeContext(
+    ctx = ExchangeContext(
         method=request.method,
         path=path,
         query=query,
@@ -49,10 +49,10 @@ async def answer(
         refused=refused,
         docs_url=partial(site.docs_url, request),
     )
-    reply = await carry_out(engine.exchange(x), request)
+    reply = await carry_out(engine.exchange(ctx), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
-    return ReadyResponse(reply) if x.effect is None else FaultyResponse(reply, x.effect)
+    return ReadyResponse(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)
 
 
 async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:
