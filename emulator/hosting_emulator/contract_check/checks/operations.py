@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import BLAMES, Accepted, Run, check
 
@@ -18,7 +19,13 @@ _OPERATION = (
 #: No project is at a generation like this.
 _SURELY_WRONG = 987_654
 _MOST_GENERATIONS = 20
-_TERMINAL = ("succeeded", "failed", "cancelled")
+#: The states in which an operation goes on no more.
+_TERMINAL = {
+    state
+    for field in RESOURCES["Operation"].fields
+    if field.name == "state"
+    for state in field.kind.schema["enum"]
+} - {"queued", "running"}
 #: How long to wait between polls where the operation does not say.
 _POLL_S = 1.0
 
