@@ -33,7 +33,7 @@ def model(name: str) -> type[BaseModel]:
         kind = _type(field.kind, field.keywords)
         if field.optional or field.nullable:
             kind = kind | None
-        fields[field.name] = (kind, None) if field.optional else kind
+        fields[field.name] = (kind, None if field.optional else ...)
     config = ConfigDict(extra="forbid" if resource.closed else "allow")
     return create_model(name, __config__=config, **fields)
 
