@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -136,31 +137,6 @@ class ControlConnection:
 
     # --- Any resource ------------------------------------------------------------------------
 
-    def get(self, path: str) -> Any:
-        """GET a path below the control URL and return its JSON."""
-        __tracebackhide__ = True  # pytest then shows who asked
-        return self._ask("GET", path, None)
-
-    def post(self, path: str, body: Any = None) -> Any:
-        """POST `body` as JSON (no body for None) and return the JSON answered, None if empty."""
-        __tracebackhide__ = True
-        return self._ask("POST", path, body)
-
-    def put(self, path: str, body: Any = None) -> Any:
-        """PUT `body` as JSON (no body for None) and return the JSON answered, None if empty."""
-        __tracebackhide__ = True
-        return self._ask("PUT", path, body)
-
-    def patch(self, path: str, body: Any = None) -> Any:
-        """PATCH with `body` as JSON (no body for None) and return the JSON answered."""
-        __tracebackhide__ = True
-        return self._ask("PATCH", path, body)
-
-    def delete(self, path: str, body: Any = None) -> Any:
-        """DELETE a path and return the JSON answered, None if empty."""
-        __tracebackhide__ = True
-        return self._ask("DELETE", path, body)
-
     def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
         """GET a stream of events below the control URL, over a connection of its own."""
         connection = self._connection(_SILENCE_S)
@@ -178,8 +154,9 @@ class ControlConnection:
 
     # --- The wire ----------------------------------------------------------------------------
 
-    def _ask(self, method: str, path: str, body: Any) -> Any:
-        __tracebackhide__ = True
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Send `body` as JSON (no body for None) and return the JSON answered, None if empty."""
+        __tracebackhide__ = True  # pytest then shows who asked
         content = None if body is None else _encode(body).encode()
         target = self._target(path)
         with self._lock:
@@ -193,6 +170,13 @@ class ControlConnection:
                     raise
                 answer = self._exchange(method, target, content)
         return self._read(*answer)
+
+    #: Each takes a path below the control URL, and a body.
+    get = partialmethod(_ask, "GET")
+    post = partialmethod(_ask, "POST")
+    put = partialmethod(_ask, "PUT")
+    patch = partialmethod(_ask, "PATCH")
+    delete = partialmethod(_ask, "DELETE")
 
     def _exchange(self, method: str, target: str, body: bytes | None) -> tuple[HTTPResponse, bytes]:
         if self._open is None:

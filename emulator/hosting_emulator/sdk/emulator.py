@@ -357,7 +357,7 @@ class HostingEmulator:
     @property
     def requests(self) -> Requests:
         """The requests that reached this world: to iterate, to filter, to assert on."""
-        return Requests(self.control, self.name, self.base_url, self.people, self.projects)
+        return Requests(self)
 
     def why(self, operation: OperationLike) -> Why:
         """Explain why an operation, given by id or document, is where it is; `str()` reads well."""

@@ -251,7 +251,7 @@ class WorldEvent(NamedTuple):
 
 
 class HeaderValues(Mapping[str, str]):
-    """HeaderValues by name, whose case does not matter; a header given twice is joined by a comma."""
+    """Headers by name, whose case does not matter; a header given twice is joined by a comma."""
 
     def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
         self._values: dict[str, str] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator.sdk.control import ControlClient
 from hosting_emulator.sdk.records import Exchange, HeaderValues, Message, WholeExchange
 from hosting_emulator.sdk.text import (
     Aliases,
@@ -20,6 +20,7 @@ from hosting_emulator.sdk.text import (
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
+    from hosting_emulator.sdk.emulator import HostingEmulator
 
 #: How many requests a world remembers.
 CAPACITY = 1000
@@ -34,7 +35,7 @@ RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 class RecordedRequest(Exchange):
     """A request that reached the world, and its answer.
 
-    HeaderValues and bodies are fetched when first asked for. They are redacted, and bodies longer than
+    Headers and bodies are fetched when first asked for. They are redacted, and bodies longer than
     16 KiB are cut. Once the log has dropped the request, asking raises ControlRefused (404).
     """
 
@@ -95,22 +96,10 @@ class Requests(Sequence[RecordedRequest]):
     A call, person or project that does not exist is an error that names the nearest.
     """
 
-    def __init__(
-        self,
-        control: ControlClient,
-        world: str,
-        base_url: str,
-        people: Aliases,
-        projects: Aliases,
-        *,
-        after: int = 0,
-    ) -> None:
-        self._control = control
-        self._world = world
-        self._base_url = base_url
-        self._people = people
-        self._projects = projects
-        self._after = after
+    def __init__(self, emulator: HostingEmulator) -> None:
+        self._emulator = emulator
+        self._control, self._world = emulator.control, emulator.name
+        self._after = 0
 
     # --- Reading -----------------------------------------------------------------------------
 
@@ -140,20 +129,15 @@ class Requests(Sequence[RecordedRequest]):
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on."""
-        return Requests(
-            self._control,
-            self._world,
-            self._base_url,
-            self._people,
-            self._projects,
-            after=self._control.request_page(self._world, limit=1)["total"],
-        )
+        later = copy(self)
+        later._after = self._control.request_page(self._world, limit=1)["total"]
+        return later
 
     def of(
         self, call: RequestName | None = None, **filters: Unpack[Filters]
     ) -> list[RecordedRequest]:
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
-        meant = RequestMatcher(call, filters, self._people, self._projects)
+        meant = RequestMatcher(call, filters, self._emulator.people, self._emulator.projects)
         return [request for request in self._read()[0] if not meant.misses(request)]
 
     # --- Asserting ---------------------------------------------------------------------------
@@ -199,7 +183,7 @@ class Requests(Sequence[RecordedRequest]):
         self, call: str | None, filters: Filters, least: int | None, most: int | None
     ) -> list[RecordedRequest]:
         __tracebackhide__ = True
-        meant = RequestMatcher(call, filters, self._people, self._projects)
+        meant = RequestMatcher(call, filters, self._emulator.people, self._emulator.projects)
         held, lost = self._read()
         matching = [request for request in held if not meant.misses(request)]
         expected = f"expected {meant.text()} {_times_text(least, most)}"
@@ -222,7 +206,7 @@ class Requests(Sequence[RecordedRequest]):
 
     def _table(self, held: list[RecordedRequest], lost: int, marked: set[int]) -> list[str]:
         if not held:
-            return [f"no request has reached this world; its base URL is {self._base_url}"]
+            return [f"no request has reached this world; its base URL is {self._emulator.base_url}"]
         lines = [f"made in world {self._world}{', > are those counted' if marked else ''}:"]
         shown = held[-_ROWS:]
         if left_out := len(held) - len(shown) + lost:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import (
-    Aliases,
     ControlClient,
     ControlRefused,
     HostingEmulator,
     NoSuchName,
     Requests,
+    WorldSummary,
 )
 from tests.conftest import Api
 from tests.unit.sdk.conftest import client, control
@@ -318,7 +318,9 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
     items = [{"n": n, **plain} for n in range(1234, 234, -1)]
     control.on("GET /worlds/w/requests?limit=1000&trail=false", {"items": items, "total": 1234})
     control.on("GET /worlds/w/requests?limit=1", {"items": items[:1], "total": 1234})
-    return Requests(client, "w", "http://h/worlds/w", Aliases("person", []), Aliases("project", []))
+    found = {"name": "w", "base_url": "http://h/worlds/w", "control_url": ""}
+    tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
+    return HostingEmulator(client, WorldSummary(**found, **tables)).requests
 
 
 def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):
