@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hosting_emulator.explore.plan import Plan, plan
-from hosting_emulator.explore.points import KINDS, FaultPoint
+from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, plan
 from hosting_emulator.explore.report import Exploration, plan_text, report_text, result_text
 from hosting_emulator.explore.runs import (
     CleanRun,

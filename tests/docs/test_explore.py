@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.explore.points import KINDS
+from hosting_emulator.explore.plan import KINDS
 from hosting_emulator.explore.runs import MEANINGS
 from hosting_emulator_cli.commands.explore import explore
 from tests.docs.markdown import links

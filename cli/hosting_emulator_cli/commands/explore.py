@@ -15,7 +15,7 @@ from hosting_emulator_cli.conduct_reports import CONDUCT
 from hosting_emulator_cli.parameters import TextType, WholeNumber, seconds
 
 if TYPE_CHECKING:
-    from hosting_emulator.explore.points import FaultPoint
+    from hosting_emulator.explore.plan import FaultPoint
 
 _MAX_RUNS = 300
 #: What a line that repeats a point must say again, if it was said: it shapes the run.

@@ -11,8 +11,7 @@ import msgspec
 
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
 from hosting_emulator.calls.inputs import bad_cursor
-from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.rules import ConductJudge, Finding, Recent, finding
+from hosting_emulator.conduct.rules import ConductJudge, ExchangeView, Finding, Recent, finding
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.identity import Identity

@@ -1,15 +1,146 @@
-"""What a rule is, who judges by it, and what is found."""
+"""What a rule is, an exchange as the rules see it, who judges by them, and what is found."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
+from urllib.parse import parse_qsl, unquote
 
-from hosting_emulator.conduct.exchange import ExchangeView
+import msgspec
+
+from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
+from hosting_emulator.engine.request_log import Entry
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.world.lifecycles import OPERATION
+from hosting_emulator.world.value import World
+
+#: Timers of some languages end a little early, measured on another clock than theirs.
+_TIMER_MS = 20
+_LONGEST_PATH = 120
+#: What is asked again after so long is a new attempt of somebody, and no retry.
+A_RETRY_MS = 600_000
+
+
+class ExchangeView:
+    """One exchange. What reads a body is worked out when a rule asks for it."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
+        self.world: World = entry.world
+        #: The call, or what was asked where there is none, for a sentence.
+        self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
+        #: The call's row of the contract's table; None: no call has this path.
+        self.spec: CallSpec | None = calls_at(self.world.assumptions.operation_path).by_id.get(
+            entry.call or ""
+        )
+        #: The person who asked; None: nobody known.
+        self.who = entry.principal.person_id if entry.principal else None
+        #: The headers sent, by their names in lower case; of a repeated one the last.
+        self.headers = {name.lower(): value for name, value in entry.headers}
+        #: The Authorization header: two of one person may be two clients, which know less of it.
+        self.credentials = self.headers.get(b"authorization", b"")
+        key = self.headers.get(b"idempotency-key")
+        #: The Idempotency-Key sent; and that of a mutation by somebody known.
+        self.key = None if key is None else key.decode("utf-8", "backslashreplace")
+        mutation = self.spec is not None and self.spec.idempotent and self.who is not None
+        self.mutation_key = (self.key or None) if mutation else None
+        #: The path asked for, however it was spelled.
+        self.path = unquote(entry.path) if "%" in entry.path else entry.path
+        #: Whether the answer surely came to the client: nothing broke it, delayed it or slowed it.
+        self.heard = not (
+            entry.lost is not None
+            or entry.late_ms
+            or any(fault_kinds()[fault.kind].delays for fault in entry.acted)
+        )
+        #: Whether it was answered with success, and the client heard of it.
+        self.succeeded = 200 <= entry.status < 300 and self.heard
+        #: Whether it was answered that nobody knows: a 5xx, or the code for it at any status; and
+        #: whether the client cannot know what became of it: so, or without a whole answer.
+        self.says_uncertain = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
+        self.uncertain = entry.lost is not None or entry.status == 0 or self.says_uncertain
+        #: The machine's time when the answer was on its way.
+        self.left_ms = entry.real_ms + entry.late_ms
+
+    @cached_property
+    def query(self) -> Mapping[str, str]:
+        """The query's parameters; of a repeated one the last."""
+        return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
+
+    @cached_property
+    def sent(self) -> Any:
+        """The body sent, as JSON; None: there was none, or it is no JSON, or was not kept whole."""
+        return _json(self.entry.body, self.entry.body_bytes)
+
+    @cached_property
+    def request(self) -> tuple[str, str, str, bytes]:
+        """What two requests share exactly when they ask for the same."""
+        entry, body = self.entry, self.entry.body
+        if body and self.spec is not None and self.spec.body and isinstance(self.sent, dict):
+            body = msgspec.json.encode(self.sent, order="deterministic")
+        return entry.method, self.path, entry.query, body
+
+    @cached_property
+    def answer(self) -> Any:
+        """The body of the answer, as JSON; None: it was no JSON, or was not kept whole."""
+        return _json(self.entry.answer, self.entry.answer_bytes)
+
+    @property
+    def problem(self) -> dict[str, Any] | None:
+        """The problem document that it was answered with."""
+        answer = self.answer if self.status >= 400 else None
+        return answer if isinstance(answer, dict) and "code" in answer else None
+
+    @property
+    def retry_after_s(self) -> int | None:
+        """The seconds of its Retry-After header; None: it has none in that form."""
+        for name, value in self.entry.answer_headers:
+            if name.lower() == "retry-after" and value.isascii() and value.isdigit():
+                return int(value)
+        return None
+
+    @cached_property
+    def operation(self) -> dict[str, Any] | None:
+        """The operation that the answer shows, if the client heard it."""
+        shows = self.spec is not None and self.spec.response == "Operation"
+        answer = self.answer if shows and self.succeeded else None
+        return answer if isinstance(answer, dict) and isinstance(answer.get("id"), str) else None
+
+    @property
+    def shows_end(self) -> bool:
+        """Whether the client heard that an operation has ended."""
+        return self.operation is not None and self.operation.get("state") in OPERATION.finals
+
+    # --- how long after another ------------------------------------------------------------------
+
+    def waits_ms(self, before: ExchangeView) -> tuple[int, int]:
+        """Return how long after an answer this was asked: world time, and the machine's."""
+        entry = self.entry
+        return entry.came_ms - before.at_ms, entry.real_ms - before.left_ms
+
+    def waited(self, before: ExchangeView, ms: int) -> bool:
+        """Tell whether so much time, the world's or the machine's, lies behind an answer."""
+        world_ms, real_ms = self.waits_ms(before)
+        return world_ms >= ms or real_ms + _TIMER_MS >= ms
+
+    def shown_wait(self, before: ExchangeView) -> str:
+        """Say how long after an answer this was asked, as the client saw it."""
+        return f"{max(0, *self.waits_ms(before)) / 1000:.2f} s"
+
+
+def _json(body: bytes, whole: int) -> Any:
+    if not body or len(body) != whole:
+        return None
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
 
 Severity = Literal["error", "warning", "note"]
 #: From the least to the worst.

@@ -6,8 +6,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.rules import ConductJudge, Finding, Recent, Severity, finding
+from hosting_emulator.conduct.rules import (
+    ConductJudge,
+    ExchangeView,
+    Finding,
+    Recent,
+    Severity,
+    finding,
+)
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.resources import RESOURCES
 

@@ -11,11 +11,16 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
-from hosting_emulator.conduct.exchange import ExchangeView
-from hosting_emulator.conduct.idempotency import KeyChanged, KeyReused, MissingKey
 from hosting_emulator.conduct.requests import RequestContent
-from hosting_emulator.conduct.retries import AfterEnd, NotRetryable, TooSoon
-from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, Finding
+from hosting_emulator.conduct.retries import (
+    AfterEnd,
+    KeyChanged,
+    KeyReused,
+    MissingKey,
+    NotRetryable,
+    TooSoon,
+)
+from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, ExchangeView, Finding
 from hosting_emulator.conduct.unfinished import UnfinishedLists, UnfinishedOperations
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.redaction import Redactor

@@ -12,7 +12,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
 from hosting_emulator.contract_check.clauses import Outcome, Verdict
 from hosting_emulator.contract_check.http import Address, Answer, Unreachable
-from hosting_emulator.contract_check.observations import Observations
+from hosting_emulator.contract_check.judge import Observations
 from hosting_emulator.contract_check.options import (
     TOKENS,
     TOLD,

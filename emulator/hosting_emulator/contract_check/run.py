@@ -13,8 +13,7 @@ from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
 from hosting_emulator.contract_check.http import Address, Answer
-from hosting_emulator.contract_check.judge import Judge
-from hosting_emulator.contract_check.observations import Observations
+from hosting_emulator.contract_check.judge import Judge, Observations
 from hosting_emulator.contract_check.options import CheckOptions
 from hosting_emulator.contract_check.values import moment
 

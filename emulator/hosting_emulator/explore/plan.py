@@ -1,4 +1,8 @@
-"""The plan: from the requests of the clean run to the points that are worth a run each.
+"""Points, and the plan: which request of a run meets which fault, in which phase, in a run of its own.
+
+As text a point reads `create_user_api_key#1/timeout/after_commit`: the first request of that call.
+The fault's word is a kind (`timeout`), or `abort:CODE` for a problem's code, `gateway_error:STATUS`
+for a proxy's status. What a fault does is the same in every run, so that a report repeats.
 
 Points that cannot look different to a client are merged into one, with the reason. Where the runs
 are bounded, every request gets its share. The same requests give the same plan.
@@ -6,18 +10,172 @@ are bounded, every request gets its share. The same requests give the same plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Literal, Self
 
-from hosting_emulator.explore.points import (
-    FaultPoint,
-    NumberedRequest,
-    effect_of,
-    faults_for,
-    kind_of,
-)
-from hosting_emulator.sdk import JsonObject
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.sdk import Exchange, JsonObject
+
+Phase = Literal["before_commit", "after_commit"]
+PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
+#: Every kind of fault, the most telling first: where runs are bounded, these are left out last.
+KINDS = tuple(sorted(fault_kinds(), key=lambda kind: fault_kinds()[kind].explore_order))
+#: How late the last byte of a delayed answer may be, in real milliseconds.
+LATE_MS = 1000
+_GATEWAY_STATUSES = ("500", "502", "503", "504")
+_WORDS = (*KINDS, *(f"abort:{code}" for code in PROBLEMS), "abort:*")
+_TEXT = re.compile(r"(?P<call>[^#/]+)#(?P<n>[1-9][0-9]{0,5})/(?P<fault>[^/]+)/(?P<phase>[^/]+)")
+#: What the log says of a fault that acted. A latency lets other faults act too.
+_ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acted\b")
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPoint:
+    """The `n`-th request of a call (from 1) meets a fault, named as `--faults` names it."""
+
+    call: str
+    n: int
+    fault: str
+    phase: Phase
+
+    @property
+    def request(self) -> str:
+        """The request's name, such as `create_user_api_key#1`."""
+        return f"{self.call}#{self.n}"
+
+    def __str__(self) -> str:
+        return f"{self.request}/{self.fault}/{self.phase}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read a point. Raises ValueError, which says what would be right."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise ValueError(
+                f"{text!r} is no point: write CALL#N/FAULT/PHASE, such as "
+                "create_user_api_key#1/timeout/after_commit"
+            )
+        phase = _known(found["phase"], PHASES, "phase")
+        fault, call = check_fault(found["fault"]), check_call(found["call"])
+        return cls(call, int(found["n"]), fault, phase)  # type: ignore[arg-type]
+
+
+def check_call(text: str) -> str:
+    """Return the name of a call. Raises ValueError, naming the nearest."""
+    return _known(text, tuple(ALL_CALLS), "call")
+
+
+def check_fault(word: str) -> str:
+    """Return a fault's word. Raises ValueError, naming the nearest."""
+    kind, _, detail = word.partition(":")
+    if kind == "gateway_error" and detail in _GATEWAY_STATUSES:
+        return word
+    return _known(word, _WORDS, "fault", f"{', '.join(KINDS)} and abort:CODE")
+
+
+def _known(word: str, words: Sequence[str], what: str, all_: str = "") -> str:
+    if word not in words:
+        hint = nearest(word, words) or f"; there are {all_ or ', '.join(words)}"
+        raise ValueError(f"no {what} is named {word!r}{hint}")
+    return word
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+def kind_of(fault: str) -> str:
+    """Return the kind of a fault's word."""
+    return fault.partition(":")[0]
+
+
+def faults_for(call: str, words: Iterable[str]) -> list[str]:
+    """Return the faults worth trying on a call, each once, the most telling first.
+
+    `abort` stands for the refusals that a client must live with at any time: service_unavailable,
+    rate_limited, and for the creation of a key its own uncertainty. `abort:*` stands for all codes.
+    """
+    usual = ["service_unavailable", "rate_limited"]
+    usual += [code for code in ALL_CALLS[call].codes if code.endswith("_uncertain")]
+    stands_for = {
+        "abort": [f"abort:{code}" for code in usual],
+        "abort:*": [f"abort:{code}" for code in PROBLEMS],
+    }
+    found = [fault for word in words for fault in stands_for.get(word, [word])]
+    return sorted(dict.fromkeys(found), key=lambda word: KINDS.index(kind_of(word)))
+
+
+def effect_of(fault: str, body_bytes: int) -> JsonObject:
+    """Return a fault's effect as it is armed, for an answer whose body has so many bytes."""
+    kind, _, detail = fault.partition(":")
+    return {kind: fault_kinds()[kind].explored(detail, body_bytes)}
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedRequest:
+    """A request of the log: the `n`-th of its call, and the `n_done`-th of those that succeeded.
+
+    `n_done` counts this one only if it succeeded, and no fault of its world's own came after its
+    commit: `succeeded` is whether it counts. `answer_bytes` is how long its answer's body was, if
+    anybody asked.
+    """
+
+    exchange: Exchange
+    call: str
+    n: int
+    n_done: int
+    succeeded: bool
+    answer_bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        """Such as `create_user_api_key#1`."""
+        return f"{self.call}#{self.n}"
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it asks to change nothing."""
+        return ALL_CALLS[self.call].method == "GET"
+
+    def points(self, fault: str) -> tuple[FaultPoint, FaultPoint]:
+        """Return the points at which it meets a fault: before the commit, and after it."""
+        before, after = (FaultPoint(self.call, self.n, fault, phase) for phase in PHASES)
+        return before, after
+
+
+def number(
+    exchanges: Iterable[Exchange], sizes: Mapping[int, int] | None = None
+) -> tuple[NumberedRequest, ...]:
+    """Number the exchanges of a log, given oldest first.
+
+    Left out are those that no fault meets that is armed later: of no call, of nobody known, or met by
+    a fault of the world's own before. `sizes` are the lengths of their answers' bodies, by number in
+    the log.
+    """
+    counts, done = Counter[str](), Counter[str]()
+    numbered = []
+    for exchange in exchanges:
+        call = exchange["call"]
+        acted = {found[1] for why in exchange["why"] if (found := _ACTED.match(why))}
+        known = call in ALL_CALLS and exchange["principal"] is not None
+        if call is None or not known or "before_commit" in acted:
+            continue
+        succeeded = 200 <= exchange["status"] < 400 and not acted
+        counts[call] += 1
+        done[call] += succeeded
+        size = (sizes or {}).get(exchange["n"], 0)
+        numbered.append(NumberedRequest(exchange, call, counts[call], done[call], succeeded, size))
+    return tuple(numbered)
+
 
 READ = "a read changes nothing, so that both phases look alike"
 SLOW = "the change is made in both phases, and the answer is the same"

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from hosting_emulator import junit
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.plan import Plan
-from hosting_emulator.explore.points import KINDS, FaultPoint, kind_of
+from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of
 from hosting_emulator.explore.runs import (
     MEANINGS,
     CleanRun,

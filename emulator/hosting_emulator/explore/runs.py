@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from hosting_emulator.explore.plan import fault_at
-from hosting_emulator.explore.points import LATE_MS, FaultPoint, NumberedRequest, number
+from hosting_emulator.explore.plan import LATE_MS, FaultPoint, NumberedRequest, fault_at, number
 from hosting_emulator.explore.world_state import State, differences, summary
 from hosting_emulator.sdk import ControlClient, ControlRefused
 

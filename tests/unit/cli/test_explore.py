@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.explore.points import FaultPoint
+from hosting_emulator.explore.plan import FaultPoint
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration
 from hosting_emulator_cli.exploration import ExploreOptions

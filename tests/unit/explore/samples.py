@@ -6,8 +6,7 @@ from collections import Counter
 from typing import Any, cast
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.plan import plan
-from hosting_emulator.explore.points import FaultPoint, NumberedRequest, number
+from hosting_emulator.explore.plan import FaultPoint, NumberedRequest, number, plan
 from hosting_emulator.explore.report import Exploration
 from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd
 from hosting_emulator.explore.world_state import State, summary

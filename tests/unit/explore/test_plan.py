@@ -8,8 +8,19 @@ import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.plan import LIMIT, READ, REPEATED, SAME_LIMIT, fault_at, plan
-from hosting_emulator.explore.points import KINDS, FaultPoint, effect_of, faults_for, number
+from hosting_emulator.explore.plan import (
+    KINDS,
+    LIMIT,
+    READ,
+    REPEATED,
+    SAME_LIMIT,
+    FaultPoint,
+    effect_of,
+    fault_at,
+    faults_for,
+    number,
+    plan,
+)
 from hosting_emulator.faults.documents import read_fault
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.population import new_world

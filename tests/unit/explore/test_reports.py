@@ -13,8 +13,7 @@ import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.page import page
-from hosting_emulator.explore.plan import plan
-from hosting_emulator.explore.points import KINDS
+from hosting_emulator.explore.plan import KINDS, plan
 from hosting_emulator.explore.report import (
     Exploration,
     coverage,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.explore.points import FaultPoint
+from hosting_emulator.explore.plan import FaultPoint
 from hosting_emulator.explore.runs import ConductChoice, Explorer, Observation, RunEnd, Visit, judge
 from tests.unit.explore.samples import clean, key, operation, state
 
