@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict, get_args
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
-from hosting_emulator.contract_check.clauses import Outcome, Verdict
+from hosting_emulator.contract_check.clauses import Outcome
 from hosting_emulator.contract_check.http import Address, Answer, Unreachable
 from hosting_emulator.contract_check.judge import Observations
 from hosting_emulator.contract_check.options import (
@@ -81,7 +81,18 @@ def check(options: CheckOptions) -> Report:
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
     run = Run(options, server, observed, options.api_key)
     _first_contact(run)
-    _make_all(run)
+    for number, one in enumerate(CHECKS):
+        if (lacking := one.lacking(run.options)) is not None:
+            run.skips(one.judges, lacking)
+            continue
+        try:
+            one.make(run)
+        except (Gone, Unreachable) as error:
+            observed.note(f"the check was given up: {error}")
+            for left in CHECKS[number:]:
+                run.skips(left.judges, str(error))
+            run.differs("paths", f"while asking: {error}")
+            break
     return _report(run)
 
 
@@ -143,22 +154,6 @@ def _first_contact(run: Run) -> None:
         )
 
 
-def _make_all(run: Run) -> None:
-    for number, one in enumerate(CHECKS):
-        lacking = one.lacking(run.options)
-        if lacking is not None:
-            run.skips(one.judges, lacking)
-            continue
-        try:
-            one.make(run)
-        except (Gone, Unreachable) as error:
-            run.observed.note(f"the check was given up: {error}")
-            for left in CHECKS[number:]:
-                run.skips(left.judges, str(error))
-            run.differs("paths", f"while asking: {error}")
-            return
-
-
 def _report(run: Run) -> Report:
     """Write the report. No token, key or ticket is in it, wherever a server put one."""
     options, settled = run.options, run.observed.settled()
@@ -166,10 +161,19 @@ def _report(run: Run) -> Report:
     found = [verdict.outcome for verdict in verdicts]
     secrets = [getattr(options, name) for name in TOKENS] + [run.api_key]
     known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET]
-    differing = {
-        name: settled[name] for name in settled if settled[name] != getattr(DEFAULTS, name)
-    }
+    differing = {name: v for name, v in settled.items() if v != getattr(DEFAULTS, name)}
     words = {name: sorted(words) for name, words in run.observed.words.items()}
+    sentences: list[SentenceReport] = [
+        {
+            "key": clause.key,
+            "section": clause.section,
+            "sentence": clause.text,
+            "verdict": outcome,
+            "seen": _without(list(seen), known),
+        }
+        for clause, outcome, seen in verdicts
+    ]
+    assumptions = [_assumption(name, settled) for name in DEFAULTS.__struct_fields__]
     return {
         "base_url": options.base_url,
         "project_id": options.project_id,
@@ -177,25 +181,12 @@ def _report(run: Run) -> Report:
         "allowed": sorted(options.allow),
         "requests": run.requests,
         "summary": {outcome: found.count(outcome) for outcome in get_args(Outcome)},
-        "sentences": [_sentence(verdict, known) for verdict in verdicts],
+        "sentences": sentences,
         "assumptions": _without(differing, known),
-        "observed": _without([_assumption(name, settled) for name in _NAMES], known),
+        "observed": _without(assumptions, known),
         "words": _without(words, known),
         "created": list(run.created),
         "notes": _without(run.observed.notes, known),
-    }
-
-
-_NAMES = DEFAULTS.__struct_fields__
-
-
-def _sentence(verdict: Verdict, secrets: list[str]) -> SentenceReport:
-    return {
-        "key": verdict.clause.key,
-        "section": verdict.clause.section,
-        "sentence": verdict.clause.text,
-        "verdict": verdict.outcome,
-        "seen": _without(list(verdict.seen), secrets),
     }
 
 

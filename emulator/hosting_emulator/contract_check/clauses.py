@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -77,15 +76,6 @@ _WHY_UNMET = {
 _UNMET = {key: why for keys, why in _WHY_UNMET.items() for key in keys.split()}
 
 
-@dataclass(slots=True)
-class _Evidence:
-    holds: list[str] = field(default_factory=list)
-    #: What bears it out if a call works: the call's clause, and what was seen.
-    refusals: list[tuple[str, str]] = field(default_factory=list)
-    differs: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-
-
 class Verdict(NamedTuple):
     """A clause, what became of it, and what was seen or why nothing was."""
 
@@ -101,23 +91,33 @@ class Ledger:
     """
 
     def __init__(self) -> None:
-        self._evidence = {key: _Evidence() for key in CLAUSES}
+        #: What was seen, in words, by key and by the name of the method that took it.
+        self._evidence = {
+            key: {"holds": list[str](), "differs": list[str](), "skips": list[str]()}
+            for key in CLAUSES
+        }
+        #: What bears a clause out if a call works, by key: the call's clause, and what was seen.
+        self._refusals: dict[str, list[tuple[str, str]]] = {key: [] for key in CLAUSES}
         self._works: set[str] = set()
+
+    def _note(self, how: str, keys: str, seen: object) -> None:
+        text = str(seen)
+        for key in keys.split():
+            found = self._evidence[key][how]
+            if len(found) < MOST and text not in found:
+                found.append(text)
 
     def holds(self, keys: str, seen: object) -> None:
         """Note that an answer bears clauses out."""
-        for key in keys.split():
-            _note(self._evidence[key].holds, seen)
+        self._note("holds", keys, seen)
 
     def differs(self, keys: str, seen: object) -> None:
         """Note that an answer says otherwise. `seen` says which answer, and what was wrong in it."""
-        for key in keys.split():
-            _note(self._evidence[key].differs, seen)
+        self._note("differs", keys, seen)
 
     def skips(self, keys: str, why: object) -> None:
         """Note why clauses could not be looked at."""
-        for key in keys.split():
-            _note(self._evidence[key].skipped, why)
+        self._note("skips", keys, why)
 
     def works(self, call: str) -> None:
         """Note that a call, named by its clause, succeeds where it is asked rightly."""
@@ -130,7 +130,7 @@ class Ledger:
         whatever it is asked.
         """
         for key in keys.split():
-            self._evidence[key].refusals.append((call, str(seen)))
+            self._refusals[key].append((call, str(seen)))
 
     def judge(self, keys: str, right: object, seen: object, wrong: str, *, call: str = "") -> bool:
         """Note that clauses hold (as `seen` shows), or else differ: `seen`, and what is `wrong`.
@@ -147,26 +147,21 @@ class Ledger:
 
     def verdicts(self) -> list[Verdict]:
         """Return a verdict on every clause, in the contract's order."""
-        return [self._verdict(CLAUSES[key], found) for key, found in self._evidence.items()]
+        return [self._verdict(clause) for clause in CLAUSES.values()]
 
-    def _verdict(self, clause: Clause, found: _Evidence) -> Verdict:
-        if found.differs:
-            return Verdict(clause, "differs", tuple(found.differs))
+    def _verdict(self, clause: Clause) -> Verdict:
+        found, refusals = self._evidence[clause.key], self._refusals[clause.key]
+        if found["differs"]:
+            return Verdict(clause, "differs", tuple(found["differs"]))
         if clause.unseen:
             return Verdict(clause, "cannot be seen from outside", (clause.unseen,))
-        shown = found.holds + [seen for call, seen in found.refusals if call in self._works]
+        shown = found["holds"] + [seen for call, seen in refusals if call in self._works]
         if shown:
             return Verdict(clause, "holds", (shown[0],))
-        why = [*found.skipped]
-        for call, seen in found.refusals:
-            reasons = [*self._evidence[call].skipped, *self._evidence[call].differs]
+        why = [*found["skips"]]
+        for call, seen in refusals:
+            reasons = self._evidence[call]["skips"] + self._evidence[call]["differs"]
             tail = f" ({reasons[0]})" if reasons else ""
             why.append(f"{seen}: refused, but the right request was not seen to succeed{tail}")
         why.append(_UNMET.get(clause.key, "no answer showed anything of it"))
         return Verdict(clause, "skipped", (why[0],))
-
-
-def _note(found: list[str], seen: object) -> None:
-    text = str(seen)
-    if len(found) < MOST and text not in found:
-        found.append(text)

@@ -116,7 +116,13 @@ class Address:
         connection.sock = opened = self._open()
         # The socket's own limit is on each wait: one byte at a time could go on for ever.
         longest_s, late = self._timeout_s * 2, threading.Event()
-        watch = threading.Timer(longest_s, _cut, [opened, late])
+
+        def cut() -> None:
+            late.set()
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
+
+        watch = threading.Timer(longest_s, cut)
         watch.daemon = True
         watch.start()
         try:
@@ -140,21 +146,10 @@ class Address:
         try:
             plain = socket.create_connection(self._place, self._timeout_s)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            try:
-                return (
-                    self._tls.wrap_socket(plain, server_hostname=self._name) if self._tls else plain
-                )
-            except BaseException:
-                plain.close()
-                raise
+            # What fails to speak TLS is closed by `wrap_socket`.
+            return self._tls.wrap_socket(plain, server_hostname=self._name) if self._tls else plain
         except (OSError, UnicodeError) as error:
             raise Unreachable(_unreachable(error, self._timeout_s)) from error
-
-
-def _cut(sock: socket.socket, late: threading.Event) -> None:
-    late.set()
-    with suppress(OSError):
-        sock.shutdown(socket.SHUT_RDWR)
 
 
 def _why(error: Exception, timeout_s: float) -> str:

@@ -38,9 +38,11 @@ class Observations:
         self.notes: list[str] = []
         self.words: dict[str, set[str]] = {}
         self._world = world
-        self._statuses: dict[str, set[int]] = {}
-        self._empty: set[str] = set()
-        self._forms: set[str] = set()
+        #: The statuses that a code came with; how optional fields without a value, and timestamps,
+        #: were written.
+        self.statuses: dict[str, set[int]] = {}
+        self.empty: set[str] = set()
+        self.forms: set[str] = set()
 
     # --- While asking ------------------------------------------------------------------------
 
@@ -53,31 +55,10 @@ class Observations:
         if text not in self.notes:
             self.notes.append(text)
 
-    def success(self, spec: CallSpec, answer: Answer) -> None:
-        """Note the status of a success, where an assumption decides it and replays have no other."""
-        if isinstance(spec.success, str) and spec.replayed is None:
-            self.see(spec.success, answer.status)
-
-    def problem(self, answer: Answer) -> None:
-        """Note the status that a code comes with."""
-        code = answer.code
-        if code is not None and code in PROBLEMS and answer.status not in (405, 413, 415):
-            self._statuses.setdefault(code, set()).add(answer.status)
-
     def word(self, field: str, value: Any) -> None:
         """Note a field's value, if a report lists its words."""
         if field in _OPEN_SETS and isinstance(value, str):
             self.words.setdefault(_OPEN_SETS[field], set()).add(value)
-
-    def empty(self, is_null: bool, name: str) -> None:
-        """Note how an optional field without a value is written."""
-        if name != "next_cursor":
-            self._empty.add("null" if is_null else "absent")
-
-    def timestamp(self, text: str) -> None:
-        """Note how a timestamp is spelled."""
-        forms = (name for name, form in _FORMS.items() if form.fullmatch(text))
-        self._forms.add(next(forms, "other"))
 
     def token(self, token: str) -> None:
         """Note the audience that an access JWT was issued for."""
@@ -102,21 +83,18 @@ class Observations:
         One that no assumption can express is left out, with a note.
         """
         found = dict(self.values)
-        if self._empty:
-            found["empty_fields"] = "null" if "null" in self._empty else "absent"
-        if "other" in self._forms or len(self._forms) > 1:
+        if self.empty:
+            found["empty_fields"] = "null" if "null" in self.empty else "absent"
+        if "other" in self.forms or len(self.forms) > 1:
             self.note("timestamps are spelled in more than one way, or in one we do not write")
-        elif self._forms:
-            found["timestamp_form"] = next(iter(self._forms))
-        found["problem_statuses"] = self._other_statuses()
-        return {name: found[name] for name in DEFAULTS.__struct_fields__ if self._fits(name, found)}
-
-    def _other_statuses(self) -> dict[str, int]:
-        return {
+        elif self.forms:
+            found["timestamp_form"] = next(iter(self.forms))
+        found["problem_statuses"] = {
             code: min(statuses)
-            for code, statuses in sorted(self._statuses.items())
+            for code, statuses in sorted(self.statuses.items())
             if PROBLEMS[code].status not in statuses and "status" not in PROBLEMS[code].specified
         }
+        return {name: found[name] for name in DEFAULTS.__struct_fields__ if self._fits(name, found)}
 
     def _fits(self, name: str, found: dict[str, Any]) -> bool:
         if name not in found:
@@ -129,9 +107,6 @@ class Observations:
         return True
 
 
-#: What limits requests before they reach a call, and so belongs to no call: too large, too many.
-_LIMIT_STATUSES = (413, 429)
-_PROBLEM_JSON = "application/problem+json"
 #: The clauses of the codes whose status the contract fixes.
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
@@ -155,14 +130,11 @@ class Judge:
             self._ledger.differs(call, f"{answer} to {leads}" if leads else answer)
 
     def _problem(self, spec: CallSpec, call: str, answer: Answer) -> None:
-        judge, media, request_id = (
-            self._ledger.judge,
-            answer.media_type,
-            answer.header("X-Request-Id"),
-        )
-        right, wrong = media == _PROBLEM_JSON, f"its media type is {media or 'not said'}"
-        judge("problem-media problem", right, answer, wrong)
-        if answer.status in _LIMIT_STATUSES:
+        judge, media = self._ledger.judge, answer.media_type
+        request_id = answer.header("X-Request-Id")
+        wrong = f"its media type is {media or 'not said'}"
+        judge("problem-media problem", media == "application/problem+json", answer, wrong)
+        if answer.status in (413, 429):  # too large, too many: refused before it reaches a call
             why = f"{answer}: a limit on all requests, not an answer of this call"
             self._ledger.skips("flag.statuses" if spec.listed_statuses else "", why)
         elif spec.listed_statuses:
@@ -177,7 +149,9 @@ class Judge:
         if problem is not None:
             self._fields(answer, problem, "ProblemDetails")
             self._problem_as_a_whole(call, answer, problem)
-            self._observed.problem(answer)
+            code, about_http = answer.code, answer.status in (405, 413, 415)
+            if code is not None and code in PROBLEMS and not about_http:
+                self._observed.statuses.setdefault(code, set()).add(answer.status)
 
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
         judge = self._ledger.judge
@@ -206,7 +180,8 @@ class Judge:
         ledger.holds(f"{call} paths v1", answer)
         if response == "flag.200":
             ledger.judge(response, answer.status == 200, answer, "not 200")
-        self._observed.success(spec, answer)
+        if isinstance(spec.success, str) and spec.replayed is None:  # replays have no other status
+            self._observed.see(spec.success, answer.status)
         document = self._json_object(answer, response)
         if document is None:
             return
@@ -215,8 +190,7 @@ class Judge:
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
             del document["next_cursor"]
         self._fields(answer, document, spec.response)
-        if spec.response in _AS_A_WHOLE:
-            _AS_A_WHOLE[spec.response](ledger, answer, document)
+        _together(ledger, answer, spec.response, document)
 
     # --- Fields ------------------------------------------------------------------------------
 
@@ -242,8 +216,8 @@ class Judge:
             elif field.required:
                 how = "null" if field.name in found else "missing"
                 self._ledger.differs(f"{field.key} {field.also}", f"{seen}: {name} is {how}")
-            else:
-                self._observed.empty(field.name in found, name)
+            elif name != "next_cursor":
+                self._observed.empty.add("null" if field.name in found else "absent")
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
             if isinstance(value, dict):
@@ -259,7 +233,8 @@ class Judge:
         if field.kind.name in ("ulid", "timestamp") and value is not None:
             keys += f" {field.kind.name}"
             if wrong is None and field.kind.name == "timestamp":
-                self._observed.timestamp(value)
+                forms = (form for form, written in _FORMS.items() if written.fullmatch(value))
+                self._observed.forms.add(next(forms, "other"))
         if wrong is None:
             self._ledger.holds(keys if value is None else f"{keys} {field.bound}", seen)
         else:
@@ -278,32 +253,25 @@ def _is_wait(header: str | None, seconds: Any) -> bool:
         return False
 
 
-def _flag(ledger: Ledger, seen: Answer, flag: dict[str, Any]) -> None:
-    more = sorted(flag.keys() - RESOURCES["PoweredByFlag"].names)
-    ledger.judge("flag.closed", not more, seen, f"it also has {', '.join(more)}")
-    if flag.get("enabled") is False and "enabled_at" in flag:
-        hidden = flag["enabled_at"] is None
-        ledger.judge("flag.enabled_at", hidden, seen, "enabled_at is set while hidden")
-
-
-def _dns(ledger: Ledger, seen: Answer, dns: dict[str, Any]) -> None:
-    if dns.get("status") != "not_authorized":
-        return
-    for name in ("zone", "expires_at"):
-        if name in dns:
-            wrong = f"{name} is not null although status is not_authorized"
-            ledger.judge(f"dns.{name}", dns[name] is None, seen, wrong)
-    if isinstance(dns.get("scopes"), list):
-        wrong = "scopes are not empty although status is not_authorized"
-        ledger.judge("dns.scopes", not dns["scopes"], seen, wrong)
-
-
-def _ticket(ledger: Ledger, seen: Answer, ticket: dict[str, Any]) -> None:
-    origin, url = ticket.get("origin"), ticket.get("redeem_url")
-    if isinstance(origin, str) and isinstance(url, str):
-        wrong = "redeem_url does not begin with the origin"
-        ledger.judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)
-
-
-#: What the contract says of several fields together.
-_AS_A_WHOLE = {"PoweredByFlag": _flag, "DnsAuthorization": _dns, "DevAccessTicket": _ticket}
+def _together(ledger: Ledger, seen: Answer, resource: str, found: dict[str, Any]) -> None:
+    """Judge what the contract says of several fields together."""
+    judge = ledger.judge
+    if resource == "PoweredByFlag":
+        more = sorted(found.keys() - RESOURCES[resource].names)
+        judge("flag.closed", not more, seen, f"it also has {', '.join(more)}")
+        if found.get("enabled") is False and "enabled_at" in found:
+            hidden = found["enabled_at"] is None
+            judge("flag.enabled_at", hidden, seen, "enabled_at is set while hidden")
+    elif resource == "DnsAuthorization" and found.get("status") == "not_authorized":
+        for name in ("zone", "expires_at"):
+            if name in found:
+                wrong = f"{name} is not null although status is not_authorized"
+                judge(f"dns.{name}", found[name] is None, seen, wrong)
+        if isinstance(found.get("scopes"), list):
+            wrong = "scopes are not empty although status is not_authorized"
+            judge("dns.scopes", not found["scopes"], seen, wrong)
+    elif resource == "DevAccessTicket":
+        origin, url = found.get("origin"), found.get("redeem_url")
+        if isinstance(origin, str) and isinstance(url, str):
+            wrong = "redeem_url does not begin with the origin"
+            judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)

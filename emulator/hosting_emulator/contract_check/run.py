@@ -171,7 +171,9 @@ class Run(Ledger):
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
-            if not self._told_to_wait(answer):
+            told = answer.header("Retry-After") or ""
+            waits = answer.status in (429, 503) and told.isascii() and told.isdigit()
+            if not (waits and len(told) < 6 and int(told) > 0 and self.wait(int(told))):
                 break
         answer = replace(answer, call_id=call_id)
         if judged:
@@ -196,12 +198,6 @@ class Run(Ledger):
         if seconds > 0:
             self.options.pause(seconds)
         return True
-
-    def _told_to_wait(self, answer: Answer) -> bool:
-        told = answer.header("Retry-After") or ""
-        if answer.status not in (429, 503) or not (told.isascii() and told.isdigit()):
-            return False
-        return len(told) < 6 and int(told) > 0 and self.wait(int(told))
 
     # --- What several checks conclude --------------------------------------------------------
 

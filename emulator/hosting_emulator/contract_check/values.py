@@ -123,10 +123,6 @@ def _out_of_bounds(schema: Mapping[str, Any], value: Any) -> str | None:
     return None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_uri_reference(value: Any) -> bool:
     try:
         return isinstance(value, str) and " " not in value and urlsplit(value) is not None
@@ -144,7 +140,7 @@ _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
     "secret": (lambda value: isinstance(value, str) and value, "it is no text"),
     "boolean": (lambda value: isinstance(value, bool), "is no boolean"),
     "integer": (is_integer, "is no integer"),
-    "number": (_is_number, "is no number"),
+    "number": (lambda value: type(value) in (int, float), "is no number"),
     "object": (lambda value: isinstance(value, dict), "is no object"),
     "array": (lambda value: isinstance(value, list), "is no array"),
     "ulid": (lambda value: isinstance(value, str) and is_ulid(value), "is no Ulid"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.contract.calls import CALLS
-from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import PREFIX, Run, check
 
 
@@ -65,15 +64,11 @@ def as_reader(run: Run) -> None:
 @check("who may read")
 def roles(run: Run) -> None:
     """Read as each of those whose tokens were given."""
-    for call_id, name in (
-        ("get_dns_authorization", "dns_role"),
-        ("list_deployments", "deployments_role"),
-    ):
-
-        def ask(token: str, about: str, call_id: str = call_id) -> Answer:
-            return run.usual(call_id, about, token=token)
-
-        run.least_role(name, ask)
+    for call_id, name in {
+        "get_dns_authorization": "dns_role",
+        "list_deployments": "deployments_role",
+    }.items():
+        run.least_role(name, lambda token, about, id_=call_id: run.usual(id_, about, token=token))
 
 
 @check("what a stranger sees", needs="outsider_token", judges="")
@@ -119,11 +114,10 @@ def idempotency_keys(run: Run) -> None:
             run.wrong_input(f"idempotency-key {limit}", answer)
 
 
-_FLAG, _KEYS = "flag.body flag.request", "keys.body limit.key-name"
 _WRONG_BODIES: tuple[tuple[str, str, tuple[tuple[Any, str], ...]], ...] = (
     (
         "set_project_powered_by_flag",
-        _FLAG,
+        "flag.body flag.request",
         (
             ({}, "an empty body"),
             ({"enabled": "true"}, "enabled a string"),
@@ -136,7 +130,7 @@ _WRONG_BODIES: tuple[tuple[str, str, tuple[tuple[Any, str], ...]], ...] = (
     ),
     (
         "create_user_api_key",
-        _KEYS,
+        "keys.body limit.key-name",
         (({"name": ""}, "name empty"), ({"name": PREFIX.ljust(65, "x")}, "name of 65")),
     ),
     ("create_user_api_key", "keys.body", (({"name": 7}, "name a number"), ({}, "no name"))),

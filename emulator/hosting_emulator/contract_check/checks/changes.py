@@ -57,8 +57,16 @@ def switch(run: Run) -> None:
         switched = moment(first.fields.get("enabled_at"))
         if switched is not None:
             just_now = run.happened_between(switched, before, run.now(), 0)
-        _first_result(run, first, key)
-        _changed_request(run, key)
+        shown = first.fields.get("enabled") is True
+        run.judge("flag.enabled flag.on", shown, first, "it is not shown")
+        same = first.fields.get("project_id") in (None, run.options.project_id)
+        run.judge("flag.project_id", same, first, "it is another project's")
+        _same(run, first, _put(run, True, key, "the same key and body"))
+        changed = _put(run, False, key, "the same key, another body")
+        if changed.ok:
+            run.differs(_REUSED, f"{changed}: the key was used for another request")
+        else:
+            run.refused(_REUSED, changed, "idempotency_key_reused")
         _hide_and_show(run, first, key)
     finally:
         _put_back(run, just_now)
@@ -77,26 +85,10 @@ def _put_back(run: Run, just_now: bool | None) -> None:
             run.observed.note(f"the flag could not be put back: it was {how} before")
 
 
-def _first_result(run: Run, first: Answer, key: str) -> None:
-    shown = first.fields.get("enabled") is True
-    run.judge("flag.enabled flag.on", shown, first, "it is not shown")
-    same = first.fields.get("project_id") in (None, run.options.project_id)
-    run.judge("flag.project_id", same, first, "it is another project's")
-    _same(run, first, _put(run, True, key, "the same key and body"))
-
-
 def _same(run: Run, first: Answer, again: Answer) -> None:
     if run.succeeded(_ONCE, again):
         same = again.document == first.document
         run.judge(_ONCE, same, again, "it is not the first result")
-
-
-def _changed_request(run: Run, key: str) -> None:
-    changed = _put(run, False, key, "the same key, another body")
-    if changed.ok:
-        run.differs(_REUSED, f"{changed}: the key was used for another request")
-    else:
-        run.refused(_REUSED, changed, "idempotency_key_reused")
 
 
 def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
@@ -117,7 +109,11 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
     elif shown.fields.get("enabled_at") == first.fields.get("enabled_at"):
         # After a refusal the flag is on as it was, unless showing it again renews the time.
         run.holds("flag.off-refused", shown)
-    _shown_again(run, shown)
+    if run.wait(_LATER_S):
+        again = _put(run, True, run.new_key(), "although it is shown")
+        if again.ok:
+            kept = again.fields.get("enabled_at") == shown.fields.get("enabled_at")
+            run.observed.see("flag_reenabled", "kept" if kept else "renewed")
     # An earlier check may have used it, so nothing may depend on its answer.
     short_key = secrets.choice(string.ascii_letters + string.digits)
     _accepts_key(run, _put(run, True, short_key, "an Idempotency-Key of 1"))
@@ -159,15 +155,6 @@ def _switch_on_time(run: Run, shown: Answer, before: Now, after: Now) -> None:
         run.judge(keys, right, shown, "enabled_at is not the time of switching on")
 
 
-def _shown_again(run: Run, shown: Answer) -> None:
-    if not run.wait(_LATER_S):
-        return
-    again = _put(run, True, run.new_key(), "although it is shown")
-    if again.ok:
-        kept = again.fields.get("enabled_at") == shown.fields.get("enabled_at")
-        run.observed.see("flag_reenabled", "kept" if kept else "renewed")
-
-
 # --- A user API key ------------------------------------------------------------------------------
 
 _DAYS_MS = 90 * 86_400_000
@@ -178,21 +165,21 @@ _KEYS_JUDGED = (
 )
 
 
-def _create(run: Run, about: str, key: str, body: dict[str, object]) -> Answer:
-    return run.call("create_user_api_key", key=key, body=body, about=about)
-
-
 @check("a user API key is created", allow=("keys",), judges=_KEYS_JUDGED)
 def create(run: Run) -> None:
     """Create one, and ask for the same again."""
     name = f"{PREFIX}{run.options.run_id}-".ljust(64, "x")
     body: dict[str, object] = {"name": name, "hosting_emulator_check": 1}
     key = run.new_key()
-    first = _create(run, "a name of 64, a field more", key, body)
+
+    def make(about: str, key: str, body: dict[str, object]) -> Answer:
+        return run.call("create_user_api_key", key=key, body=body, about=about)
+
+    first = make("a name of 64, a field more", key, body)
     run.ignored_or_refused("unknown_body_fields", first)
     if first.status == 400:
         body, key = {"name": name}, run.new_key()
-        first = _create(run, "a name of 64", key, body)
+        first = make("a name of 64", key, body)
     if first.code in ("interactive_login_required", "forbidden"):
         run.skips(_KEYS_JUDGED, f"{first}: --token must be of an interactive session")
         return
@@ -203,8 +190,8 @@ def create(run: Run) -> None:
     run.observed.see("key_created_status", first.status)
     run.used_key = run.used_key or (key, "create_user_api_key")
     _creation(run, first, name)
-    _replay(run, first, _create(run, "exact replay", key, body))
-    reused = _create(run, "the same key, another name", key, {**body, "name": name[:-1] + "y"})
+    _replay(run, first, make("exact replay", key, body))
+    reused = make("the same key, another name", key, {**body, "name": name[:-1] + "y"})
     run.refused_as("condition.reused", reused, "condition.reused", "idempotency_key_reused")
 
 
@@ -299,7 +286,12 @@ def tickets(run: Run) -> None:
     if not run.succeeded("tickets.call", first):
         return
     run.created.append("dev access tickets, valid ten minutes")
-    _ten_minutes(run, first, before, after)
+    ends = moment(first.fields.get("expires_at"))
+    right = None if ends is None else run.happened_between(ends - _MINUTES_MS, before, after)
+    if right is not None:
+        wrong = "expires_at is not ten minutes after it was issued"
+        if not run.judge("ticket.expires_at", right, first, wrong):
+            run.differs(_SINGLE_USE, f"{first}: {wrong}")
     project, origin = first.fields.get("project_id"), first.text("origin")
     if project is not None:
         same = project == run.options.project_id
@@ -314,15 +306,6 @@ def tickets(run: Run) -> None:
     run.ignored_or_refused("unexpected_body", with_body)
 
 
-def _ten_minutes(run: Run, ticket: Answer, before: Now, after: Now) -> None:
-    ends = moment(ticket.fields.get("expires_at"))
-    right = None if ends is None else run.happened_between(ends - _MINUTES_MS, before, after)
-    if right is not None:
-        wrong = "expires_at is not ten minutes after it was issued"
-        if not run.judge("ticket.expires_at", right, ticket, wrong):
-            run.differs(_SINGLE_USE, f"{ticket}: {wrong}")
-
-
 def _two(run: Run, first: Answer, second: Answer) -> None:
     origins = [answer.fields.get("origin") for answer in (first, second)]
     if None not in origins:
@@ -335,22 +318,21 @@ def _two(run: Run, first: Answer, second: Answer) -> None:
 
 
 def _redeem(run: Run, first: Answer, second: Answer) -> None:
-    def skip(why: str) -> None:
-        run.skips(f"{_SINGLE_USE} {_REVOKED}", why)
-
+    keys = f"{_SINGLE_USE} {_REVOKED}"
     urls = [answer.fields.get("redeem_url") for answer in (first, second)]
     if any(redeem_url_complaint(url) for url in urls):
-        skip("a redeem_url has not the form that the contract gives")
+        run.skips(keys, "a redeem_url has not the form that the contract gives")
         return
     try:
         revoked = _open(run, str(urls[0]), "the first ticket, revoked by the second")
         used = _open(run, str(urls[1]), "the second ticket")
         again = _open(run, str(urls[1]), "the second ticket again")
     except Unreachable as error:
-        skip(f"the dev origin cannot be reached ({error}): --origin-url says where it answers")
+        why = f"the dev origin cannot be reached ({error}): --origin-url says where it answers"
+        run.skips(keys, why)
         return
     if not 200 <= used.status < 400:
-        skip(f"{used}: it was not accepted, and how a ticket is redeemed is not shown")
+        run.skips(keys, f"{used}: it was not accepted, and how a ticket is redeemed is not shown")
         return
     _dead(run, _SINGLE_USE, again, used)
     _dead(run, _REVOKED, revoked, used)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -179,17 +178,22 @@ def follow(run: Run) -> None:
         run.skips(_OPERATION, why)
         return
     at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
-    profiles = ("source_profile", "domains_profile")
     for found, answer in at_first:
         if answer.fields.get("state") in _TERMINAL:
-            profile = profiles[found.call_id == "apply_project_domains"]
-            run.observed.see(profile, "immediate")
+            is_source = found.call_id == "initialize_managed_source"
+            run.observed.see("source_profile" if is_source else "domains_profile", "immediate")
     for found, answer in at_first:
         _to_its_end(run, path, found, answer)
 
 
 def _find_path(run: Run, accepted: Accepted) -> str | None:
-    for path in _paths(run, accepted):
+    paths, known = [*_PATHS], run.options.assumed.get("operation_path")
+    location = accepted.answer.header("Location") or ""
+    told = location[location.find("/v1/") :]
+    if told.startswith("/v1/") and accepted.id in told and told.isascii() and told.isprintable():
+        told = told.replace(accepted.id, "{operation_id}").replace(" ", "")
+        paths.insert(0, told.replace(run.options.project_id, "{project_id}"))
+    for path in [known] if known else paths:
         answer = run.poll(path, accepted.id, "to find where", judged=False)
         if answer.ok and "state" in answer.fields:
             if "{project_id}" in path:
@@ -198,19 +202,6 @@ def _find_path(run: Run, accepted: Accepted) -> str | None:
                 run.observed.see("operation_path", path)
             return path
     return None
-
-
-def _paths(run: Run, accepted: Accepted) -> Iterator[str]:
-    known = run.options.assumed.get("operation_path")
-    if known:
-        yield known
-        return
-    location = accepted.answer.header("Location") or ""
-    told = location[location.find("/v1/") :]
-    if told.startswith("/v1/") and accepted.id in told and told.isascii() and told.isprintable():
-        told = told.replace(accepted.id, "{operation_id}").replace(" ", "")
-        yield told.replace(run.options.project_id, "{project_id}")
-    yield from _PATHS
 
 
 def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:

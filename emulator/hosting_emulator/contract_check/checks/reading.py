@@ -18,19 +18,24 @@ CURSORS = ("cursor", "page_token", "after", "next_cursor", "starting_after", "pa
 
 
 def _find(
-    run: Run, assumption: str, usual: Iterable[str], works: Callable[[str], bool]
+    run: Run,
+    assumption: str,
+    usual: Iterable[str],
+    works: Callable[[str], bool],
+    keys: str,
+    does: str,
 ) -> str | None:
-    """Return the name of a parameter that works: of the one that was given, or of all usual ones."""
+    """Return the name of a parameter that works: of the one that was given, or of all usual ones.
+
+    Where none does, the clauses of `keys` are skipped.
+    """
     known = run.options.assumed.get(assumption)
     for name in (known,) if known else usual:
         if works(name):
             run.observed.see(assumption, name)
             return name
-    return None
-
-
-def _name_it(run: Run, keys: str, usual: Iterable[str], does: str, assumption: str) -> None:
     run.skips(keys, f"none of {', '.join(usual)} {does}: --assume {assumption}=NAME names it")
+    return None
 
 
 @check("the DNS authorization is read")
@@ -66,12 +71,11 @@ def read_compute(run: Run) -> None:
         ]
         return [answer.fields.get("environment") for answer in found] == ["dev", "prod"]
 
-    name = _find(run, "environment_parameter", ENVIRONMENTS, works)
+    keys = "compute.call compute.query"
+    name = _find(run, "environment_parameter", ENVIRONMENTS, works, keys, "chooses it")
     if name is None:
-        keys = "compute.call compute.query"
         if not plain.refused:
             run.succeeded(keys, plain)
-        _name_it(run, keys, ENVIRONMENTS, "chooses it", "environment_parameter")
         return
     dev, prod = answers[name]
     run.holds("compute.query", dev)
@@ -168,12 +172,11 @@ def list_deployments(run: Run) -> None:
         shorter = len(_items(one)) <= 1 < len(_items(plain))
         return one.ok and (shorter or _list(run, f"?{name}=0").status == 400)
 
-    limit = _find(run, "limit_parameter", LIMITS, works)
-    if limit is None:
-        _name_it(run, f"{_QUERY} {_THROUGH}", LIMITS, "is the page size", "limit_parameter")
-        return
-    _bounds(run, limit)
-    _page_through(run, limit)
+    keys = f"{_QUERY} {_THROUGH}"
+    limit = _find(run, "limit_parameter", LIMITS, works, keys, "is the page size")
+    if limit is not None:
+        _bounds(run, limit)
+        _page_through(run, limit)
 
 
 def _bounds(run: Run, limit: str) -> None:
@@ -182,21 +185,18 @@ def _bounds(run: Run, limit: str) -> None:
         if run.succeeded(_QUERY, answer):
             count = len(_items(answer))
             run.judge(_QUERY, count <= most, answer, f"it has {count} items")
+    # The contract bounds the size, and does not say whether what is beyond is refused or cut.
     for size in ("0", "101"):
-        _out_of_bounds(run, _list(run, f"?{limit}={size}"))
+        answer = _list(run, f"?{limit}={size}")
+        seen = f"{answer}: it has {len(_items(answer))} items"
+        if not answer.ok:
+            run.wrong_input(_QUERY, answer)
+        elif len(_items(answer)) > _LARGEST:
+            run.differs(_QUERY, seen)
+        else:
+            run.skips(_QUERY, f"{seen}, so the size may have been brought into bounds")
     for size in ("x", "1.5"):
         run.wrong_input("deployments.query", _list(run, f"?{limit}={size}"))
-
-
-def _out_of_bounds(run: Run, answer: Answer) -> None:
-    """The contract bounds the size, and does not say whether what is beyond is refused or cut."""
-    seen = f"{answer}: it has {len(_items(answer))} items"
-    if not answer.ok:
-        run.wrong_input(_QUERY, answer)
-    elif len(_items(answer)) > _LARGEST:
-        run.differs(_QUERY, seen)
-    else:
-        run.skips(_QUERY, f"{seen}, so the size may have been brought into bounds")
 
 
 def _page_through(run: Run, limit: str) -> None:
@@ -222,11 +222,9 @@ def _page_through(run: Run, limit: str) -> None:
         second = _next(run, query, name, first, "next page")
         return second.ok and bool(_ids(second)) and _ids(second) != _ids(first)
 
-    cursor = _find(run, "cursor_parameter", CURSORS, works)
-    if cursor is None:
-        _name_it(run, _THROUGH, CURSORS, "takes the cursor", "cursor_parameter")
-        return
-    _compare(run, whole, _follow(run, query, cursor, first))
+    cursor = _find(run, "cursor_parameter", CURSORS, works, _THROUGH, "takes the cursor")
+    if cursor is not None:
+        _compare(run, whole, _follow(run, query, cursor, first))
 
 
 def _next(run: Run, query: str, name: str, page: Answer, about: str) -> Answer:
