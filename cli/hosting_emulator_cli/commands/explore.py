@@ -51,9 +51,9 @@ def _words(read: Callable[[str], str]) -> Callable[..., tuple[str, ...]]:
 
 
 def _points() -> Any:
-    from hosting_emulator.explore import points
+    from hosting_emulator.explore import plan
 
-    return points
+    return plan
 
 
 def _limit(text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from urllib.parse import unquote
 
 import msgspec
@@ -141,20 +142,14 @@ def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
         if len(value) < _SHORTEST_SECRET or shown == "authorization":
             continue
         rule = "secret-in-referer" if shown == "referer" else "secret-in-header"
-        for what in _secrets_in(now, _readable(value.decode("latin-1"))):
+        text = value.decode("latin-1")
+        scheme, _, packed = text.strip().partition(" ")
+        if scheme.lower() == "basic":  # user and password, as RFC 7617 packs them
+            with suppress(ValueError):
+                text += f" {b64decode(packed.strip()).decode('latin-1')}"
+        for what in _secrets_in(now, text):
             says = f"{now.name} had {what} in the header {shown}."
             yield finding(rule, says, now, group=(shown, what))
-
-
-def _readable(value: str) -> str:
-    """Return a header's text; of user and password as RFC 7617 packs them, what is in them too."""
-    scheme, _, packed = value.strip().partition(" ")
-    if scheme.lower() != "basic":
-        return value
-    try:
-        return f"{value} {b64decode(packed.strip()).decode('latin-1')}"
-    except ValueError:
-        return value
 
 
 def _secrets_in(now: ExchangeView, text: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from hosting_emulator.conduct.rules import (
     A_RETRY_MS,
@@ -66,7 +65,8 @@ class KeyChanged(ConductJudge):
             known.accused.pop(key).withdrawn = True
         for other, before in list(known.unsure.items()):
             if other != key:
-                if _given_up(before, now):
+                over = _forgotten(before, now) or now.waited(before, A_RETRY_MS)
+                if not over and (before.uncertain or now.entry.real_ms < before.left_ms):
                     yield _accuse(before, now, known)
                 del known.unsure[other]  # said once, or over
         last = known.last
@@ -106,31 +106,18 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     return accusation
 
 
-def _given_up(before: ExchangeView, now: ExchangeView) -> bool:
-    """Tell whether an attempt was still uncertain when the next came."""
-    if _forgotten(before, now) or now.waited(before, A_RETRY_MS):
-        return False
-    return before.uncertain or now.entry.real_ms < before.left_ms
-
-
 def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
     """Tell whether the key of an earlier attempt was forgotten by the time of another."""
     retention_ms = parse_duration_ms(now.world.assumptions.idempotency_retention)
     return now.entry.came_ms - before.at_ms >= retention_ms
 
 
-class _Use(NamedTuple):
-    """The first use of a key. It was `refused`: the key may be free still."""
-
-    first: ExchangeView
-    refused: bool
-
-
 class KeyReused(ConductJudge):
     """One key for two different requests of one person."""
 
     def __init__(self) -> None:
-        self._uses: Recent[tuple[str | None, str, str], _Use] = Recent()
+        #: The first use of a key, and whether it was refused: the key may be free still.
+        self._uses: Recent[tuple[str | None, str, str], tuple[ExchangeView, bool]] = Recent()
 
     def see(self, now: ExchangeView) -> Iterator[Finding]:
         key = now.mutation_key
@@ -138,30 +125,25 @@ class KeyReused(ConductJudge):
             return
         scoped = now.world.assumptions.idempotency_scope == "principal_and_call"
         place = (now.who, key, str(now.call) if scoped else "")
-        use = self._uses.get(place)
+        first, free = self._uses.get(place, (now, True))
         refused = 400 <= now.status < 500
-        if use is None or _forgotten(use.first, now):
-            self._uses.keep(place, _Use(now, refused))
-        elif use.first.request != now.request:
-            yield _reused(use, now)
-            if use.refused:
-                self._uses.keep(place, _Use(now, refused))
-        elif use.refused and not refused:
-            self._uses.keep(place, _Use(now, False))
-
-
-def _reused(use: _Use, now: ExchangeView) -> Finding:
-    first = use.first
-    differs = "another body" if first.path == now.path else "something else"
-    free = "; the first was refused, and whether its key is free again the contract does not say"
-    return finding(
-        "key-reused-for-another-request",
-        f"The key {now.key!r} of {first.name} (#{first.n}) was sent with {differs} "
-        f"({now.name}, #{now.n}){free if use.refused else ''}.",
-        *(first, now),
-        group=(now.who, now.key),
-        severity="note" if use.refused else None,
-    )
+        if first is now or _forgotten(first, now):
+            self._uses.keep(place, (now, refused))
+        elif first.request != now.request:
+            differs = "another body" if first.path == now.path else "something else"
+            unsaid = "and whether its key is free again the contract does not say"
+            yield finding(
+                "key-reused-for-another-request",
+                f"The key {now.key!r} of {first.name} (#{first.n}) was sent with {differs} "
+                f"({now.name}, #{now.n}){f'; the first was refused, {unsaid}' if free else ''}.",
+                *(first, now),
+                group=(now.who, now.key),
+                severity="note" if free else None,
+            )
+            if free:
+                self._uses.keep(place, (now, refused))
+        elif free and not refused:
+            self._uses.keep(place, (now, False))
 
 
 #: Another request this soon after a 429 may have been on its way before that was heard.
@@ -331,10 +313,16 @@ class AfterEnd(ConductJudge):
             if end is not None and end.anew:
                 end.anew = False
             elif end is not None:
-                yield _again(end, now, place)
-        self._learn(now)
-
-    def _learn(self, now: ExchangeView) -> None:
+                end.again += 1
+                loop = end.again > 1 or not now.waited(end.last, _AT_ONCE_MS)
+                yield finding(
+                    "polled-after-end",
+                    f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled "
+                    f"again (#{now.n}).",
+                    *(end.first, now),
+                    group=place,
+                    severity=None if loop else "note",
+                )
         if now.operation is None:
             return
         place = (now.credentials, now.operation["id"])
@@ -345,16 +333,3 @@ class AfterEnd(ConductJudge):
             end.last = now
         elif end is not None:
             end.anew, end.begun_anew = not end.begun_anew, True
-
-
-def _again(end: _End, now: ExchangeView, place: _Place) -> Finding:
-    end.again += 1
-    loop = end.again > 1 or not now.waited(end.last, _AT_ONCE_MS)
-    return finding(
-        "polled-after-end",
-        f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled again "
-        f"(#{now.n}).",
-        *(end.first, now),
-        group=place,
-        severity=None if loop else "note",
-    )

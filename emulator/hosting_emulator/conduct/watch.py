@@ -90,14 +90,9 @@ class Conduct:
 
     def view(self, off: list[str]) -> dict[str, Any]:
         """Return the look as the control API shows it, findings in the order of their requests."""
-        return {
-            "judged": self.judged,
-            "unseen": self.unseen,
-            "findings": [finding.view() for finding in self.findings],
-            "counts": self.counts,
-            "rules_off": off,
-            "remarks": self.remarks,
-        }
+        views = [finding.view() for finding in self.findings]
+        seen = {"judged": self.judged, "unseen": self.unseen, "findings": views}
+        return {**seen, "counts": self.counts, "rules_off": off, "remarks": self.remarks}
 
 
 class Watch:
@@ -123,7 +118,8 @@ class Watch:
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
         """
-        self._begin_anew_if_cleared()
+        if self._engine.log.cleared != self._cleared:  # another world has taken this one's place
+            self._begin()
         for entry in self._engine.log.after(self._last):
             self._judge(entry)
         self._notice_returns(inf)
@@ -139,14 +135,10 @@ class Watch:
 
     def forgetting(self, entry: Entry) -> None:
         """ConductJudge an exchange before the log forgets it."""
-        self._begin_anew_if_cleared()
+        if self._engine.log.cleared != self._cleared:  # another world has taken this one's place
+            self._begin()
         if entry.n > self._last:
             self._judge(entry)
-
-    def _begin_anew_if_cleared(self) -> None:
-        """Another world has taken this one's place where the log was cleared."""
-        if self._engine.log.cleared != self._cleared:
-            self._begin()
 
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
@@ -173,20 +165,13 @@ class Watch:
             found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
 
     def _remarks(self) -> list[str]:
-        remarks = []
-        if self._unseen:
-            remarks.append(
-                f"{_requests(self._unseen)} had left the log before the first look: not judged."
-            )
-        if self._skipping:
-            remarks.append(
-                "The clock skips ahead as operations are polled, so polling too early is not judged."
-            )
-        if self._own:
-            remarks.append(
-                f"{_requests(self._own)} came from the emulator's own pages and tools: not judged."
-            )
-        return remarks
+        skipping = (
+            "The clock skips ahead as operations are polled, so polling too early is not judged."
+        )
+        unseen = f"{_requests(self._unseen)} had left the log before the first look: not judged."
+        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not judged."
+        told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
+        return [remark for applies, remark in told if applies]
 
 
 def watch_of(engine: Engine) -> Watch:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 from hosting_emulator.calls.access import project_role
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, describe
-from hosting_emulator.contract.calls import CallSpec, Subject, calls_at
+from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
@@ -33,7 +33,7 @@ from hosting_emulator.faults.decisions import idle_reason
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.fault_records import Fault, Phase
-from hosting_emulator.world.records import Operation, Project
+from hosting_emulator.world.records import Membership, Operation, Project
 from hosting_emulator.world.tables import (
     API_KEYS,
     DEPLOYMENTS,
@@ -150,7 +150,8 @@ class Explanations:
             yield "fault", f"The answer did not arrive: {entry.lost}."
         yield from _named("assumption", _assumptions(asked.assumptions, entry, spec))
         yield from _named("variation", (f"{one}: {POINTS[one].about}." for one in entry.varied))
-        yield from _named("refusal", _refusal(entry))
+        if refusal := _refusal(entry):
+            yield "refusal", refusal
 
     # --- the Idempotency-Key ----------------------------------------------------------------------
 
@@ -224,17 +225,16 @@ def _fate(entry: Entry) -> str:
     return "replaced" if replaced else ""
 
 
-def _refusal(entry: Entry) -> Iterator[str]:
+def _refusal(entry: Entry) -> str:
     if entry.code is None and entry.status < 400:
-        return
+        return ""
     if entry.code is None and not entry.replayed:
-        yield f"{entry.status}, from a proxy that a fault plays: it is no problem document."
-        return
+        return f"{entry.status}, from a proxy that a fault plays: it is no problem document."
     problem = problem_of(entry) or {"code": entry.code or "?", "detail": ""}
     told = f"{entry.status} {problem['code']}: {problem['detail']}".rstrip(": ")
     # Of what is not found the step `scope` says more, and of what a fault did its own step.
     reason = entry.why[-1] if entry.why and entry.status != 404 and not entry.acted else ""
-    yield f"{told} That is: {reason}." if reason and reason != problem["detail"] else told
+    return f"{told} That is: {reason}." if reason and reason != problem["detail"] else told
 
 
 # --- who asked, what lay within their access, and with which role ---------------------------------
@@ -262,10 +262,14 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     if spec.subject == "organization":
         yield from _organization_access(world, principal, spec, subject_id)
         return
-    project, label = _project(world, spec.subject, subject_id)
-    if project is None:
+    operation = world.get(OPERATIONS, subject_id) if spec.subject == "operation" else None
+    project = world.get(PROJECTS, operation.project_id if operation else subject_id)
+    if project is None or (operation is None and spec.subject == "operation"):
         yield "scope", f"Nothing has the {spec.subject} id {subject_id}."
         return
+    label = f"The project {project.alias}"
+    if operation is not None:
+        label = f"The operation, of the project {project.alias},"
     role = project_role(Change(world, entry.at_ms), principal, project)
     owner = _alias(world, ORGANIZATIONS, project.organization_id)
     if role is None:
@@ -288,7 +292,7 @@ def _organization_access(
         return
     member = world.get(MEMBERSHIPS, f"{found.id}/{principal.person_id}")
     if found.id != principal.organization_id or member is None:
-        roles = {m.person_id: m.role for _, m in _members(world, found.id)}
+        roles = {m.person_id: m.role for m in _members(world, found.id)}
         yield (
             "scope",
             f"The organization {found.alias} exists, outside the access of "
@@ -310,10 +314,10 @@ def _outside(world: World, label: str, owner: str, project: Project, principal: 
     else:
         reason = f"who has no role in {project.alias}"
     roles = {}
-    for person_id, member in _members(world, project.organization_id):
-        grant = world.get(GRANTS, f"{project.id}/{person_id}")
+    for member in _members(world, project.organization_id):
+        grant = world.get(GRANTS, f"{project.id}/{member.person_id}")
         if member.role == "owner" or grant:
-            roles[person_id] = "owner" if member.role == "owner" or not grant else grant.role
+            roles[member.person_id] = "owner" if member.role == "owner" or not grant else grant.role
     who = _alias(world, PEOPLE, principal.person_id)
     return (
         f"{label} exists, in {owner}, outside the access of {who}, {reason}. "
@@ -321,9 +325,8 @@ def _outside(world: World, label: str, owner: str, project: Project, principal: 
     )
 
 
-def _members(world: World, organization_id: str) -> list[tuple[str, Any]]:
-    rows = (member for _, member in world.rows(MEMBERSHIPS))
-    return [(m.person_id, m) for m in rows if m.organization_id == organization_id]
+def _members(world: World, organization_id: str) -> list[Membership]:
+    return [m for _, m in world.rows(MEMBERSHIPS) if m.organization_id == organization_id]
 
 
 def _could_see(world: World, roles: Mapping[str, str]) -> str:
@@ -332,16 +335,6 @@ def _could_see(world: World, roles: Mapping[str, str]) -> str:
         return "Nobody could see it."
     more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
     return f"Who could see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
-
-
-def _project(world: World, subject: Subject, subject_id: str) -> tuple[Project | None, str]:
-    """Return the project that a call is about, and what a sentence about it begins with."""
-    if subject == "project":
-        found = world.get(PROJECTS, subject_id)
-        return found, f"The project {found.alias}" if found else ""
-    operation = world.get(OPERATIONS, subject_id)
-    found = world.get(PROJECTS, operation.project_id) if operation else None
-    return found, f"The operation, of the project {found.alias}," if found else ""
 
 
 def _alias(world: World, table: Table[Any], id_: str | None) -> str:
@@ -462,7 +455,9 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
         if isinstance(spec.success, str):
             yield spec.success
         yield from _OF_CALL.get(spec.call_id, ())
-        yield from _left_out(assumptions, entry, spec)
+        query = parse_qs(entry.query, keep_blank_values=True)
+        left_out = (p.default for p in spec.query if p.name(assumptions) not in query)
+        yield from filter(None, left_out)
         last = entry.answer.endswith((b'"next_cursor":null}', b"]}"))
         if last and spec.response == "DeploymentPage":
             yield "last_page_cursor"
@@ -491,14 +486,6 @@ def _deciding_refusal(
     problem = PROBLEMS.get(code)
     if problem is not None and "status" not in problem.specified:
         yield "problem_statuses"
-
-
-def _left_out(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
-    """Yield what stands for the query parameters that were left out."""
-    query = parse_qs(entry.query, keep_blank_values=True)
-    for parameter in spec.query:
-        if parameter.default is not None and parameter.name(assumptions) not in query:
-            yield parameter.default
 
 
 def _value(assumptions: Assumptions, name: str) -> str:

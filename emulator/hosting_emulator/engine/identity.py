@@ -37,6 +37,8 @@ _REFUSALS = {
     f"{ALGORITHM}.",
 }
 _REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
+#: Time is the world's.
+_TIMELESS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +82,8 @@ class Identity:
         """
         public = self._private_key.public_key().public_bytes_raw()
         x = urlsafe_b64encode(public).rstrip(b"=").decode()
-        return {
-            "keys": [
-                {
-                    "kty": "OKP",
-                    "crv": "Ed25519",
-                    "x": x,
-                    "kid": self.kid,
-                    "use": "sig",
-                    "alg": ALGORITHM,
-                },
-                self.sign_ins.jwk(),
-            ]
-        }
+        key = {"kty": "OKP", "crv": "Ed25519", "x": x, "kid": self.kid}
+        return {"keys": [key | {"use": "sig", "alg": ALGORITHM}, self.sign_ins.jwk()]}
 
     @property
     def kid(self) -> str:
@@ -181,6 +172,7 @@ class Identity:
     def _verify(self, token: str, audience: str) -> _Verified:
         import jwt
 
+        options: Any = {"require": _REQUIRED, **_TIMELESS}
         if len(token) > _LONGEST_TOKEN or not token.isascii():
             raise _unauthenticated("The bearer token is no access token.")
         try:
@@ -189,12 +181,7 @@ class Identity:
                 self._private_key.public_key(),
                 algorithms=[ALGORITHM],  # the one algorithm: neither `none` nor a confused HS256
                 audience=audience,
-                options={
-                    "require": _REQUIRED,
-                    "verify_exp": False,
-                    "verify_nbf": False,
-                    "verify_iat": False,
-                },
+                options=options,
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
             # Whatever a hostile token makes the parsers say, it is no token of ours.
@@ -204,20 +191,16 @@ class Identity:
         path = urlsplit(issuer).path if isinstance(issuer, str) else None
         if path != issuer_path(self._world_name):
             raise _unauthenticated("The access token comes from another issuer.")
-        return _read_claims(claims)
-
-
-def _read_claims(claims: dict[str, Any]) -> _Verified:
-    moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
-    # `<=` is false for NaN, which a JSON parser may let through; a boolean is a number in Python.
-    if not all(type(moment) in (int, float) and abs(moment) <= 1e12 for moment in moments):
-        raise _unauthenticated("The access token's times are no numbers.")
-    texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
-    if not all(isinstance(text, str) for text in texts):
-        raise _unauthenticated("The access token's claims are no text.")
-    principal = Principal(claims["sub"], claims.get("org_id") or None, bool(claims.get("sid")))
-    not_before = max(moments[1], moments[2])
-    return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
+        moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
+        # `<=` is false for NaN, which a JSON parser may let through; a boolean is a number in Python.
+        if not all(type(moment) in (int, float) and abs(moment) <= 1e12 for moment in moments):
+            raise _unauthenticated("The access token's times are no numbers.")
+        texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
+        if not all(isinstance(text, str) for text in texts):
+            raise _unauthenticated("The access token's claims are no text.")
+        principal = Principal(claims["sub"], claims.get("org_id") or None, bool(claims.get("sid")))
+        not_before = max(moments[1], moments[2])
+        return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
 
 
 def _unauthenticated(detail: str) -> Refused:

@@ -238,7 +238,8 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
     redactor = Redactor(world.assumptions.key_prefix)
     key = sent_header(entry, b"idempotency-key")
-    project = project_of(entry)
+    project, who = project_of(entry), _person_id(entry)
+    person = world.get(PEOPLE, who) if who is not None and who != NOBODY else None
     return {
         "n": entry.n,
         "at": format_timestamp(entry.at_ms),
@@ -249,7 +250,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "project": None if project is None else redactor.text(project),
         "operation": None if entry.operation is None else redactor.text(entry.operation),
         "principal": entry.principal.person_id if entry.principal else None,
-        "who": _who(world, entry),
+        "who": person.alias if person is not None else NOBODY if who == NOBODY else None,
         "status": entry.status,
         "code": entry.code,
         "idempotency_key": None if key is None else redactor.text(key),
@@ -291,14 +292,6 @@ def project_of(entry: Entry) -> str | None:
     latest = entry.commits[-1].world if entry.commits else entry.world
     operation = latest.get(OPERATIONS, entry.operation)
     return operation.project_id if operation else None
-
-
-def _who(world: World, entry: Entry) -> str | None:
-    who = _person_id(entry)
-    if who is None or who == NOBODY:
-        return who
-    person = world.get(PEOPLE, who)
-    return person.alias if person else None
 
 
 def problem_of(entry: Entry) -> dict[str, str] | None:

@@ -170,31 +170,20 @@ class SignIns:
 
     def read_id_token(self, token: str, issuer: str) -> dict[str, Any] | None:
         """Return the claims of an ID token of this issuer, expired or not; None if it is not one."""
-        import jwt
-
-        try:
-            claims: dict[str, Any] = jwt.decode(
-                token,
-                id_token_key(self._seed).public_key(),
-                algorithms=[ID_TOKEN_ALGORITHM],
-                issuer=issuer,
-                options={"verify_aud": False, "verify_exp": False, "verify_iat": False},
-            )
-        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
-            return None
-        return claims
+        return _decoded(
+            token,
+            id_token_key(self._seed).public_key(),
+            ID_TOKEN_ALGORITHM,
+            issuer=issuer,
+            options={"verify_aud": False, "verify_exp": False, "verify_iat": False},
+        )
 
     def jwk(self) -> dict[str, Any]:
         """Return the public key of ID tokens as a JSON Web Key (RFC 7517)."""
         numbers = id_token_key(self._seed).public_key().public_numbers()
-        return {
-            "kty": "RSA",
-            "n": _encoded(numbers.n.to_bytes(_KEY_BITS // 8)),
-            "e": _encoded(numbers.e.to_bytes(3)),
-            "kid": _key_id(self._seed),
-            "use": "sig",
-            "alg": ID_TOKEN_ALGORITHM,
-        }
+        n, e = _encoded(numbers.n.to_bytes(_KEY_BITS // 8)), _encoded(numbers.e.to_bytes(3))
+        key = {"kty": "RSA", "n": n, "e": e, "kid": _key_id(self._seed)}
+        return key | {"use": "sig", "alg": ID_TOKEN_ALGORITHM}
 
     def _seal(self, kind: Kind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
         import jwt
@@ -204,16 +193,9 @@ class SignIns:
         return jwt.encode(claims | times, self._sealing_key(kind), _ALGORITHM)
 
     def _open(self, kind: Kind, sealed: str, now_ms: int) -> dict[str, Any] | None:
-        import jwt
-
-        try:
-            claims: dict[str, Any] = jwt.decode(
-                sealed,
-                self._sealing_key(kind),
-                algorithms=[_ALGORITHM],
-                options={"verify_exp": False, "verify_iat": False},  # time is the world's
-            )
-        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+        options = {"verify_exp": False, "verify_iat": False}  # time is the world's
+        claims = _decoded(sealed, self._sealing_key(kind), _ALGORITHM, options=options)
+        if claims is None:
             return None
         if not claims["iat"] <= now_ms // 1000 < claims["exp"]:
             return None
@@ -223,6 +205,16 @@ class SignIns:
 
     def _sealing_key(self, kind: Kind) -> bytes:
         return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
+
+def _decoded(token: str, key: Any, algorithm: str, **how: Any) -> dict[str, Any] | None:
+    import jwt
+
+    try:
+        claims: dict[str, Any] = jwt.decode(token, key, algorithms=[algorithm], **how)
+    except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+        return None
+    return claims
 
 
 @lru_cache(maxsize=16)

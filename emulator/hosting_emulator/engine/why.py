@@ -45,7 +45,13 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
         return None
     project = world.get(PROJECTS, operation.project_id)
     assert project is not None
-    reason = _ended(operation) if finished(operation) else _reason(live, operation, project, now_ms)
+    if finished(operation):
+        reason = _Reason([f"It {_PAST[operation.state]} at {operation.updated_at}; that is final."])
+        if (error := operation.error) is not None:
+            told, again = f"Its error is {error.code}: {error.message}", error.retryable
+            reason.says.append(f"{told} A client {'may' if again else 'may not'} try it again.")
+    else:
+        reason = _reason(live, operation, project, now_ms)
     where = "" if world.name == DEFAULT_WORLD else f" --world {world.name}"
     seen = operation.reconciliation
     return {
@@ -62,14 +68,6 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
         "held_by": reason.held_by,
         "commands": [f"hosting-emulator {command}{where}" for command in reason.commands],
     }
-
-
-def _ended(operation: Operation) -> _Reason:
-    says = [f"It {_PAST[operation.state]} at {operation.updated_at}; that is final."]
-    if (error := operation.error) is not None:
-        again = "may" if error.retryable else "may not"
-        says.append(f"Its error is {error.code}: {error.message} A client {again} try it again.")
-    return _Reason(says)
 
 
 def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int) -> _Reason:
@@ -129,7 +127,11 @@ def _stuck(operation: Operation) -> _Reason:
 def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: int) -> _Reason:
     """Explain an operation that waits for the one that holds its project's claim."""
     world, claim = live.world, str(project.claim)
-    place = _place(world, operation, project)
+    place, key = 0, project.queue_head  # unfinished operations ahead, but for the claim's holder
+    while key is not None and key != operation.id:
+        waiting = world.get(OPERATIONS, key)
+        assert waiting is not None
+        place, key = place + (waiting.state == "queued"), waiting.next_waiting
     ahead = "" if place == 0 else f", with {place} more waiting ahead of it"
     holder = world.get(OPERATIONS, claim)
     assert holder is not None
@@ -146,17 +148,6 @@ def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: in
         waits_for=claim,
         next=before.next and (before.next[0], f"{before.next[1]} (the operation it waits for)"),
     )
-
-
-def _place(world: World, operation: Operation, project: Project) -> int:
-    """Return how many unfinished operations wait ahead of this one, not counting the claim's holder."""
-    ahead, key = 0, project.queue_head
-    while key is not None and key != operation.id:
-        waiting = world.get(OPERATIONS, key)
-        assert waiting is not None
-        ahead += waiting.state == "queued"
-        key = waiting.next_waiting
-    return ahead
 
 
 def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:

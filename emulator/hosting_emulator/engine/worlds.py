@@ -62,21 +62,18 @@ class Worlds:
 
     def open(self, seed: str, origin: Origin) -> bool:
         """Load what is kept, and make the default world if it is not; tell whether it was made."""
-        if self._library is not None:
-            self._load(self._library)
+        for kept in self._library.worlds() if self._library is not None else ():
+            assert self._library is not None
+            world = self._library.load(kept)
+            if world is not None:
+                # A scaled clock stood still while nobody ran it.
+                world = anchored(world, world.at_ms, self._machine())
+                keeper = self._library.keep(world, fresh=False)
+                self._engines[kept] = Engine(world, keeper, self._machine, self.tally)
         if DEFAULT_WORLD in self._engines:
             return False
         self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
         return True
-
-    def _load(self, library: WorldStore) -> None:
-        for name in library.worlds():
-            world = library.load(name)
-            if world is not None:
-                # A scaled clock stood still while nobody ran it.
-                world = anchored(world, world.at_ms, self._machine())
-                keeper = library.keep(world, fresh=False)
-                self._engines[name] = Engine(world, keeper, self._machine, self.tally)
 
     def rest(self) -> None:
         """Bring every world up to date before the process ends. Raises StoreFailed after the last."""
@@ -86,8 +83,8 @@ class Worlds:
                 now_ms = engine.run_due()
                 clock = engine.world.clock
                 if clock.mode == "scaled":
-                    now_machine_ms = self._machine()
-                    engine.set_clock(replace(clock, world_ms=now_ms, machine_ms=now_machine_ms))
+                    now = replace(clock, world_ms=now_ms, machine_ms=self._machine())
+                    engine.set_clock(now)
             except StoreFailed as error:
                 failed = error
         if failed is not None:

@@ -13,7 +13,7 @@ from hosting_emulator.explore.report import (
     Cell,
     Exploration,
     conduct,
-    coverage,
+    coverage_counts,
     matrix,
     notes,
     short,
@@ -35,7 +35,7 @@ def page(exploration: Exploration) -> str:
         "requests": len(exploration.plan.requests),
         "runs": len(exploration.results),
         **counts(exploration.results),
-        **{f.name: f"{len(f.met)} of {f.of}" for f in coverage(exploration)},
+        **coverage_counts(exploration),
     }
     anchors = {
         str(result.point): f"story-{n}" for n, alike in enumerate(told, 1) for result in alike

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, Self
 
@@ -29,7 +29,6 @@ PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
 KINDS = tuple(sorted(fault_kinds(), key=lambda kind: fault_kinds()[kind].explore_order))
 #: How late the last byte of a delayed answer may be, in real milliseconds.
 LATE_MS = 1000
-_GATEWAY_STATUSES = ("500", "502", "503", "504")
 _WORDS = (*KINDS, *(f"abort:{code}" for code in PROBLEMS), "abort:*")
 _TEXT = re.compile(r"(?P<call>[^#/]+)#(?P<n>[1-9][0-9]{0,5})/(?P<fault>[^/]+)/(?P<phase>[^/]+)")
 #: What the log says of a fault that acted. A latency lets other faults act too.
@@ -75,7 +74,7 @@ def check_call(text: str) -> str:
 def check_fault(word: str) -> str:
     """Return a fault's word. Raises ValueError, naming the nearest."""
     kind, _, detail = word.partition(":")
-    if kind == "gateway_error" and detail in _GATEWAY_STATUSES:
+    if kind == "gateway_error" and detail in ("500", "502", "503", "504"):
         return word
     return _known(word, _WORDS, "fault", f"{', '.join(KINDS)} and abort:CODE")
 
@@ -213,20 +212,23 @@ def plan(
     """Plan the runs. Without `calls` all are meant; `max_runs` None does not bound."""
     words, only = tuple(faults), set(calls)
     chosen = tuple(r for r in requests if not only or r.call in only)
-    stands_for = _repeated(chosen)
+    reads: dict[tuple[object, ...], list[NumberedRequest]] = {}
+    for request in chosen:
+        if request.is_read:
+            same = tuple(request.exchange[name] for name in ("call", "path", "query", "status"))
+            reads.setdefault(same, []).append(request)
+    # Of like reads those in between, by name: the first stands for them.
+    stands_for = {again.name: found[0].n for found in reads.values() for again in found[1:-1]}
     merged: list[MergedPoint] = []
     of_request: list[list[FaultPoint]] = []
     for request in chosen:
         points, more = _points(request, faults_for(request.call, words))
         merged += more
-        first = stands_for.get(request.name)
-        if first is None:
+        if request.name not in stands_for:
             of_request.append(points)
-        else:
-            merged += [
-                MergedPoint(p, FaultPoint(p.call, first, p.fault, p.phase), REPEATED)
-                for p in points
-            ]
+            continue
+        first = stands_for[request.name]
+        merged += [MergedPoint(p, replace(p, n=first), REPEATED) for p in points]
     ordered = [p for turn in zip_longest(*of_request) for p in turn if p is not None]
     bound = len(ordered) if max_runs is None else max_runs
     return Plan(chosen, tuple(ordered[:bound]), tuple(merged), tuple(ordered[bound:]))
@@ -256,32 +258,16 @@ def _points(
         before, after = request.points(fault)
         # Of what was refused there is no commit that a fault could follow.
         possible = [after, before] if request.succeeded else [before]
-        why = _why_alike(request, fault)
         if fault == "abort:rate_limited" and "rate_limit" in faults:
             same = request.points("rate_limit")[0]
             merged += [MergedPoint(point, same, SAME_LIMIT) for point in possible[::-1]]
-        elif why is not None:
-            points.append(before)
-            merged += [MergedPoint(after, before, why)] if request.succeeded else []
-        else:
-            points += possible
+            continue
+        # Why both phases need one run only; None: they need two.
+        why = SLOW if kind_of(fault) == "slow_response" else None
+        if fault == "abort:rate_limited" or kind_of(fault) == "rate_limit":
+            why = LIMIT
+        why = READ if request.is_read else why
+        points += possible if why is None else [before]
+        if why is not None and request.succeeded:
+            merged.append(MergedPoint(after, before, why))
     return points, merged
-
-
-def _why_alike(request: NumberedRequest, fault: str) -> str | None:
-    """Return why the two phases of a fault need one run only; None: they need two."""
-    if request.is_read:
-        return READ
-    if fault == "abort:rate_limited" or kind_of(fault) == "rate_limit":
-        return LIMIT
-    return SLOW if kind_of(fault) == "slow_response" else None
-
-
-def _repeated(requests: Sequence[NumberedRequest]) -> dict[str, int]:
-    """Return which reads are neither the first nor the last of their like: name -> the first's n."""
-    alike: dict[tuple[object, ...], list[NumberedRequest]] = {}
-    for request in requests:
-        if request.is_read:
-            same = tuple(request.exchange[name] for name in ("call", "path", "query", "status"))
-            alike.setdefault(same, []).append(request)
-    return {again.name: found[0].n for found in alike.values() for again in found[1:-1]}

@@ -59,36 +59,28 @@ class Exploration:
         return [point for point in self.plan.points if point not in run]
 
 
-class Coverage(NamedTuple):
-    """How many of something were met: `met` of `of`."""
-
-    name: str
-    met: tuple[str, ...]
-    of: int
-
-    def __str__(self) -> str:
-        return f"{self.name} {len(self.met)} of {self.of}"
-
-
-def coverage(exploration: Exploration) -> list[Coverage]:
-    """Return how many calls met a fault, and of how many kinds; and how many codes it met in all."""
+def coverage(exploration: Exploration) -> dict[str, JsonObject]:
+    """Return which calls met a fault, and which kinds, and all codes it met; each of how many."""
     hit = [result.point for result in exploration.results if result.hit]
     codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
     figures = (
         ("calls", CALLS, {point.call for point in hit}),
-        ("fault kinds", KINDS, {kind_of(point.fault) for point in hit}),
-        ("problem codes", PROBLEMS, codes),
+        ("fault_kinds", KINDS, {kind_of(point.fault) for point in hit}),
+        ("problem_codes", PROBLEMS, codes),
     )
-    return [
-        Coverage(name, tuple(word for word in words if word in met), len(words))
+    return {
+        name: {"met": [word for word in words if word in met], "of": len(words)}
         for name, words, met in figures
-    ]
+    }
+
+
+def coverage_counts(exploration: Exploration) -> dict[str, str]:
+    """Return how many of what were met, such as `calls`: `1 of 8`."""
+    figures = coverage(exploration).items()
+    return {name.replace("_", " "): f"{len(f['met'])} of {f['of']}" for name, f in figures}
 
 
 # --- JSON ----------------------------------------------------------------------------------------
-
-
-_REQUEST_FIELDS = ("method", "path", "status", "code")
 
 
 def document(exploration: Exploration) -> JsonObject:
@@ -102,7 +94,10 @@ def document(exploration: Exploration) -> JsonObject:
             "requests": [
                 {
                     "request": request.name,
-                    **{name: request.exchange[name] for name in _REQUEST_FIELDS},
+                    **{
+                        name: request.exchange[name]
+                        for name in ("method", "path", "status", "code")
+                    },
                     "idempotency_key": request.exchange["idempotency_key"] is not None,
                 }
                 for request in plan.requests
@@ -119,10 +114,7 @@ def document(exploration: Exploration) -> JsonObject:
         "not_run": [str(point) for point in exploration.not_run],
         "cut": exploration.cut or None,
         "summary": counts(exploration.results),
-        "coverage": {
-            figure.name.replace(" ", "_"): {"met": list(figure.met), "of": figure.of}
-            for figure in coverage(exploration)
-        },
+        "coverage": coverage(exploration),
     }
 
 
@@ -233,10 +225,12 @@ def plan_text(plan: Plan, jobs: int) -> str:
     parts = [f"{_count(len(plan.requests), 'request')}: {_count(len(plan.points), 'run')}"]
     if jobs > 1:
         parts.append(f"{jobs} at a time")
-    if plan.merged:
-        parts.append(f"{_are(len(plan.merged), ' more')} alike and merged")
-    if plan.left_out:
-        parts.append(f"{_are(len(plan.left_out))} left out by the bound on runs")
+    for points, more, what in (
+        (plan.merged, " more", "alike and merged"),
+        (plan.left_out, "", "left out by the bound on runs"),
+    ):
+        if points:
+            parts.append(f"{len(points):,}{more} {'is' if len(points) == 1 else 'are'} {what}")
     return ", ".join(parts) + "."
 
 
@@ -323,9 +317,12 @@ def _matrix_text(found: Matrix) -> str:
     padded = (head.ljust(width) for head, width in zip(heads, widths, strict=True))
     lines = [_paint("bold", "  ".join([" " * first, *padded]).rstrip())]
     for request, cells in found.rows.items():
+        marks = [
+            _paint(MEANINGS[cell.verdict].color, cell.mark) if cell.verdict else cell.mark
+            for cell in cells
+        ]
         pairs = [
-            "".join(map(_mark, cells[2 * n : 2 * n + 2])) + " " * (width - 2)
-            for n, width in enumerate(widths)
+            "".join(marks[2 * n : 2 * n + 2]) + " " * (width - 2) for n, width in enumerate(widths)
         ]
         lines.append("  ".join([request.ljust(first), *pairs]).rstrip())
     if numbered:
@@ -352,20 +349,12 @@ def _summary(exploration: Exploration) -> str:
     came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
     line = f"{_count(len(exploration.results), 'run')}: {came_to}."
     style = "green" if exploration.survived else "red"
-    met = ", ".join(map(str, coverage(exploration)))
+    met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
     return "\n".join([_paint(style, line), *notes(exploration), f"Met: {met}."])
 
 
 def _verdict(result: PointResult) -> str:
     return _paint(MEANINGS[result.verdict].color, result.verdict)
-
-
-def _mark(cell: Cell) -> str:
-    return cell.mark if cell.verdict is None else _paint(MEANINGS[cell.verdict].color, cell.mark)
-
-
-def _are(count: int, more: str = "") -> str:
-    return f"{count:,}{more} {'is' if count == 1 else 'are'}"
 
 
 def _count(count: int, thing: str) -> str:

@@ -191,11 +191,15 @@ class Visit:
                 f"it makes {page['total']} requests, and a world remembers {_MOST_REQUESTS}: explore "
                 "a smaller part of it"
             )
-        sizes = {}
-        if self.point is None:  # what is cut or slowed down goes by how long the answers are
-            for n in (exchange["n"] for exchange in exchanges):
-                sizes[n] = client.request(n, world)["answer"]["body_bytes"]
-        hit = fault is not None and _hits(client, world, fault) > 0
+        # What is cut or slowed down goes by how long the answers of the clean run are.
+        asked = [exchange["n"] for exchange in exchanges if self.point is None]
+        sizes = {n: client.request(n, world)["answer"]["body_bytes"] for n in asked}
+        try:
+            hit = fault is not None and client.fault(fault, world)["hits"] > 0
+        except ControlRefused as refused:
+            if refused.status != 404:
+                raise
+            hit = False  # the client was at the control API itself, and removed it
         findings = client.conduct(world, off=self._off, final=True)["findings"]
         told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
         return Observation(
@@ -206,15 +210,6 @@ class Visit:
             late=hit and not any(f"{fault} (" in why for e in exchanges for why in e["why"]),
             conduct=tuple(dict.fromkeys(told)),
         )
-
-
-def _hits(client: ControlClient, world: str, fault: str) -> int:
-    try:
-        return int(client.fault(fault, world)["hits"])
-    except ControlRefused as refused:
-        if refused.status == 404:  # the client was at the control API itself, and removed it
-            return 0
-        raise
 
 
 #: Makes a run in a world of this name, to be ended after so many real seconds (None: never).

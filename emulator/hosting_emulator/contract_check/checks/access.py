@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import PREFIX, Run, check
 
 
@@ -68,7 +69,11 @@ def roles(run: Run) -> None:
         "get_dns_authorization": "dns_role",
         "list_deployments": "deployments_role",
     }.items():
-        run.least_role(name, lambda token, about, id_=call_id: run.usual(id_, about, token=token))
+
+        def ask(token: str, about: str, call_id: str = call_id) -> Answer:
+            return run.usual(call_id, about, token=token)
+
+        run.least_role(name, ask)
 
 
 @check("what a stranger sees", needs="outsider_token", judges="")
