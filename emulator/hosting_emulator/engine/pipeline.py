@@ -343,8 +343,9 @@ def dress(world: World, reply: Reply, ctx: ExchangeContext) -> None:
     variation = world.variation
     if variation is None or not reply.content_type.startswith("application/"):
         return  # what a proxy or a dev origin answers is none of the contract's
-    headers = vary_headers(variation, ctx.what, reply.content_type, reply.headers, ctx.request_id())
-    reply.content_type, reply.headers = headers.content_type, headers.headers
+    reply.content_type, reply.headers, varied = vary_headers(
+        variation, ctx.what, reply.content_type, reply.headers, ctx.request_id()
+    )
     facts = AnswerFacts(ctx.call, reply.status, ctx.code, ctx.replayed, ctx.assumption)
     assumed = assumed_points(variation, world.assumptions, facts)
-    ctx.varied = tuple(sorted({*ctx.varied, *headers.varied, *assumed}))
+    ctx.varied = tuple(sorted({*ctx.varied, *varied, *assumed}))

@@ -8,7 +8,7 @@ to the point that matters.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
+from hosting_emulator.variation.points import CHOICES
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.streams import derive
 
@@ -55,10 +56,6 @@ class Draws:
         self.varied.add(point)
         return self.pick(point, [choice for choice in choices if choice != now], *thing)
 
-    def note(self, point: str) -> None:
-        """Say that a point did change the answer."""
-        self.varied.add(point)
-
 
 # --- Answers --------------------------------------------------------------------------------------
 
@@ -69,14 +66,6 @@ class Paging(NamedTuple):
     size: int
     longer: int
     smaller: bool
-
-
-class VariedHeaders(NamedTuple):
-    """What goes with an answer's body: its media type and headers, and the points they vary at."""
-
-    content_type: str
-    headers: list[tuple[str, str]]
-    varied: tuple[str, ...]
 
 
 class Member(NamedTuple):
@@ -133,14 +122,21 @@ def vary_body(
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
     elif resource == "DnsAuthorization":
-        _vary_scopes(draws, document["scopes"])
+        scopes = document["scopes"]
+        if len(scopes) > 1 and draws.wants("scope-order"):  # no order of theirs is spoken of
+            scopes.reverse()
+            draws.varied.add("scope-order")
     whole = dict(document)  # what is left out still says what the answer is about
     left = {each.place: _vary_absent(draws, each, whole) for each in objects_in(resource, document)}
     members = list(objects_in(resource, document))
     _vary_times(draws, members)
     for each in members:
         _vary_words(draws, each, whole)
-        _vary_empty(draws, each, left[each.place])
+        for name in each.resource.may_be_empty:  # null for absent, absent for null
+            empty = each.members.get(name) is None and name not in left[each.place]
+            if empty and draws.wants("empty-fields", what, each.place, name):
+                _turn_empty(each.members, name)
+                draws.varied.add("empty-fields")
         _vary_extra(draws, each)
     written = _spell(draws, document)
     return (written if draws.varied else body), tuple(sorted(draws.varied))
@@ -161,20 +157,20 @@ def vary_headers(
     content_type: str,
     headers: Sequence[tuple[str, str]],
     request_id: str,
-) -> VariedHeaders:
-    """Return the media type and headers of an answer as varied. A header that is there stays."""
+) -> tuple[str, list[tuple[str, str]], set[str]]:
+    """Return the media type and headers of an answer as varied, and the points at which they are."""
     draws = Draws(variation, what)
     more = list(headers)
     if ";" not in content_type and draws.wants("content-type-parameter"):
         content_type += draws.pick("content-type-parameter", _CHARSETS)
-        draws.note("content-type-parameter")
+        draws.varied.add("content-type-parameter")
     if all(name != "X-Request-Id" for name, _ in more) and draws.wants("request-id-on-success"):
         more.append(("X-Request-Id", request_id))
-        draws.note("request-id-on-success")
+        draws.varied.add("request-id-on-success")
     if draws.wants("extra-headers"):
         more.append(draws.pick("extra-headers", _HEADERS))
-        draws.note("extra-headers")
-    return VariedHeaders(content_type, more, tuple(sorted(draws.varied)))
+        draws.varied.add("extra-headers")
+    return content_type, more, draws.varied
 
 
 # --- Single resources ----------------------------------------------------------------------------
@@ -194,7 +190,7 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
         told = progress.get("next_poll_after_seconds")
         if draws.wants("progress-absent", one_in=4):
             del operation["progress"]
-            draws.note("progress-absent")
+            draws.varied.add("progress-absent")
         elif isinstance(told, int) and draws.wants("next-poll"):
             progress["next_poll_after_seconds"] = draws.another("next-poll", told, _NEXT_POLL)
     # What has ended does not change any more: its result is drawn once.
@@ -208,19 +204,12 @@ def _vary_page(draws: Draws, page: dict[str, Any], paging: Paging | None) -> Non
     if page.get("next_cursor") is None:
         if draws.wants("last-page-cursor"):
             _turn_empty(page, "next_cursor")
-            draws.note("last-page-cursor")
+            draws.varied.add("last-page-cursor")
         return
     if paging is not None and paging.smaller:  # there is more, and it would have had a place here
-        draws.note("page-size")
+        draws.varied.add("page-size")
     if paging is not None and paging.longer:
-        draws.note("cursor-form")
-
-
-def _vary_scopes(draws: Draws, scopes: list[str]) -> None:
-    """Write scopes the other way round: no order of theirs is spoken of."""
-    if len(scopes) > 1 and draws.wants("scope-order"):
-        scopes.reverse()
-        draws.note("scope-order")
+        draws.varied.add("cursor-form")
 
 
 _TITLES = ("Request not completed", "The request was not carried out", "Problem")
@@ -243,10 +232,10 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         if "suggested_action" not in PROBLEMS[document["code"]].specified:
             action = draws.pick("problem-wording", _ACTIONS, draws.what, "action")
             document["suggested_action"] = action
-        draws.note("problem-wording")
+        draws.varied.add("problem-wording")
     if draws.wants("problem-extras", draws.what, "instance", one_in=3):
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
-        draws.note("problem-extras")
+        draws.varied.add("problem-extras")
 
 
 # --- Any object: what is there, and what is null -------------------------------------------------
@@ -283,21 +272,8 @@ def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> list[str
     ]
     for name in left:
         del members[name]
-        draws.note("absent-fields")
+        draws.varied.add("absent-fields")
     return left
-
-
-def _vary_empty(draws: Draws, found: Member, left: Collection[str]) -> None:
-    """Write members without a value the other way: null for absent, absent for null.
-
-    Those in `left` have a value, and are not there for that alone.
-    """
-    for name in found.resource.may_be_empty:
-        if found.members.get(name) is not None or name in left:
-            continue
-        if draws.wants("empty-fields", draws.what, found.place, name):
-            _turn_empty(found.members, name)
-            draws.note("empty-fields")
 
 
 def _turn_empty(members: dict[str, Any], name: str) -> None:
@@ -322,42 +298,19 @@ def _vary_extra(draws: Draws, found: Member) -> None:
         members = dict(found.members)
         found.members.clear()
         found.members.update({name: value, **members})
-    draws.note(point)
+    draws.varied.add(point)
 
 
 # --- Words of open sets --------------------------------------------------------------------------
 
-_DATABASE_STATES = ("migrating", "read_only", "state_5", "Draining")
 #: By resource and field: the point, other words than ours, and the contract's own, which is left
 #: alone where it means something.
-_WORDS: dict[tuple[str, str], tuple[str, tuple[str, ...], str]] = {
-    ("Progress", "phase"): (
-        "unknown-phase",
-        ("awaiting_capacity", "attesting", "phase_17", "warming caches", "Propagating"),
-        "queued",
-    ),
-    ("Reconciliation", "state"): (
-        "unknown-reconciliation-state",
-        ("comparing", "suspended_by_operator", "state_9", "Deferred"),
-        "required",
-    ),
-    ("OperationError", "code"): (
-        "unknown-error-code",
-        ("upstream_quota_exhausted", "E4107", "dependency-timeout", "artifact_rejected"),
-        "",
-    ),
-    ("Deployment", "status"): (
-        "unknown-deployment-status",
-        ("superseded", "canary", "rolled_back", "status_12", "Archived"),
-        "queued",
-    ),
-    ("DatabasePlacement", "state"): ("unknown-database-state", _DATABASE_STATES, "init"),
-    ("DatabasePlacement", "pending_state"): ("unknown-database-state", _DATABASE_STATES, "init"),
-    ("DatabaseCompute", "data_mode"): (
-        "unknown-data-mode",
-        ("branched", "mode_3", "Isolated"),
-        "shared",
-    ),
+_WORDS = {
+    (resource, name): (point, words, named)
+    for point, choices in CHOICES.items()
+    if point != "problem-status"
+    for about, words in choices.items()
+    for resource, name, named in [about.split()]
 }
 
 
@@ -400,7 +353,7 @@ def _vary_times(draws: Draws, found: list[Member]) -> None:
             text = members.get(name)
             if isinstance(text, str) and (spelled := _spell_time(text, *form)) != text:
                 members[name] = spelled
-                draws.note("timestamp-form")
+                draws.varied.add("timestamp-form")
 
 
 def _spell_time(text: str, suffix: str, minutes: int, digits: int | None) -> str:
@@ -432,13 +385,17 @@ def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
         document = _reorder(document, draws.pick("key-order", _ORDERS))
         if (turned := msgspec.json.encode(document)) != body:
             body = turned
-            draws.note("key-order")
+            draws.varied.add("key-order")
     if draws.wants("json-whitespace"):
         body = draws.pick("json-whitespace", _LAYOUTS)(document)
-        draws.note("json-whitespace")
-    if draws.wants("json-escapes") and (escaped := _escape(body)) != body:
-        body = escaped
-        draws.note("json-escapes")
+        draws.varied.add("json-whitespace")
+    if draws.wants("json-escapes"):
+        # Slashes, and what is not ASCII, stand in strings only, as a body of JSON goes.
+        signs = body.decode().replace("/", "\\/")
+        escaped = "".join(s if s < "\x80" else json.dumps(s)[1:-1] for s in signs).encode()
+        if escaped != body:
+            draws.varied.add("json-escapes")
+        return escaped
     return body
 
 
@@ -446,9 +403,3 @@ def _reorder(found: Any, order: Callable[[list[str]], list[str]]) -> Any:
     if isinstance(found, dict):
         return {name: _reorder(found[name], order) for name in order(list(found))}
     return [_reorder(item, order) for item in found] if isinstance(found, list) else found
-
-
-def _escape(body: bytes) -> bytes:
-    # Both stand in strings only, as a body of JSON goes.
-    text = body.decode().replace("/", "\\/")
-    return "".join(sign if sign < "\x80" else json.dumps(sign)[1:-1] for sign in text).encode()

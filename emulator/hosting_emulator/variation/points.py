@@ -35,10 +35,13 @@ class VariationRefused(ValueError):
     """A point that there is not, or a seed that is none; the message says what would be right."""
 
 
+_SECTIONS = [*read_sections(Path(__file__).with_name("points.md"))]
+
+
 def _read_points() -> Iterator[Point]:
     # Operations first, as the contract's own list of points goes.
     specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
-    for name, items in read_sections(Path(__file__).with_name("points.md")):
+    for name, items in _SECTIONS:
         row = dict(items)
         answers, assumptions = row.get("answers", ""), row.get("assumptions", "").split()
         calls = [spec.call_id for spec in specs if _varies(spec, answers, assumptions)]
@@ -66,6 +69,16 @@ def _objects(name: str) -> Iterator[Resource]:
 
 #: Every point by its id, in the order in which documents name them.
 POINTS = {point.id: point for point in _read_points()}
+#: What some points draw from.
+CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    point: {
+        about: tuple(choices.split(", "))
+        for row in dict(items).get("choices", "").split("; ")
+        for about, _, choices in [row.strip().partition(": ")]
+        if about
+    }
+    for point, items in _SECTIONS
+}
 #: Those that are drawn once for a world, as assumptions; the others are drawn for each answer.
 ASSUMED = tuple(point for point in POINTS.values() if point.assumptions)
 

@@ -21,7 +21,7 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.answers import draw_number
-from hosting_emulator.variation.points import ASSUMED, Point, VariationRefused, read_points
+from hosting_emulator.variation.points import ASSUMED, CHOICES, VariationRefused, read_points
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, ORIGIN, VARIATION
 from hosting_emulator.world.value import Change, World, apply
@@ -140,30 +140,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     ),
 }
 #: Other statuses by code.
-STATUSES: dict[str, tuple[int, ...]] = {
-    "organization_required": (400,),
-    "powered_by_flag_required": (403,),
-    "etag_mismatch": (412,),
-    "interactive_login_required": (401,),
-    "api_key_permissions_unavailable": (403, 409),
-    "api_key_creation_uncertain": (500, 504),
-    "compute_performance_unavailable": (502, 504),
-    "insufficient_organization_credits": (403, 409),
-    "paid_plan_required": (403,),
-    "project_budget_exceeded": (403, 409),
-    "compute_performance_paid_required": (403,),
-    "database_write_pending": (423, 503),
-    "compute_change_pending": (423, 503),
-    "confirmation_expired": (410, 412),
-    "confirmation_invalid": (409, 422),
-    "deployment_plan_expired": (410, 412),
-    "promotion_invalid_target": (422,),
-    "project_handle_invalid": (422,),
-    "project_handle_taken": (422,),
-    "migration_filename_noncanonical": (422,),
-    "mail_domain_conflict": (422,),
-    "project_export_not_ready": (404, 425),
-}
+STATUSES = {code: tuple(map(int, words)) for code, words in CHOICES["problem-status"].items()}
 
 
 def draw_assumptions(
@@ -249,20 +226,16 @@ def assumed_points(
         point.id
         for point in ASSUMED
         if not point.calls or answered.call in point.calls
-        for name in _assumptions_left(point, variation, assumptions)[:1]
+        for name in [
+            name
+            for name in point.assumptions
+            if name in variation.assumed and getattr(assumptions, name) != getattr(DEFAULTS, name)
+        ][:1]
         if (
             answered.assumption == name
             if name in _NOTED
             else _shows(point.id, getattr(assumptions, name), answered)
         )
-    ]
-
-
-def _assumptions_left(point: Point, variation: Variation, assumptions: Assumptions) -> list[str]:
-    return [
-        name
-        for name in point.assumptions
-        if name in variation.assumed and getattr(assumptions, name) != getattr(DEFAULTS, name)
     ]
 
 
