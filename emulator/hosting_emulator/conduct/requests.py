@@ -156,22 +156,16 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
     """Return what secrets of the world a text holds, each kind once."""
     world, prefix = now.world, now.world.assumptions.key_prefix
     kinds: dict[str, None] = {}
-    if any(_is_ours(now, token) for token in _TOKEN.findall(text)):
-        kinds["an access token"] = None
+    for token in _TOKEN.findall(text):  # a proxy may add tokens of its own, of other keys
+        head = token.partition(".")[0]
+        with suppress(ValueError, msgspec.DecodeError):
+            header = msgspec.json.decode(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+            kid = header.get("kid") if isinstance(header, dict) else None
+            if kid is not None and kid == Identity(world.seed, world.name).kid:
+                kinds["an access token"] = None
     for secret in _SECRET.findall(text):
         if prefix in secret and len(secret.partition(prefix)[2]) >= _SHORTEST_SECRET:
             kinds["an API key"] = None
         elif world.indexes.get(f"ticket:{digest(secret[-_SHORTEST_SECRET:])}"):
             kinds[_TICKET] = None
     return list(kinds)
-
-
-def _is_ours(now: ExchangeView, token: str) -> bool:
-    """Tell whether a JWT is signed with this world's key: a proxy may add tokens of its own."""
-    head = token.partition(".")[0]
-    try:
-        header = msgspec.json.decode(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
-    except (ValueError, msgspec.DecodeError):
-        return False
-    kid = Identity(now.world.seed, now.world.name).kid
-    return isinstance(header, dict) and header.get("kid") == kid

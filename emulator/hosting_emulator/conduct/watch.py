@@ -49,30 +49,26 @@ class _RuleFindings:
     def add(self, finding: Finding) -> None:
         """Keep a finding, or add it to that of its group."""
         known = self._groups.get(finding.group) if finding.group is not None else None
-        if known is not None:
-            _merge(known, finding)
+        if known is None:
+            self.count += 1
+            if len(self.kept) < MOST_FINDINGS:
+                self.kept.append(finding)
+                self._groups[finding.group] = finding
             return
-        self.count += 1
-        if len(self.kept) < MOST_FINDINGS:
-            self.kept.append(finding)
-            self._groups[finding.group] = finding
+        new = [n for n in finding.requests if n > known.last]
+        known.last = max(known.last, *finding.requests)
+        room = max(0, MOST_REQUESTS - len(known.requests))
+        known.requests += new[:room]
+        known.more += len(new[room:])
+        known.at_ms = finding.at_ms
+        if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
+            known.severity, known.says = finding.severity, finding.says
 
     def standing(self) -> _RuleFindings:
         """Return a copy without what was withdrawn."""
         kept = [replace(one, requests=[*one.requests]) for one in self.kept if not one.withdrawn]
         count = self.count - (len(self.kept) - len(kept))
         return _RuleFindings(kept, count, {finding.group: finding for finding in kept})
-
-
-def _merge(known: Finding, finding: Finding) -> None:
-    new = [n for n in finding.requests if n > known.last]
-    known.last = max(known.last, *finding.requests)
-    room = max(0, MOST_REQUESTS - len(known.requests))
-    known.requests += new[:room]
-    known.more += len(new[room:])
-    known.at_ms = finding.at_ms
-    if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
-        known.severity, known.says = finding.severity, finding.says
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def check(options: CheckOptions) -> Report:
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
-    run = Run(options, server, observed, options.api_key)
+    run = Run(observed, options, server, options.api_key)
     _first_contact(run)
     for number, one in enumerate(CHECKS):
         if (lacking := one.lacking(run.options)) is not None:

@@ -111,14 +111,14 @@ class Observations:
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
 
-class Judge:
-    """Looks at answers and notes in a ledger what they bear out or break, and what is observed."""
+class Judge(Ledger):
+    """Looks at answers and notes what they bear out or break, and what is observed."""
 
-    def __init__(self, ledger: Ledger, observed: Observations) -> None:
-        self._ledger = ledger
-        self._observed = observed
+    def __init__(self, observed: Observations) -> None:
+        super().__init__()
+        self.observed = observed
 
-    def answer(self, call_id: str, answer: Answer) -> None:
+    def answered(self, call_id: str, answer: Answer) -> None:
         """Judge one answer of a call."""
         spec, (call, response) = ALL_CALLS[call_id], CALL_CLAUSES[call_id]
         if 200 <= answer.status < 300:
@@ -127,21 +127,21 @@ class Judge:
             self._problem(spec, call, answer)
         else:
             leads = (answer.header("Location") or "").partition("?")[0]
-            self._ledger.differs(call, f"{answer} to {leads}" if leads else answer)
+            self.differs(call, f"{answer} to {leads}" if leads else answer)
 
     def _problem(self, spec: CallSpec, call: str, answer: Answer) -> None:
-        judge, media = self._ledger.judge, answer.media_type
+        judge, media = self.judge, answer.media_type
         request_id = answer.header("X-Request-Id")
         wrong = f"its media type is {media or 'not said'}"
         judge("problem-media problem", media == "application/problem+json", answer, wrong)
         if answer.status in (413, 429):  # too large, too many: refused before it reaches a call
             why = f"{answer}: a limit on all requests, not an answer of this call"
-            self._ledger.skips("flag.statuses" if spec.listed_statuses else "", why)
+            self.skips("flag.statuses" if spec.listed_statuses else "", why)
         elif spec.listed_statuses:
             listed = answer.status in spec.listed_statuses
             judge("flag.statuses", listed, answer, "not listed", call=call)
         if request_id is None:
-            self._ledger.differs("problem request-id", f"{answer}: it has no header X-Request-Id")
+            self.differs("problem request-id", f"{answer}: it has no header X-Request-Id")
         else:
             wrong = f"X-Request-Id has {len(request_id)} characters"
             judge("request-id", 1 <= len(request_id) <= 128, answer, wrong)
@@ -151,13 +151,13 @@ class Judge:
             self._problem_as_a_whole(call, answer, problem)
             code, about_http = answer.code, answer.status in (405, 413, 415)
             if code is not None and code in PROBLEMS and not about_http:
-                self._observed.statuses.setdefault(code, set()).add(answer.status)
+                self.observed.statuses.setdefault(code, set()).add(answer.status)
 
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
-        judge = self._ledger.judge
+        judge = self.judge
         status, code, link = (problem.get(name) for name in ("status", "code", "type"))
         if is_integer(status) and status != answer.status:
-            self._ledger.differs("problem.status", f"{answer}: the document says {status}")
+            self.differs("problem.status", f"{answer}: the document says {status}")
         if isinstance(code, str) and isinstance(link, str):
             ending = f"/errors/{code.replace('_', '-')}"
             wrong = f"type is {brief(link)}, which does not end in {ending}"
@@ -165,7 +165,14 @@ class Judge:
         seconds, header = problem.get("retry_after_seconds"), answer.header("Retry-After")
         if seconds is not None:
             wrong = f"retry_after_seconds is {brief(seconds)}, and Retry-After"
-            right, wrong = _is_wait(header, seconds), f"{wrong} {header or 'missing'}"
+            wrong, told = f"{wrong} {header or 'missing'}", (header or "").strip()
+            if told.isascii() and told.isdigit() and len(told) < 10:
+                right = not is_integer(seconds) or int(told) == seconds
+            else:  # HTTP allows a date there
+                try:
+                    right = parsedate_to_datetime(told) is not None
+                except ValueError:
+                    right = False
             judge("problem.retry_after_seconds", right, answer, wrong)
         if isinstance(code, str) and code in _FIXED:
             key, fixed = _FIXED[code], PROBLEMS[code].status
@@ -176,33 +183,32 @@ class Judge:
                 judge(key, not retryable, answer, "it is retryable", call=call)
 
     def _success(self, spec: CallSpec, call: str, response: str, answer: Answer) -> None:
-        ledger = self._ledger
-        ledger.holds(f"{call} paths v1", answer)
+        self.holds(f"{call} paths v1", answer)
         if response == "flag.200":
-            ledger.judge(response, answer.status == 200, answer, "not 200")
+            self.judge(response, answer.status == 200, answer, "not 200")
         if isinstance(spec.success, str) and spec.replayed is None:  # replays have no other status
-            self._observed.see(spec.success, answer.status)
+            self.observed.see(spec.success, answer.status)
         document = self._json_object(answer, response)
         if document is None:
             return
-        ledger.works(call)
-        ledger.holds(response, answer)
+        self.works(call)
+        self.holds(response, answer)
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
             del document["next_cursor"]
         self._fields(answer, document, spec.response)
-        _together(ledger, answer, spec.response, document)
+        _together(self, answer, spec.response, document)
 
     # --- Fields ------------------------------------------------------------------------------
 
     def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:
         document = answer.document
         if document is None:
-            self._ledger.differs(f"json {keys}", f"{answer}: its body is no JSON")
+            self.differs(f"json {keys}", f"{answer}: its body is no JSON")
             return None
-        self._ledger.holds("json", answer)
+        self.holds("json", answer)
         if isinstance(document, dict):
             return document
-        self._ledger.differs(keys, f"{answer}: its body is no JSON object")
+        self.differs(keys, f"{answer}: its body is no JSON object")
         return None
 
     def _fields(
@@ -215,9 +221,9 @@ class Judge:
                 self._field(seen, name, value, field)
             elif field.required:
                 how = "null" if field.name in found else "missing"
-                self._ledger.differs(f"{field.key} {field.also}", f"{seen}: {name} is {how}")
+                self.differs(f"{field.key} {field.also}", f"{seen}: {name} is {how}")
             elif name != "next_cursor":
-                self._observed.empty.add("null" if field.name in found else "absent")
+                self.observed.empty.add("null" if field.name in found else "absent")
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
             if isinstance(value, dict):
@@ -227,30 +233,19 @@ class Judge:
                     self._fields(seen, item, part, f"{name}[].")
 
     def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
-        self._observed.word(name, value)
+        self.observed.word(name, value)
         wrong = None if value is None else complaint(field.kind, value)
         keys = f"{field.key} {field.also}"
         if field.kind.name in ("ulid", "timestamp") and value is not None:
             keys += f" {field.kind.name}"
             if wrong is None and field.kind.name == "timestamp":
                 forms = (form for form, written in _FORMS.items() if written.fullmatch(value))
-                self._observed.forms.add(next(forms, "other"))
+                self.observed.forms.add(next(forms, "other"))
         if wrong is None:
-            self._ledger.holds(keys if value is None else f"{keys} {field.bound}", seen)
+            self.holds(keys if value is None else f"{keys} {field.bound}", seen)
         else:
             bound = field.bound if wrong.startswith(BOUNDS) else ""
-            self._ledger.differs(f"{keys} {bound}", f"{seen}: {name}: {wrong}")
-
-
-def _is_wait(header: str | None, seconds: Any) -> bool:
-    """Whether Retry-After says so many seconds; or it is a date, which HTTP allows there."""
-    told = (header or "").strip()
-    if told.isascii() and told.isdigit() and len(told) < 10:
-        return not is_integer(seconds) or int(told) == seconds
-    try:
-        return parsedate_to_datetime(told) is not None
-    except ValueError:
-        return False
+            self.differs(f"{keys} {bound}", f"{seen}: {name}: {wrong}")
 
 
 def _together(ledger: Ledger, seen: Answer, resource: str, found: dict[str, Any]) -> None:

@@ -6,18 +6,17 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
+from hosting_emulator.contract_check.clauses import CALL_CLAUSES
 from hosting_emulator.contract_check.http import Address, Answer
 from hosting_emulator.contract_check.judge import Judge, Observations
 from hosting_emulator.contract_check.options import CheckOptions
 from hosting_emulator.contract_check.values import moment
 
-Need = Literal["reader_token", "outsider_token", "no_organization_token"]
 #: The service's time in ms by what it observes, and by its Date header.
 Now = tuple[int | None, int | None]
 
@@ -74,16 +73,16 @@ class Accepted(NamedTuple):
 
 
 @dataclass
-class Run(Ledger):
+class Run(Judge):
     """The server, the ledger of one check, and what it found out so far. No secret is ever shown.
 
     What sends a request raises Gone once the server stopped answering, Unreachable if it cannot be
     reached.
     """
 
+    observed: Observations
     options: CheckOptions
     server: Address
-    observed: Observations
     #: A user API key that may be used: the one given, or the one that was created.
     api_key: str | None = None
     requests: int = 0
@@ -103,7 +102,7 @@ class Run(Ledger):
     _keys: int = 0
 
     def __post_init__(self) -> None:
-        super().__init__()
+        super().__init__(self.observed)
 
     # --- Calls -------------------------------------------------------------------------------
 
@@ -177,7 +176,7 @@ class Run(Ledger):
                 break
         answer = replace(answer, call_id=call_id)
         if judged:
-            Judge(self, self.observed).answer(call_id, answer)
+            self.answered(call_id, answer)
         return answer
 
     def ask_before(self, title: str) -> None:
@@ -316,7 +315,7 @@ class Check(NamedTuple):
     title: str
     make: Callable[[Run], None]
     judges: str
-    needs: Need | None
+    needs: str | None
     allow: tuple[str, ...]
 
     def lacking(self, options: CheckOptions) -> str | None:
@@ -333,7 +332,7 @@ CHECKS: list[Check] = []
 
 
 def check(
-    title: str, *, judges: str = "", needs: Need | None = None, allow: tuple[str, ...] = ()
+    title: str, *, judges: str = "", needs: str | None = None, allow: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Run], None]], Callable[[Run], None]]:
     """Add a function to the checks."""
 

@@ -68,6 +68,7 @@ _OF_ACCESS = frozenset(
         "interactive_login_required",
     }
 )
+_DUE = "First ran what was due by"
 #: The title of the commits that count what faults have seen.
 _COUNTED = "faults counted"
 _KINDS = {DEPLOYMENTS.name: "deployment", DNS.name: "DNS authorization"}
@@ -120,7 +121,10 @@ class Explanations:
         commits = list[Made]()
         for made in entry.commits:
             if made.title in ("due events", "clock"):
-                yield "due", _due(made, world)
+                at = f"{format_timestamp(made.world.at_ms)} (commit {made.world.commit})"
+                happened = "; ".join(_happened(made, world)) or "nothing that shows"
+                began = "The skip clock moved to" if made.title == "clock" else _DUE
+                yield "due", f"{began} {at}: {happened}."
             else:
                 commits.append((made, world))
             if made.title == "due events" and asked is world:
@@ -192,14 +196,6 @@ class Explanations:
 
 def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
     return ((step, sentence) for sentence in sentences)
-
-
-def _due(made: Committed, before: World) -> str:
-    at, commit = format_timestamp(made.world.at_ms), made.world.commit
-    happened = "; ".join(_happened(made, before)) or "nothing that shows"
-    if made.title == "clock":
-        return f"The skip clock moved to {at} (commit {commit}): {happened}."
-    return f"First ran what was due by {at} (commit {commit}): {happened}."
 
 
 def _person_id(entry: Entry) -> str:
@@ -381,7 +377,14 @@ def _commit(made: Committed, before: World) -> str:
 
 def _happened(made: Committed, before: World) -> list[str]:
     """Tell what changed its state, in short; of many things, how many more."""
-    all_ = [*_operations(made, before), *_statuses(made, before)]
+    all_ = [*_operations(made, before)]
+    for table, kind in _KINDS.items():
+        for id_, record in made.writes.get(table, {}).items():
+            old = before.get(TABLES[table], id_)
+            if record is not None and (old is None or old.status != record.status):
+                project = _alias(made.world, PROJECTS, getattr(record, "project_id", id_))
+                was = f", was {old.status}" if old else ""
+                all_.append(f"the {kind} of {project} is {record.status}{was}")
     all_ += [
         f"the timeline: {planned.said}"
         for planned in made.writes.get(TIMELINE.name, {}).values()
@@ -406,16 +409,6 @@ def _operations(made: Committed, before: World) -> Iterator[str]:
         way = f", by way of {' and '.join(passed)}" if passed else ""
         of = f"{operation.kind} of {_alias(made.world, PROJECTS, operation.project_id)}"
         yield f"operation {id_} ({of}) is {_stands(operation)}{was}{way}"
-
-
-def _statuses(made: Committed, before: World) -> Iterator[str]:
-    for table, kind in _KINDS.items():
-        for id_, record in made.writes.get(table, {}).items():
-            old = before.get(TABLES[table], id_)
-            if record is not None and (old is None or old.status != record.status):
-                project = _alias(made.world, PROJECTS, getattr(record, "project_id", id_))
-                was = f", was {old.status}" if old else ""
-                yield f"the {kind} of {project} is {record.status}{was}"
 
 
 def _stands(operation: Operation) -> str:

@@ -347,23 +347,19 @@ def _vary_times(draws: Draws, found: list[Member]) -> None:
     """Spell all timestamps of an answer in one other form of the same moments."""
     if not draws.wants("timestamp-form"):
         return
-    form = draws.pick("timestamp-form", _FORMS)
+    suffix, minutes, digits = draws.pick("timestamp-form", _FORMS)
     for resource, _, members in found:
         for name in resource.times:
             text = members.get(name)
-            if isinstance(text, str) and (spelled := _spell_time(text, *form)) != text:
-                members[name] = spelled
+            at_ms = parse_timestamp(text) if isinstance(text, str) else 0
+            if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
+                continue
+            spelled = format_timestamp(at_ms + minutes * 60_000)[:-1] + "000" * (digits == 6)
+            if digits is None and at_ms % 1000 == 0:
+                spelled = spelled[:-4]
+            if spelled + suffix != text:
+                members[name] = spelled + suffix
                 draws.varied.add("timestamp-form")
-
-
-def _spell_time(text: str, suffix: str, minutes: int, digits: int | None) -> str:
-    at_ms = parse_timestamp(text)
-    if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
-        return text
-    written = format_timestamp(at_ms + minutes * 60_000)[:-1]
-    if digits is None and at_ms % 1000 == 0:
-        return written[:-4] + suffix
-    return written + "000" * (digits == 6) + suffix
 
 
 _ORDERS: tuple[Callable[[list[str]], list[str]], ...] = (

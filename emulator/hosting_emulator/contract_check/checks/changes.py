@@ -12,7 +12,7 @@ import string
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract_check.http import Address, Answer, Unreachable
-from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Now, Run, check
+from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Run, check
 from hosting_emulator.contract_check.values import is_timestamp, moment, redeem_url_complaint
 
 # --- The flag ------------------------------------------------------------------------------------
@@ -105,7 +105,13 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
     if not run.succeeded("flag.on", shown):
         return
     if hidden.ok:
-        _switch_on_time(run, shown, before, after)
+        written = shown.fields.get("enabled_at")
+        at, keys = moment(written), "flag.on flag.enabled_at"
+        right = None if at is None else run.happened_between(at, before, after)
+        if at is None and not is_timestamp(written):
+            run.differs(keys, f"{shown}: enabled_at is no timestamp")
+        if right is not None:
+            run.judge(keys, right, shown, "enabled_at is not the time of switching on")
     elif shown.fields.get("enabled_at") == first.fields.get("enabled_at"):
         # After a refusal the flag is on as it was, unless showing it again renews the time.
         run.holds("flag.off-refused", shown)
@@ -143,16 +149,6 @@ def _accepts_key(run: Run, answer: Answer) -> None:
         run.holds(keys, answer)
     else:
         run.skips(keys, answer)
-
-
-def _switch_on_time(run: Run, shown: Answer, before: Now, after: Now) -> None:
-    keys, written = "flag.on flag.enabled_at", shown.fields.get("enabled_at")
-    at = moment(written)
-    right = None if at is None else run.happened_between(at, before, after)
-    if at is None and not is_timestamp(written):
-        run.differs(keys, f"{shown}: enabled_at is no timestamp")
-    if right is not None:
-        run.judge(keys, right, shown, "enabled_at is not the time of switching on")
 
 
 # --- A user API key ------------------------------------------------------------------------------
@@ -300,21 +296,20 @@ def tickets(run: Run) -> None:
         run.observed.zone(origin)
     second = run.call("create_dev_access_ticket", about="the second")
     if run.succeeded("tickets.call", second):
-        _two(run, first, second)
+        origins = [answer.fields.get("origin") for answer in (first, second)]
+        if None not in origins:
+            wrong = "the project's dev origin changed"
+            run.judge("ticket.origin", origins[0] == origins[1], second, wrong)
+        for name in ("ticket_id", "redeem_url"):
+            if name in first.fields:
+                other, wrong = (
+                    first.fields[name] != second.fields.get(name),
+                    f"its {name} is that of",
+                )
+                run.judge(f"ticket.{name}", other, second, f"{wrong} the ticket before")
         _redeem(run, first, second)
     with_body = run.call("create_dev_access_ticket", body={}, about="with a body")
     run.ignored_or_refused("unexpected_body", with_body)
-
-
-def _two(run: Run, first: Answer, second: Answer) -> None:
-    origins = [answer.fields.get("origin") for answer in (first, second)]
-    if None not in origins:
-        wrong = "the project's dev origin changed"
-        run.judge("ticket.origin", origins[0] == origins[1], second, wrong)
-    for name in ("ticket_id", "redeem_url"):
-        if name in first.fields:
-            other = first.fields[name] != second.fields.get(name)
-            run.judge(f"ticket.{name}", other, second, f"its {name} is that of the ticket before")
 
 
 def _redeem(run: Run, first: Answer, second: Answer) -> None:
