@@ -102,7 +102,18 @@ def conduct_sarif(report: Any, rules: Sequence[_Document], world: str, about: st
     driver = {
         "name": "hosting-emulator",
         "semanticVersion": __version__,
-        "rules": [_sarif_rule(rule) for rule in known],
+        "rules": [
+            {
+                "id": rule["id"],
+                "shortDescription": {"text": rule["title"]},
+                "fullDescription": {
+                    "text": f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})'
+                },
+                "help": {"text": rule["instead"]},
+                "defaultConfiguration": {"level": rule["severity"]},
+            }
+            for rule in known
+        ],
     }
     run = {
         "tool": {"driver": driver},
@@ -121,16 +132,6 @@ def conduct_sarif(report: Any, rules: Sequence[_Document], world: str, about: st
         ],
     }
     return as_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
-
-
-def _sarif_rule(rule: _Document) -> dict[str, Any]:
-    return {
-        "id": rule["id"],
-        "shortDescription": {"text": rule["title"]},
-        "fullDescription": {"text": f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})'},
-        "help": {"text": rule["instead"]},
-        "defaultConfiguration": {"level": rule["severity"]},
-    }
 
 
 def _sarif_result(found: _Document, place: int, world: str, about: str) -> dict[str, Any]:

@@ -11,11 +11,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
@@ -27,8 +28,10 @@ from hosting_emulator_cli.output import as_json, say
 from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:
+    from hosting_emulator.bootstrap import Emulator
     from hosting_emulator.settings import Ready, Settings
 
+T = TypeVar("T")
 #: How long the command may take to end after SIGTERM, once `--kill-after` is over.
 _GRACE_S = 2.0
 #: Two signals closer than this are one: `timeout`, say, sends to us and to our group.
@@ -70,15 +73,38 @@ class CommandResult(NamedTuple):
 
 def execute(execution: Execution) -> CommandResult:
     """Run the command. Raises Failure when the emulator cannot start."""
+    return run_logged(execution.settings, _Run(execution).through)
+
+
+def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run what starts an emulator of its own. Raises Failure when that cannot start."""
     exit_on_signals()
     from hosting_emulator.bootstrap import log_to_stderr
     from hosting_emulator.settings import StartError
 
-    log_to_stderr(execution.settings)
+    log_to_stderr(settings)
     try:
-        return asyncio.run(_Run(execution).through())
+        return asyncio.run(run())
     except StartError as error:
         raise Failure(str(error)) from error
+
+
+@asynccontextmanager
+async def emulator_around(
+    settings: Settings, on_signal: Callable[[int], None]
+) -> AsyncIterator[Emulator]:
+    """Have an emulator of this process up, and signals that end us told, while a block runs."""
+    from hosting_emulator.bootstrap import Emulator, log_requests
+
+    for number in ending_signals():
+        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
+    emulator = Emulator(settings)
+    log_requests(settings, emulator.worlds)
+    await emulator.start()
+    try:
+        yield emulator
+    finally:
+        await emulator.stop()
 
 
 def mention(text: str) -> None:
@@ -107,12 +133,8 @@ class _Run:
 
     async def through(self) -> CommandResult:
         """Start the emulator, run the command, stop the emulator."""
-        from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
+        from hosting_emulator.bootstrap import warm_up
 
-        settings = self._execution.settings
-        loop = asyncio.get_running_loop()
-        for number in ending_signals():
-            loop.add_signal_handler(number, self._on_signal, number)
         try:
             # First: its supervisor gets ready while the emulator does.
             child = ChildCommand(output="null" if self._execution.silent else "ours")
@@ -120,21 +142,18 @@ class _Run:
             raise Failure(f"cannot start a process: {error.strerror}") from error
         self._child = child
         try:
-            emulator = Emulator(settings)
-            log_requests(settings, emulator.worlds)
-            await emulator.start()
-            try:
-                ready = await asyncio.to_thread(emulator.ready)
-                # While the command begins, which takes its time too.
-                warming = asyncio.create_task(warm_up())
-                code = await self._run(child, ready)
-                await warming
-                varied = tuple(sorted(emulator.worlds.tally.varied))
-                return CommandResult(code, varied, self._signal is not None)
-            finally:
-                await asyncio.to_thread(child.close)
-                self._child = None
-                await emulator.stop()
+            async with emulator_around(self._execution.settings, self._on_signal) as emulator:
+                try:
+                    ready = await asyncio.to_thread(emulator.ready)
+                    # While the command begins, which takes its time too.
+                    warming = asyncio.create_task(warm_up())
+                    code = await self._run(child, ready)
+                    await warming
+                    varied = tuple(sorted(emulator.worlds.tally.varied))
+                    return CommandResult(code, varied, self._signal is not None)
+                finally:
+                    await asyncio.to_thread(child.close)
+                    self._child = None
         finally:
             if self._child is not None:
                 child.close()

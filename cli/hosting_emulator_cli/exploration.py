@@ -7,6 +7,7 @@ The event loop belongs to the emulator and to the processes: what explores waits
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shlex
@@ -15,12 +16,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hosting_emulator import __version__
 from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, plan
-from hosting_emulator.explore.report import Exploration, plan_text, report_text, result_text
+from hosting_emulator.explore.report import (
+    Exploration,
+    plan_text,
+    read_result,
+    report_text,
+    result_document,
+    result_text,
+)
 from hosting_emulator.explore.runs import (
     CleanRun,
     CleanRunFailed,
@@ -38,13 +48,12 @@ from hosting_emulator.supervisor import (
     become_subreaper,
     descendants,
     end_orphans,
-    ending_signals,
-    exit_on_signals,
 )
-from hosting_emulator_cli.exploration_state import key_of, load_results, save_results
+from hosting_emulator_cli.execution import emulator_around, run_logged
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import (
+    as_json,
     console,
     is_terminal,
     printable,
@@ -61,6 +70,8 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 #: How many lines of an output are shown.
 _LINES = 12
+_STATE_FORMAT = "hosting-emulator exploration 1"
+_LONGEST_FILE = 16 * 1024 * 1024
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^[\s|]*File "(?P<path>[^"]+)", line [0-9]+')
 #: Code that came with Python, or was installed.
@@ -101,25 +112,13 @@ class ExploreOptions:
     repeat_clean: str
 
 
-#: Those that the command line gives as they are.
-OPTIONS = (
-    *("principal", "exports", "faults", "calls", "jobs", "max_runs", "limit_s", "budget_s"),
-    *("conduct", "state_file", "junit_file", "html_file"),
-)
-
-
 def explore(options: ExploreOptions) -> int:
     """Explore, and return the exit code. Raises Failure for what cannot be explored."""
-    exit_on_signals()
-    from hosting_emulator.bootstrap import log_to_stderr
-    from hosting_emulator.settings import StartError
-
-    log_to_stderr(options.settings)
     not_ours = descendants(os.getpid())
     become_subreaper()
     try:
-        return asyncio.run(_CommandExploration(options).run())
-    except (StartError, ControlError) as error:
+        return run_logged(options.settings, _CommandExploration(options).run)
+    except ControlError as error:
         raise Failure(str(error)) from error
     except OSError as error:
         raise Failure(f"cannot start a process: {error.strerror or error}") from error
@@ -148,21 +147,14 @@ class _CommandExploration:
 
     async def run(self) -> int:
         """Start the emulator, explore, stop the emulator."""
-        from hosting_emulator.bootstrap import Emulator, log_requests, warm_up
+        from hosting_emulator.bootstrap import warm_up
 
         self._loop = asyncio.get_running_loop()
-        for number in ending_signals():
-            self._loop.add_signal_handler(number, self._interrupt, number)
-        emulator = Emulator(self._options.settings)
-        log_requests(self._options.settings, emulator.worlds)
-        await emulator.start()
-        try:
+        async with emulator_around(self._options.settings, self._interrupt) as emulator:
             ready = self._ready = await asyncio.to_thread(emulator.ready)
             await warm_up()
             with ControlClient(ready.control_url, token=ready.control_token) as self._client:
                 code = await asyncio.to_thread(self._explore)
-        finally:
-            await emulator.stop()
         return code if self._signal is None else 128 + self._signal
 
     def _interrupt(self, number: int) -> None:
@@ -219,10 +211,21 @@ class _CommandExploration:
             max_runs=options.max_runs,
         )
         if not planned.requests:
-            raise Failure(_nothing_to_explore(options))
-        key, path, saved, says = key_of(options, clean), options.state_file, list[PointResult](), ""
+            if options.calls:
+                named = " or ".join(options.calls)
+                raise Failure(f"the command makes no request of {named}: nothing to explore")
+            raise Failure(
+                "the command makes no request that a fault could meet: does it use HOSTING_BASE_URL "
+                "and HOSTING_TOKEN?"
+            )
+        key, path, saved, says = (
+            _key_of(options, clean),
+            options.state_file,
+            list[PointResult](),
+            "",
+        )
         if path is not None:
-            saved, says = load_results(path, key, planned)
+            saved, says = _load_results(path, key, planned)
         say(plan_text(planned, self._jobs))
         if says:
             say(says)
@@ -231,7 +234,9 @@ class _CommandExploration:
         def keep(result: PointResult) -> None:
             done[result.point] = result
             if path is not None:
-                save_results(path, key, done.values())
+                results = [result_document(result) for result in done.values()]
+                found = {"format": _STATE_FORMAT, "key": key, "results": results}
+                write_whole(path, as_json(found) + "\n")
 
         self._run_points(explorer, planned, clean, done, keep)
         results = [done[point] for point in planned.points if point in done]
@@ -349,15 +354,6 @@ def _own_frame(lines: Sequence[str]) -> int | None:
     return None
 
 
-def _nothing_to_explore(options: ExploreOptions) -> str:
-    if options.calls:
-        return f"the command makes no request of {' or '.join(options.calls)}: nothing to explore"
-    return (
-        "the command makes no request that a fault could meet: does it use HOSTING_BASE_URL and "
-        "HOSTING_TOKEN?"
-    )
-
-
 def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
     """Write all that was asked for, to files and stdout. Raises Failure."""
     from hosting_emulator.explore.page import page
@@ -401,3 +397,63 @@ def _progress(done: int, of: int) -> Iterator[Callable[[PointResult, int], None]
                 bar.console.print(Text.from_ansi(result_text(result, color=True)))
 
         yield show_beside_bar
+
+
+# --- What is known so far, kept so that an exploration that was cut off can go on -----------------
+
+
+def _load_results(path: Path, key: str, plan: Plan) -> tuple[list[PointResult], str]:
+    """Return what a file holds of the points of a plan, and in a sentence what becomes of it.
+
+    There may be no file yet. Raises Failure.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["format"] != _STATE_FORMAT:
+            raise ValueError
+        results = [read_result(result) for result in found["results"]]
+    except FileNotFoundError:
+        return [], ""
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error}") from error
+    except (ValueError, TypeError, LookupError):
+        raise Failure(f"{path} is no state of an exploration: name another file") from None
+    done = [result for result in results if result.point in plan.points]
+    if found["key"] != key:
+        return [], f"{path} is of another command or another clean run: beginning anew."
+    if len(done) == len(plan.points):
+        return [], f"{path} is of an exploration that was finished: beginning anew."
+    return done, f"Going on: {len(done)} of {len(plan.points)} are done, says {path}."
+
+
+def _key_of(options: ExploreOptions, clean: CleanRun) -> str:
+    """Return a text that differs when anything differs that the results rest upon.
+
+    Files that the command names count by their content.
+    """
+    settings = asdict(options.settings)
+    shaping = ("seed", "clock", "at", "assumptions", "scenario", "state")
+    found: dict[str, Any] = {
+        "version": __version__,
+        "command": [[word, _content(word)] for word in options.command],
+        "settings": {name: str(settings[name]) for name in shaping},
+        "as": options.principal,
+        "exports": options.exports,
+        "limit": options.limit_s,
+        "conduct": options.conduct,
+        "requests": [
+            (r.name, r.exchange["method"], r.exchange["status"]) for r in clean.seen.requests
+        ],
+        "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
+    }
+    return sha256(json.dumps(found, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _content(word: str) -> str | None:
+    path = Path(word)
+    try:
+        if path.is_file() and path.stat().st_size <= _LONGEST_FILE:
+            return sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        pass
+    return None

@@ -45,10 +45,6 @@ export_option = opt.option(
 )
 
 
-#: Options that say how the command is run; the others are settings of its emulator.
-_OF_RUN = "principal exports report keep patience_s quiet conduct conduct_off".split()
-
-
 def _patience(text: str) -> float:
     return inf if text == "never" else seconds(text)
 
@@ -136,15 +132,16 @@ def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same:
     """
     if not command:
         raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
-    run = {name: same.pop(name) for name in _OF_RUN}
+    from hosting_emulator_cli.execution import Execution, execute, execute_varied
+
+    # What is no field of a run is a setting of its emulator.
+    run = {name: same.pop(name) for name in Execution.__annotations__ if name in same}
     settings = opt.settings_of(ctx, data_dir=None, **same)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink belongs to --vary: give a seed as well")
     if run["conduct_off"] and run["conduct"] == "off":
         raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
     opt.check_folder_of(run["keep"])
-    from hosting_emulator_cli.execution import Execution, execute, execute_varied
-
     if run["quiet"] and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         run["report"] = "never"
     run["conduct_off"] = tuple(split_words(run["conduct_off"]))

@@ -155,7 +155,8 @@ def explore(
         raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
     from hosting_emulator_cli import exploration
 
-    own = {name: given.pop(name) for name in exploration.OPTIONS}
+    fields = exploration.ExploreOptions.__annotations__
+    own = {name: given.pop(name) for name in fields if name in given}
     reports = (own["state_file"], own["junit_file"], own["html_file"])
     clock = clock if clock or given["state"] else "skip"
     settings = opt.settings_of(ctx, port=0, data_dir=None, clock=clock, **given)

@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hosting_emulator.replay.names import (
+from hosting_emulator.replay.recording import (
     CUT,
     FREE,
     Names,
     NameToken,
+    RecordedAnswer,
     moment_ms,
     tokens,
     without_secrets,
 )
-from hosting_emulator.replay.recording import RecordedAnswer
 
 #: The headers that say something of the answer.
 _HEADERS = ("content-type", "location", "retry-after", "allow", "www-authenticate", "x-request-id")
@@ -81,20 +81,25 @@ class Comparison:
 
     def _differences(
         self, recorded: RecordedAnswer | None, new: RecordedAnswer | None
-    ) -> list[AnswerDifference]:
+    ) -> Iterator[AnswerDifference]:
         if recorded is None or new is None:
             brief = [_LOST if one is None else f"status {one.status}" for one in (recorded, new)]
-            return [] if recorded is new else [AnswerDifference("answer", *brief)]
-        found = []
+            if recorded is not new:
+                yield AnswerDifference("answer", *brief)
+            return
         if recorded.status != new.status:
-            found.append(AnswerDifference("status", recorded.status, new.status))
-        found += self._headers(recorded, new)
+            yield AnswerDifference("status", recorded.status, new.status)
+        yield from self._headers(recorded, new)
         if (recorded.status < 400) != (new.status < 400):
             # Of a success and a failure no member is the same: the two are told whole.
-            found.append(AnswerDifference("body", _brief(recorded), _brief(new)))
+            yield AnswerDifference("body", _brief(recorded), _brief(new))
         elif recorded.text is not None and new.text is not None:
-            found += self._bodies(recorded.text, new.text)
-        return found
+            try:
+                documents = json.loads(recorded.text), json.loads(new.text)
+            except ValueError:  # one of them is no JSON
+                yield from self._texts("body", recorded.text, new.text)
+            else:
+                yield from self._values("body", *documents)
 
     def _headers(self, recorded: RecordedAnswer, new: RecordedAnswer) -> Iterator[AnswerDifference]:
         for name in _HEADERS:
@@ -104,12 +109,6 @@ class Comparison:
                     yield AnswerDifference(f"header {name}", before or _ABSENT, now or _ABSENT)
             else:
                 yield from self._texts(f"header {name}", before, now)
-
-    def _bodies(self, recorded: str, new: str) -> Iterator[AnswerDifference]:
-        try:
-            yield from self._values("body", json.loads(recorded), json.loads(new))
-        except ValueError:  # one of them is no JSON
-            yield from self._texts("body", recorded, new)
 
     def _values(self, at: str, recorded: Any, new: Any) -> Iterator[AnswerDifference]:
         if isinstance(recorded, dict) and isinstance(new, dict):

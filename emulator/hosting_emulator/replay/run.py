@@ -11,13 +11,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hosting_emulator.replay.comparison import AnswerDifference, Comparison, Moments
-from hosting_emulator.replay.names import CUT, Names, moment_ms
 from hosting_emulator.replay.recording import (
+    CUT,
     Headers,
+    Names,
     RecordedAnswer,
     RecordedCall,
     Recording,
     Who,
+    moment_ms,
 )
 from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
 

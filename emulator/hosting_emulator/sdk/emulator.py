@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 
 from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
-from hosting_emulator.sdk.conduct import WorldConduct
 from hosting_emulator.sdk.connection import (
     ControlRefused,
     EmulatorUnreachable,
@@ -36,9 +35,8 @@ from hosting_emulator.sdk.records import (
     Why,
     WorldSummary,
 )
-from hosting_emulator.sdk.report import report_text
-from hosting_emulator.sdk.requests import Requests
-from hosting_emulator.sdk.text import Aliases, NoSuchName
+from hosting_emulator.sdk.requests import Requests, WorldConduct
+from hosting_emulator.sdk.text import Aliases, NoSuchName, report_text
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
@@ -122,10 +120,9 @@ class HostingEmulator:
         `default` unless named. `control_token` is HOSTING_EMULATOR_CONTROL_TOKEN's unless given.
         Raises ControlRefused (404) for a world that is not there, ValueError for no address.
         """
-        control, named = _reach(url, control_token)
-        if world is not None and named is not None and url is not None and world != named:
-            raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
-        with _closed_on_error(control, own=(own := control is not url)):
+        with _reach(url, control_token) as (control, named, own):
+            if world is not None and named is not None and url is not None and world != named:
+                raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
             return cls(control, control.world(world or named or "default"), own_connection=own)
 
     @classmethod
@@ -153,10 +150,9 @@ class HostingEmulator:
         if scenario is not None and state is not None:
             raise ValueError("a world begins in one way: give scenario or state")
         fields = world_fields(scenario, document_name, state, **options)
-        control, _ = _reach(url, control_token)
-        with _closed_on_error(control, own=(own := control is not url)):
+        with _reach(url, control_token) as (control, _, own):
             world = control.create_world(name, ephemeral=True, **fields)
-        return cls(control, world, throw_away=True, own_connection=own)
+            return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
         """Copy this world into one that lives on by itself; closed with this one.
@@ -495,21 +491,20 @@ def _gone_is_fine() -> Iterator[None]:
 
 
 @contextmanager
-def _closed_on_error(control: ControlClient, *, own: bool) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if own:
-            control.close()
-        raise
-
-
 def _reach(
     url: str | ControlClient | None, control_token: str | None
-) -> tuple[ControlClient, str | None]:
-    """Return a client, and the world that the address names."""
+) -> Iterator[tuple[ControlClient, str | None, bool]]:
+    """Give a client, the world that the address names, and whether the client is ours to close.
+
+    It is closed here when something goes wrong.
+    """
     if isinstance(url, ControlClient):
-        return url, None
+        yield url, None, False
+        return
     address = read_address(url)
-    token = read_control_token(control_token)
-    return ControlClient(address.control_url, token=token), address.world
+    control = ControlClient(address.control_url, token=read_control_token(control_token))
+    try:
+        yield control, address.world, True
+    except BaseException:
+        control.close()
+        raise

@@ -1,20 +1,32 @@
-"""The request log of a world, to read and to assert on."""
+"""The request log of a world and how its client behaved, to read and to assert on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator.sdk.records import Exchange, HeaderValues, Message, WholeExchange
+from hosting_emulator.sdk.control import ControlClient
+from hosting_emulator.sdk.records import (
+    ConductFinding,
+    ConductReport,
+    Exchange,
+    HeaderValues,
+    Message,
+    Severity,
+    WholeExchange,
+)
 from hosting_emulator.sdk.text import (
     Aliases,
     align,
     answer_text,
+    conduct_text,
     count_text,
     exchange_row,
+    headline,
+    of_severity,
     unknown,
 )
 
@@ -367,3 +379,58 @@ def _made(times: int) -> str:
 
 def _often(times: int | None) -> str:
     return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")
+
+
+# --- How the client behaved ----------------------------------------------------------------------
+
+
+class WorldConduct:
+    """What the client of a world did that the real service would not bear, by the emulator's rules.
+
+    Every request is judged that the log held when it was first looked at here, and all that came
+    since. `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
+    """
+
+    def __init__(self, control: ControlClient, world: str) -> None:
+        self._control = control
+        self._world = world
+
+    def __repr__(self) -> str:
+        return f"<WorldConduct of {self._world!r}>"
+
+    def findings(
+        self, *, off: Collection[str] = (), at_least: Severity = "note", final: bool = True
+    ) -> list[ConductFinding]:
+        """Return what was found, of `at_least` this severity, in the order of the requests.
+
+        `final` takes the client to be done: an operation that it did not follow counts then.
+        """
+        report = self._read(off, at_least, final=final)
+        return [
+            ConductFinding(found, requests=tuple(found["requests"])) for found in report.findings
+        ]
+
+    def report(
+        self,
+        *,
+        off: Collection[str] = (),
+        at_least: Severity = "note",
+        final: bool = True,
+        color: bool = False,
+    ) -> str:
+        """Tell what was found: each rule with its requests, why it matters and what to do instead."""
+        return conduct_text(self._read(off, at_least, final=final), color=color)
+
+    def assert_clean(
+        self, *, off: Collection[str] = (), at_least: Severity = "warning", final: bool = True
+    ) -> None:
+        """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
+        __tracebackhide__ = True  # pytest then shows the test's own line
+        report = self._read(off, at_least, final=final)
+        if report.findings:
+            raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")
+
+    def _read(self, off: Collection[str], at_least: str, *, final: bool) -> ConductReport:
+        if isinstance(off, str):
+            off = (off,)
+        return of_severity(self._control.conduct(self._world, off=off, final=final), at_least)

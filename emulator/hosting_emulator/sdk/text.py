@@ -1,13 +1,24 @@
-"""How exchanges and counts are written, the same in assertions, reports and commands."""
+"""How exchanges, conduct and a world's whole story are written, in assertions, reports and commands.
+
+Written from the control API's documents alone, wherever these have travelled.
+"""
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from hosting_emulator.sdk.records import ConductReport
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk.records import Exchange
+
+Document = Mapping[str, Any]
+_F = TypeVar("_F", bound=Document)
 
 _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
 _COLORS = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
@@ -148,3 +159,241 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     )
     near = f"did you mean {close[0]}? " if close else ""
     return f"no {kind} is {name!r}; {near}{there_are}"
+
+
+# --- How a client behaved ----------------------------------------------------------------------
+
+_WORST = ("error", "warning", "note")
+_SEVERITY_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
+_TEXT_WIDTH = 100
+#: More findings of one rule than these say the same.
+_OF_A_RULE = 10
+_NUMBERS = 6
+
+
+def of_severity(report: Document, at_least: str) -> ConductReport:
+    """Return a conduct report with only what is at least so severe. ValueError for no severity."""
+    if at_least not in _WORST:
+        raise ValueError(f"at_least is note, warning or error: not {at_least!r}")
+    severe = _WORST[: _WORST.index(at_least) + 1]
+    findings = [found for found in report["findings"] if found["severity"] in severe]
+    return ConductReport({**report, "findings": findings})
+
+
+def worst_first(findings: Iterable[_F]) -> list[_F]:
+    """Return findings by severity; those of one severity stay in their order."""
+    return sorted(findings, key=lambda found: _WORST.index(found["severity"]))
+
+
+def conduct_text(report: Document, *, color: bool = False) -> str:
+    """Write a conduct report: by rule, the worst first, each with requests, why and instead."""
+    findings, remarks = worst_first(report["findings"]), report["remarks"]
+    what = summary(findings) if findings else "nothing was found"
+    head = f"conduct: {what} in {count_text(report['judged'], 'request')}"
+    lines = [paint("bold", head, color=color)]
+    for rule in dict.fromkeys(found["rule"] for found in findings):
+        of_rule = [found for found in findings if found["rule"] == rule]
+        lines += ["", *_rule(of_rule, report["counts"].get(rule, 0), color)]
+    if findings and remarks:
+        lines.append("")
+    return "\n".join([*lines, *("\n".join(_wrapped(remark, _TEXT_WIDTH)) for remark in remarks)])
+
+
+def _rule(findings: Sequence[Document], count: int, color: bool) -> list[str]:
+    first, shown = findings[0], findings[:_OF_A_RULE]
+    severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"], color=color)
+    lines = [f"{severity}: {first['title']} [{first['rule']}]"]
+    for found in shown:
+        lines += _part("", f"{request_numbers(found)}: {found['says']}")
+    left = max(count, len(findings)) - len(shown)
+    if left > 0:
+        lines += _part("", f"… and {left:,} more")
+    why = _part("why", f"{first['matters']} {quotes(shown)}")
+    return [*lines, *why, *_part("instead", first["instead"])]
+
+
+def headline(findings: Iterable[Document]) -> str:
+    """Name the rules that were broken, the worst first, in the line that summaries show."""
+    return f"conduct: {', '.join(dict.fromkeys(f['rule'] for f in worst_first(findings)))}"
+
+
+def finding_lines(findings: Sequence[Document]) -> list[str]:
+    """Write findings in short, the worst first: severity, rule, requests, what was done."""
+    lines: list[str] = []
+    for found in worst_first(findings)[:_OF_A_RULE]:
+        rule = f"{found['severity']} {found['rule']}"
+        lines += _part("", f"{rule} {request_numbers(found)}: {found['says']}")
+    left = len(findings) - _OF_A_RULE
+    return [*lines, f"    … and {left:,} more"] if left > 0 else lines
+
+
+def rule_lines(findings: Iterable[Document]) -> list[str]:
+    """Write what each rule advises; of each the last finding tells."""
+    lines: list[str] = []
+    for rule, found in {found["rule"]: found for found in findings}.items():
+        lines += [f"{rule}: {found['title']}", *_part("instead", found["instead"])]
+    return lines
+
+
+def request_numbers(found: Document) -> str:
+    """Name the requests of a finding: `#3, #5 and 12 more`."""
+    numbers = ", ".join(f"#{n}" for n in found["requests"][:_NUMBERS])
+    more = max(0, len(found["requests"]) - _NUMBERS) + (found["more_requests"] or 0)
+    return f"{numbers} and {more:,} more" if more else numbers
+
+
+def quotes(findings: Iterable[Document]) -> str:
+    """Quote what findings of one rule rest upon, each sentence once, with its place."""
+    return " ".join(dict.fromkeys(f"“{f['because']}” ({f['place']})" for f in findings))
+
+
+def summary(findings: Sequence[Document]) -> str:
+    """Count findings by severity: `3 findings (1 error, 2 warnings)`."""
+    counts = {kind: sum(found["severity"] == kind for found in findings) for kind in _WORST}
+    parts = [count_text(count, kind) for kind, count in counts.items() if count]
+    return f"{count_text(len(findings), 'finding')} ({', '.join(parts)})"
+
+
+def _part(label: str, text: str) -> list[str]:
+    indent = 13 if label else 4
+    first, *rest = _wrapped(text, _TEXT_WIDTH - indent) or [""]
+    head = f"    {label:<9}" if label else " " * 4
+    return [head + first, *(" " * indent + line for line in rest)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+# --- A world's story, short enough to stand below a failed test ----------------------------------
+
+_OPERATIONS = 3
+_FAULTS = 5
+_FINDINGS = 5
+_REQUESTS = 20
+_WIDEST = 160
+_WIDEST_WHY = 110
+_WIDEST_VARIED = 1000
+#: What every armed fault has; the rest is its effect and what it matches.
+_COUNTS = frozenset("id order phase armed_at seen hits spent".split())
+
+
+def report_text(document: Document, *, color: bool = False) -> str:
+    """Write a report document (`ControlClient.report`) as text of about 40 lines at most.
+
+    `color` adds ANSI colours. With `conduct` in the document, it ends with what was found.
+    """
+    bold = partial(paint, "bold", color=color)
+    findings = (document.get("conduct") or {}).get("findings") or ()
+    lines = [
+        *(f"{bold(name.ljust(7))}  {text}" for name, text in _head(document)),
+        *_requests(document["requests"], color),
+        *_operations(document["operations"], color),
+        *_faults(document["faults"], color),
+    ]
+    if findings:
+        lines += [bold(f"conduct: {summary(findings)}"), *finding_lines(findings[:_FINDINGS])]
+    return "\n".join(lines)
+
+
+def _head(document: Document) -> list[tuple[str, str]]:
+    clock, changed = document["clock"], document["assumptions"]
+    scenario = f", scenario {document['scenario']}" if document["scenario"] else ""
+    world = f"{document['world']} at {document['base_url']}{scenario}, commit {document['commit']}"
+    rate = f" at {clock['rate']}x" if clock["mode"] == "scaled" else ""
+    time = f"{clock['mode']}{rate}, {clock['now']}"
+    if clock["next_due_at"]:
+        time += (
+            f"; {count_text(clock['pending'], 'event')} to come, the next at {clock['next_due_at']}"
+        )
+    rows = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
+    if changed:
+        text = ", ".join(f"{name}={_brief(value)}" for name, value in changed.items())
+        rows.append(("assumed", one_line(text, _WIDEST)))
+    # Hardly cut: it is what is needed to see the same failure again.
+    varied = variation_lines(document["variation"]) if document.get("variation") else ()
+    return rows + [(name, one_line(text, _WIDEST_VARIED)) for name, text in varied]
+
+
+def variation_lines(variation: Document) -> list[tuple[str, str]]:
+    """Say how a world's answers varied and how to have that again, as rows: a word and its text."""
+    seed, only = shlex.quote(variation["seed"]), variation["only"] or ()
+    points = ", ".join(variation["varied"]) or "nothing yet"
+    confined = f", confined to {', '.join(only)}" if only else ""
+    again = f"--vary {seed}{''.join(f' --only {point}' for point in only)}"
+    pytest = f"--hosting-emulator-vary={seed}"
+    if only:
+        pytest += f" --hosting-emulator-vary-only={','.join(only)}"
+    return [
+        ("varied", f"by seed {variation['seed']}{confined}: {points}"),
+        ("again", f"{again} (start, exec), or {pytest} (pytest)"),
+    ]
+
+
+def _requests(requests: Document, color: bool) -> list[str]:
+    items, total = requests["items"][-_REQUESTS:], requests["total"]
+    if not items:
+        return [paint("bold", "no requests", color=color)]
+    left = f", the last {len(items)}" if total > len(items) else ""
+    lines = [paint("bold", f"{count_text(total, 'request')}{left}", color=color)]
+    table = align([[*exchange_row(item), _reason(item)] for item in items])
+    for line, item in zip(table, items, strict=True):
+        if item["lost"] or item["status"] >= 500:
+            lines.append(paint("red", line, color=color))
+        else:
+            lines.append(paint("yellow", line, color=color) if item["status"] >= 400 else line)
+    return lines
+
+
+def _reason(item: Document) -> str:
+    why = item["why"] or ([item["problem"]["detail"]] if item["problem"] else [])
+    return f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
+
+
+def _operations(operations: Sequence[Document], color: bool) -> list[str]:
+    if not operations:
+        return []
+    lines = [paint("bold", f"{count_text(len(operations), 'operation')} not ended", color=color)]
+    for one in operations[:_OPERATIONS]:
+        where = f" ({one['phase']})" if one["phase"] != one["state"] else ""
+        lines.append(
+            f"  {one['operation']}  {one['kind']} of {one['project']} is {one['state']}{where}"
+        )
+        then = one["next"]
+        story = [f"next, at {then['at']}: {then['what']}"] if then else one["says"][:2]
+        story += [f"try: {command}" for command in one["commands"][:1]]
+        lines += [paint("dim", f"    {one_line(line, _WIDEST)}", color=color) for line in story]
+    return lines + _more(operations, _OPERATIONS)
+
+
+def _faults(faults: Sequence[Document], color: bool) -> list[str]:
+    if not faults:
+        return []
+    head = paint("bold", f"{count_text(len(faults), 'fault')} armed", color=color)
+    table = align([_fault_row(fault) for fault in faults[:_FAULTS]])
+    return [head, *table, *_more(faults, _FAULTS)]
+
+
+def _more(things: Sequence[Document], shown: int) -> list[str]:
+    return [f"  … and {len(things) - shown} more"] if len(things) > shown else []
+
+
+def _fault_row(fault: Document) -> list[str]:
+    written = {name: value for name, value in fault.items() if name not in _COUNTS}
+    # Of what was written, the effect alone is an object, but for the headers that it matches.
+    effect = next(n for n, v in written.items() if isinstance(v, Mapping) and n != "header")
+    options = [f"{n}={_brief(v)}" for n, v in written.pop(effect).items() if v is not None]
+    rule = [f"{name}={_brief(value)}" for name, value in written.items()]
+    counts = f"seen {fault['seen']}, hits {fault['hits']}{', spent' if fault['spent'] else ''}"
+    return [
+        f"  {fault['id']}",
+        " ".join([effect, *options]),
+        " ".join([fault["phase"], *rule]),
+        counts,
+    ]
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}:{_brief(part)}" for name, part in value.items())
+    return str(value)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.replay.comparison import Comparison, Moments
-from hosting_emulator.replay.names import Names
-from hosting_emulator.replay.recording import RecordedAnswer
+from hosting_emulator.replay.recording import Names, RecordedAnswer
 
 A, B, C = ("01" + letter * 24 for letter in "ABC")
 #: Then it was ten past midnight, an hour into the record; now it is one day later.
