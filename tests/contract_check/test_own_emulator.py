@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract_check import ALLOWED, check
-from hosting_emulator.contract_check.options import TOKENS
+from hosting_emulator.contract_check.run import TOKENS
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.alternatives import Alternative, alternatives
 from tests.contract_check.check_run import checked, differing, options, with_verdict

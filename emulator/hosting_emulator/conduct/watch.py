@@ -23,8 +23,7 @@ from hosting_emulator.conduct.retries import (
 from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, ExchangeView, Finding
 from hosting_emulator.conduct.unfinished import UnfinishedLists, UnfinishedOperations
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.engine.request_log import Entry
+from hosting_emulator.engine.request_log import Entry, Redactor
 
 #: Who judges.
 JUDGES: tuple[type[ConductJudge], ...] = (

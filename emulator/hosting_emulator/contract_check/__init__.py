@@ -6,6 +6,6 @@ It knows the contract and speaks HTTP; it must not know how this emulator works.
 from __future__ import annotations
 
 from hosting_emulator.contract_check.check import Report, SentenceReport, check
-from hosting_emulator.contract_check.options import ALLOWED, CheckOptions, CheckRefused
+from hosting_emulator.contract_check.run import ALLOWED, CheckOptions, CheckRefused
 
 __all__ = ["ALLOWED", "CheckOptions", "CheckRefused", "Report", "SentenceReport", "check"]

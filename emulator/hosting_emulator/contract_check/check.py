@@ -13,14 +13,16 @@ from hosting_emulator.contract_check import checks as checks
 from hosting_emulator.contract_check.clauses import Outcome
 from hosting_emulator.contract_check.http import Address, Answer, Unreachable
 from hosting_emulator.contract_check.judge import Observations
-from hosting_emulator.contract_check.options import (
+from hosting_emulator.contract_check.run import (
+    CHECKS,
     TOKENS,
     TOLD,
     CheckOptions,
     CheckRefused,
+    Gone,
+    Run,
     check_address,
 )
-from hosting_emulator.contract_check.run import CHECKS, Gone, Run
 
 _READS = ("get_dns_authorization", "list_deployments")
 #: What is shorter is no secret, and would be found in innocent words.

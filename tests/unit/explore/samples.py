@@ -8,8 +8,7 @@ from typing import Any, cast
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.plan import FaultPoint, NumberedRequest, number, plan
 from hosting_emulator.explore.report import Exploration
-from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd
-from hosting_emulator.explore.world_state import State, summary
+from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd, State, summary
 from hosting_emulator.sdk import Exchange
 
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
