@@ -122,21 +122,16 @@ def _named_value(text: str) -> tuple[str, str]:
 
 
 def _typed_value(text: str) -> tuple[str, Any]:
-    name, value = _named_value(text)
-    return name, _typed(value)
-
-
-def _typed(text: str) -> Any:
     import json
 
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON")  # NaN and Infinity, which Python would let pass
+
+    name, value = _named_value(text)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return name, json.loads(value, parse_constant=refuse)
     except (ValueError, RecursionError):
-        return text
-
-
-def _refuse_constant(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON")  # NaN and Infinity, which Python would let pass
+        return name, value
 
 
 PORT = WholeNumber(0, 65535)

@@ -50,19 +50,6 @@ class Replayed:
     differences: tuple[AnswerDifference, ...] = ()
     skipped: str | None = None
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON shows it."""
-        return {
-            "n": self.recorded.n,
-            "method": self.recorded.method,
-            "path": self.recorded.target,
-            "recorded_status": self.recorded.answer.status if self.recorded.answer else None,
-            "status": self.answer.status if self.answer else None,
-            "same": self.skipped is None and not self.differences,
-            "skipped": self.skipped,
-            "differences": [difference._asdict() for difference in self.differences],
-        }
-
 
 @dataclass(slots=True)
 class ReplayReport:
@@ -116,7 +103,19 @@ def report_document(report: ReplayReport, record: Recording) -> dict[str, Any]:
         "skipped": len(report.skipped),
         "left_out": list(record.left_out),
         "said": report.notes,
-        "requests": [one.document() for one in report.requests],
+        "requests": [
+            {
+                "n": one.recorded.n,
+                "method": one.recorded.method,
+                "path": one.recorded.target,
+                "recorded_status": one.recorded.answer.status if one.recorded.answer else None,
+                "status": one.answer.status if one.answer else None,
+                "same": one.skipped is None and not one.differences,
+                "skipped": one.skipped,
+                "differences": [difference._asdict() for difference in one.differences],
+            }
+            for one in report.requests
+        ],
     }
 
 
