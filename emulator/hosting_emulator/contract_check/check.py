@@ -175,7 +175,16 @@ def _report(run: Run) -> Report:
         }
         for clause, outcome, seen in verdicts
     ]
-    assumptions = [_assumption(name, settled) for name in DEFAULTS.__struct_fields__]
+    assumptions: list[AssumptionReport] = []
+    for name in DEFAULTS.__struct_fields__:
+        default = getattr(DEFAULTS, name)
+        default = list(default) if isinstance(default, tuple) else default
+        one: AssumptionReport = {"name": name, "default": default}
+        if name in settled:
+            one["observed"] = settled[name]
+        else:
+            one["why"] = why_unseen(name) or "nothing that was permitted showed it"
+        assumptions.append(one)
     return {
         "base_url": options.base_url,
         "project_id": options.project_id,
@@ -190,15 +199,6 @@ def _report(run: Run) -> Report:
         "created": list(run.created),
         "notes": _without(run.observed.notes, known),
     }
-
-
-def _assumption(name: str, settled: dict[str, Any]) -> AssumptionReport:
-    default = getattr(DEFAULTS, name)
-    plain = list(default) if isinstance(default, tuple) else default
-    if name in settled:
-        return {"name": name, "default": plain, "observed": settled[name]}
-    why = why_unseen(name) or "nothing that was permitted showed it"
-    return {"name": name, "default": plain, "why": why}
 
 
 def _without(found: Any, secrets: list[str]) -> Any:

@@ -25,8 +25,6 @@ from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World
 
 REDACTED = "<redacted>"
-_SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
-_TOKEN_HEADERS = frozenset({"authorization", "proxy-authorization"})
 #: A signed JWT; a ticket in a URL; the value of a new API key, which is shown once; and whatever
 #: has the form of this service's secrets (`world.streams.new_secret`), wherever it was put.
 _SECRETS = re.compile(
@@ -56,15 +54,15 @@ class Redactor:
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[Sequence[str]]:
         """Return headers without secrets; of an Authorization header its scheme is left."""
-        return [(name, self._value(name.lower(), value)) for name, value in headers]
-
-    def _value(self, name: str, value: str) -> str:
-        if name in _SECRET_HEADERS:
-            return REDACTED
-        if name in _TOKEN_HEADERS:
+        shown: list[Sequence[str]] = []
+        for name, value in headers:
             scheme, space, _ = value.strip().partition(" ")
-            return f"{scheme} {REDACTED}" if space else REDACTED
-        return self.text(value)
+            if name.lower() in ("authorization", "proxy-authorization"):
+                shown.append((name, f"{scheme} {REDACTED}" if space else REDACTED))
+            else:
+                secret = name.lower() in ("cookie", "set-cookie", "x-control-token")
+                shown.append((name, REDACTED if secret else self.text(value)))
+        return shown
 
 
 #: How many exchanges are kept, and how many bytes of each body.
@@ -258,18 +256,22 @@ class RequestFilter:
             and (self.since_ms is None or entry.at_ms >= self.since_ms)
             and (self.until_ms is None or entry.at_ms < self.until_ms)
             and (self.project is None or project_of(entry) == self.project)
-            and (self.text is None or _has(entry, self.text.lower()))
+            and (self.text is None or self._stands_in(entry, self.text.lower()))
         )
 
-
-def _has(entry: Entry, text: str) -> bool:
-    """Look for a text: first in what was kept, then, for it may stand in a secret, in what is shown."""
-    plain = [entry.method, entry.path, entry.query, entry.call or "", entry.code or "", *entry.why]
-    bodies = [body.decode("utf-8", "replace") for body in (entry.body, entry.answer)]
-    redactor = Redactor(entry.world.assumptions.key_prefix)
-    return any(
-        text in found.lower() and text in redactor.text(found).lower() for found in plain + bodies
-    )
+    def _stands_in(self, entry: Entry, text: str) -> bool:
+        # First in what was kept, then, for it may stand in a secret, in what is shown.
+        kept = [
+            entry.method,
+            entry.path,
+            entry.query,
+            entry.call or "",
+            entry.code or "",
+            *entry.why,
+        ]
+        kept += [body.decode("utf-8", "replace") for body in (entry.body, entry.answer)]
+        redactor = Redactor(entry.world.assumptions.key_prefix)
+        return any(text in one.lower() and text in redactor.text(one).lower() for one in kept)
 
 
 def _person_id(entry: Entry) -> str | None:

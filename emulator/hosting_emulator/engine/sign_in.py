@@ -163,8 +163,7 @@ class SignIns:
         """Return an ID token with these claims, and with what ties it to its access token."""
         import jwt
 
-        half = sha256(access_token.encode()).digest()[:16]
-        bound = claims | {"at_hash": _encoded(half)}
+        bound = claims | {"at_hash": _encoded(sha256(access_token.encode()).digest()[:16])}
         headers = {"kid": _key_id(self._seed)}
         return jwt.encode(bound, id_token_key(self._seed), ID_TOKEN_ALGORITHM, headers=headers)
 

@@ -381,7 +381,9 @@ def junit_text(exploration: Exploration) -> str:
         for point in exploration.not_run:
             if point.request == request.name:
                 left = junit.element("skipped", message=f"not run: {exploration.cut}")
-                cases.append(junit.case(request.name, _case_name(point), left, time="0"))
+                cases.append(
+                    junit.case(request.name, f"{point.fault} {point.phase}", left, time="0")
+                )
         if cases:
             seconds = sum(result.duration_s for result in results)
             suites.append(junit.suite(request.name, cases, time=f"{seconds:.3f}"))
@@ -398,8 +400,4 @@ def _case(result: PointResult, exploration: Exploration) -> Any:
         message = f"{result.verdict}: {why}"
         outcome = junit.element("failure", text, type=result.verdict, message=message)
     seconds = f"{result.duration_s:.3f}"
-    return junit.case(point.request, _case_name(point), outcome, time=seconds)
-
-
-def _case_name(point: FaultPoint) -> str:
-    return f"{point.fault} {point.phase}"
+    return junit.case(point.request, f"{point.fault} {point.phase}", outcome, time=seconds)

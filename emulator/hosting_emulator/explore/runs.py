@@ -45,15 +45,11 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
         for table in ("organizations", "people", "projects")
         for key, row in tables[table].items()
     }
-
-    def name(id_: str) -> str:
-        return aliases.get(id_, id_)
-
     return {
         kind: Counter(
             text
             for key, row in tables.get(table, {}).items()
-            if (text := write(name, key, row)) is not None
+            if (text := write(lambda id_: aliases.get(id_, id_), key, row)) is not None
         )
         for kind, (table, write) in _KINDS.items()
     }
