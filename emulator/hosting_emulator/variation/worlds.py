@@ -157,21 +157,22 @@ def draw_assumptions(
         if draw_number(variation.seed, point.id, "whether") % 3 == 0:
             continue
         for name in point.assumptions:
-            if name not in kept and getattr(assumptions, name) == getattr(DEFAULTS, name):
-                found[name] = _draw_value(variation.seed, point.id, name)
+            if name in kept or getattr(assumptions, name) != getattr(DEFAULTS, name):
+                continue
+            if name == "problem_statuses":
+                which = {
+                    code: draw_number(variation.seed, point.id, "which", code) for code in STATUSES
+                }
+                found[name] = {
+                    code: statuses[which[code] // 3 % len(statuses)]
+                    for code, statuses in STATUSES.items()
+                    if which[code] % 3
+                }
+            else:
+                choices = _OTHERS.get(name) or alternatives(name)
+                drawn = draw_number(variation.seed, point.id, "which", name)
+                found[name] = choices[drawn % len(choices)]
     return found
-
-
-def _draw_value(seed: str, point: str, name: str) -> Any:
-    if name == "problem_statuses":
-        which = {code: draw_number(seed, point, "which", code) for code in STATUSES}
-        return {
-            code: statuses[which[code] // 3 % len(statuses)]
-            for code, statuses in STATUSES.items()
-            if which[code] % 3
-        }
-    choices = _OTHERS.get(name) or alternatives(name)
-    return choices[draw_number(seed, point, "which", name) % len(choices)]
 
 
 # --- What of that an answer shows ----------------------------------------------------------------

@@ -114,11 +114,7 @@ def apply_domains(run: Run) -> None:
         ids = [found.fields.get("id") for found in (answer, retried)]
         if None not in ids:
             run.judge("domains.idempotent", ids[0] == ids[1], retried, "it is another operation")
-    _another_calls_key(run)
-
-
-def _another_calls_key(run: Run) -> None:
-    """A call without a body can only be changed by its path: the key of another call is that."""
+    # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
         run.skips("domains.reused", "--allow flag or --allow keys gives a key to reuse")
         return

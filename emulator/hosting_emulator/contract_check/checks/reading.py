@@ -206,7 +206,13 @@ def _page_through(run: Run, limit: str) -> None:
     total = len(_items(whole))
     if _cursor(whole) is None:
         _see_last(run, whole)
-        _order(run, _items(whole))
+        made = [moment(item.get("created_at")) for item in _items(whole)]
+        times = [at for at in made if at is not None]
+        if len(set(times)) > 1 and times in (sorted(times), sorted(times, reverse=True)):
+            order = "oldest_first" if times == sorted(times) else "newest_first"
+            run.observed.see("deployment_order", order)
+        elif len(set(times)) > 1:
+            run.observed.note("deployments are ordered neither by newest nor by oldest first")
     if total < 2:
         why = f"the project has {total} deployments: one with more shows it"
         run.skips(f"{_THROUGH} page.next_cursor", why)
@@ -259,18 +265,6 @@ def _compare(run: Run, whole: Answer, pages: list[Answer]) -> None:
     judge(not left_out, f"{left_out} deployments of one long page are on none of the short ones")
     projects = {str(item.get("project_id")) for page in pages for item in _items(page)}
     judge(projects <= {run.options.project_id, "None"}, "it lists deployments of another project")
-
-
-def _order(run: Run, items: list[dict[str, Any]]) -> None:
-    made = [at for item in items if (at := moment(item.get("created_at"))) is not None]
-    if len(set(made)) < 2:
-        return
-    if made == sorted(made):
-        run.observed.see("deployment_order", "oldest_first")
-    elif made == sorted(made, reverse=True):
-        run.observed.see("deployment_order", "newest_first")
-    else:
-        run.observed.note("deployments are ordered neither by newest nor by oldest first")
 
 
 def _cursor(answer: Answer) -> str | None:
