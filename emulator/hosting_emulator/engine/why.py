@@ -76,14 +76,12 @@ def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int
     if operation.stuck:
         reason = _stuck(operation)
     elif operation.kind == HELD:
-        reason = _Reason(
-            [
-                f"It is no call's operation: the intervention hold_claim made it, and it keeps the "
-                f"mutation claim of {project.alias} until it is told to let go."
-            ],
-            [f"intervene release_claim project={project.alias}"],
-            held_by="the intervention hold_claim",
+        says = (
+            "It is no call's operation: the intervention hold_claim made it, and it keeps the "
+            f"mutation claim of {project.alias} until it is told to let go."
         )
+        command = f"intervene release_claim project={project.alias}"
+        reason = _Reason([says], [command], held_by="the intervention hold_claim")
     elif project.claim != operation.id:
         reason = _waiting(live, operation, project, now_ms)
     elif operation.event is not None:
@@ -103,25 +101,21 @@ def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int
 def _stuck(operation: Operation) -> _Reason:
     seen = operation.reconciliation
     if seen is None or seen.state not in ("required", "running"):
-        return _Reason(
-            [
-                f"It is stuck while {operation.state}: an intervention took its next step off the "
-                "schedule, and no clock moves it."
-            ],
-            [f"intervene release_operation operation={operation.id}"],
-            held_by="the intervention stick_operation",
+        says = (
+            f"It is stuck while {operation.state}: an intervention took its next step off the "
+            "schedule, and no clock moves it."
         )
-    names = ["complete_reconciliation"]
-    if seen.state == "required":
-        names.insert(0, "run_reconciliation")
-    return _Reason(
-        [
-            f"Its outcome has to be found out: its reconciliation is {seen.state} (attempt "
-            f"{seen.attempt_id}), and no clock ends that."
-        ],
-        [f"intervene {name} operation={operation.id}" for name in names],
-        held_by=f"a reconciliation that is {seen.state}",
+        command = f"intervene release_operation operation={operation.id}"
+        return _Reason([says], [command], held_by="the intervention stick_operation")
+    says = (
+        f"Its outcome has to be found out: its reconciliation is {seen.state} (attempt "
+        f"{seen.attempt_id}), and no clock ends that."
     )
+    names = ["run_reconciliation"] if seen.state == "required" else []
+    commands = [
+        f"intervene {n} operation={operation.id}" for n in (*names, "complete_reconciliation")
+    ]
+    return _Reason([says], commands, held_by=f"a reconciliation that is {seen.state}")
 
 
 def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: int) -> _Reason:
