@@ -60,6 +60,19 @@ def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
     assert changed(api) == {"default_page_size": 7}
 
 
+def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
+    chromium: Chromium, api: Api, panel: Panel
+):
+    with chromium.page(panel("assumptions")) as page:
+        page.fill("textbox", "default_page_size", "9")
+        api.emulator.control.set_assumptions({"default_page_size": 7}, api.emulator.name)
+        page.read("1 changed")
+        page.click("button", "Set default_page_size")
+        page.read("default_page_size is 9.")
+
+    assert changed(api) == {"default_page_size": 9}
+
+
 def test_what_was_changed_comes_first_and_is_reset_alone(
     chromium: Chromium, api: Api, panel: Panel
 ):

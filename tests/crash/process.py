@@ -17,16 +17,6 @@ from urllib.parse import urlsplit
 
 COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
 TEN_YEARS_S = 10 * 365 * 86_400
-#: The same command, but folding its journal all the time, so that a kill falls into that too.
-FOLDING_ALWAYS = (
-    sys.executable,
-    "-c",
-    "from hosting_emulator.storage import keeper\n"
-    "from hosting_emulator_cli.main import main\n"
-    "keeper.DiskKeeper.__init__.__defaults__ = (1, 0)\n"
-    "keeper._size = lambda path: 0\n"
-    "main()",
-)
 
 
 @dataclass(frozen=True)

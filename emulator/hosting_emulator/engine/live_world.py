@@ -18,7 +18,7 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.operations import run_due
-from hosting_emulator.world.records import WorldClock
+from hosting_emulator.world.records import ClockRecord
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World, Writes, apply
 
@@ -197,7 +197,7 @@ class LiveWorld:
         )
         return self.set_clock(clock)
 
-    def set_clock(self, clock: WorldClock) -> int:
+    def set_clock(self, clock: ClockRecord) -> int:
         """Give the world another clock, and run what is due by it, in one commit."""
         found = run_due(self.world, clock.world_ms, carry_out)
         change, count = found or (Change(self.world, self.world.at_ms), 0)

@@ -25,7 +25,7 @@ from hosting_emulator.world.value import Change, World
 _by_order = attrgetter("order")
 
 
-class HeaderValues(Protocol):
+class HeaderLists(Protocol):
     """The headers of a request."""
 
     def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
@@ -40,7 +40,7 @@ class FaultSubject(NamedTuple):
     principal: str
     method: str
     path: str
-    headers: HeaderValues
+    headers: HeaderLists
 
 
 class Decision(NamedTuple):

@@ -230,7 +230,7 @@ def _check_answer(rows: Rows, key: str, answer: r.RememberedAnswer) -> None:
     _must(known, f"there is no {answer.subject!r} that it is about")
 
 
-def _check_clock(_: Rows, key: str, clock: r.WorldClock) -> None:
+def _check_clock(_: Rows, key: str, clock: r.ClockRecord) -> None:
     rate = None if clock.mode != "scaled" and clock.rate == 1.0 else clock.rate
     clocks.start(clock.mode, rate, clock.world_ms, 0)
 

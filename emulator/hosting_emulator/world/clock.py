@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isfinite
 
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
-from hosting_emulator.world.records import WorldClock
+from hosting_emulator.world.records import ClockRecord
 
 #: Where a world that stands still begins unless told otherwise, so that its answers repeat.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -21,7 +21,7 @@ class ClockRefused(ValueError):
     """A setting the clock cannot take; the message says why and what would be right."""
 
 
-def read(clock: WorldClock, machine_ms: int) -> int:
+def read(clock: ClockRecord, machine_ms: int) -> int:
     """Return world time when the machine's clock says `machine_ms`."""
     if clock.mode in ("frozen", "skip"):
         return clock.world_ms
@@ -30,7 +30,7 @@ def read(clock: WorldClock, machine_ms: int) -> int:
     return min(LATEST_MS, clock.world_ms + int(elapsed * rate))
 
 
-def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> WorldClock:
+def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> ClockRecord:
     """Return the clock of a new world. Raises ClockRefused."""
     if at_ms is None:
         at_ms = machine_ms if mode in ("real", "scaled") else FIXED_START_MS
@@ -38,14 +38,14 @@ def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> 
 
 
 def change(
-    clock: WorldClock,
+    clock: ClockRecord,
     now_ms: int,
     machine_ms: int,
     *,
     mode: str | None = None,
     rate: float | None = None,
     at_ms: int | None = None,
-) -> WorldClock:
+) -> ClockRecord:
     """Return the clock with another mode, rate or time; what is None stays. Raises ClockRefused."""
     if at_ms is not None and at_ms < now_ms:
         raise ClockRefused(
@@ -59,7 +59,7 @@ def change(
     return _checked(mode or clock.mode, rate, now_ms if at_ms is None else at_ms, machine_ms)
 
 
-def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> WorldClock:
+def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> ClockRecord:
     if mode not in MODES:
         raise ClockRefused(f"{mode!r} is no clock mode: use one of {', '.join(MODES)}")
     if mode != "scaled":
@@ -75,4 +75,4 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Worl
         raise ClockRefused("world time lies between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
         machine_ms = 0  # it plays no part, and the same world is then the same text everywhere
-    return WorldClock(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]
+    return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

@@ -236,7 +236,7 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
     subject: str
 
 
-class WorldClock(WorldRecord, frozen=True, gc=False):
+class ClockRecord(WorldRecord, frozen=True, gc=False):
     """How world time follows the machine's: at `machine_ms` the world's time was `world_ms`."""
 
     mode: Literal["real", "frozen", "scaled", "skip"]

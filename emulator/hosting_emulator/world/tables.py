@@ -37,7 +37,7 @@ SCHEDULE = Table("schedule", r.ScheduledEvent)
 #: One row a random stream: how many draws it has given.
 STREAMS: Table[int] = Table("streams", int)
 #: One row each, under ONLY.
-CLOCK = Table("clock", r.WorldClock)
+CLOCK = Table("clock", r.ClockRecord)
 ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
 FAULTS = Table("faults", Fault)

@@ -18,11 +18,11 @@ from rpds import HashTrieMap
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world.indexes import INDEXERS, NO_INDEXES, Indexes
 from hosting_emulator.world.records import (
+    ClockRecord,
     Operation,
     RememberedAnswer,
     ScheduledEvent,
     Variation,
-    WorldClock,
 )
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -80,7 +80,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     schedule: Schedule
     remembered: AnswerQueue
     assumptions: Assumptions
-    clock: WorldClock
+    clock: ClockRecord
     has_faults: bool = False
     variation: Variation | None = None
 
@@ -114,7 +114,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
 def empty_world(name: str, seed: str) -> World:
     """Return a world without any row, not even those it cannot be without: CLOCK, ASSUMPTIONS, ORIGIN."""
     tables = dict.fromkeys(TABLES, _NO_ROWS)
-    clock = WorldClock(mode="frozen", world_ms=0, machine_ms=0)
+    clock = ClockRecord(mode="frozen", world_ms=0, machine_ms=0)
     return World(name, seed, 0, 0, tables, NO_INDEXES, (), AnswerQueue(), Assumptions(), clock)
 
 

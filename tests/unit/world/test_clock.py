@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.clock import FIXED_START_MS, HIGHEST_RATE, ClockRefused
-from hosting_emulator.world.records import WorldClock
+from hosting_emulator.world.records import ClockRecord
 
 MOMENTS = st.integers(0, LATEST_MS)
 RATES = st.floats(1e-6, HIGHEST_RATE)
 CLOCKS = st.one_of(
-    st.builds(WorldClock, st.sampled_from(["real", "frozen", "skip"]), MOMENTS, MOMENTS),
-    st.builds(WorldClock, st.just("scaled"), MOMENTS, MOMENTS, RATES),
+    st.builds(ClockRecord, st.sampled_from(["real", "frozen", "skip"]), MOMENTS, MOMENTS),
+    st.builds(ClockRecord, st.just("scaled"), MOMENTS, MOMENTS, RATES),
 )
 
 
@@ -34,13 +34,13 @@ def test_never_falls_behind_its_anchor_even_when_the_machine_goes_back(clock, ma
     [("real", 1.0, 1_000), ("scaled", 60.0, 60_000), ("frozen", 1.0, 0), ("skip", 1.0, 0)],
 )
 def test_follows_the_machine_as_its_mode_says(mode, rate, passed):
-    clock = WorldClock(mode, world_ms=5_000, machine_ms=100_000, rate=rate)
+    clock = ClockRecord(mode, world_ms=5_000, machine_ms=100_000, rate=rate)
 
     assert clocks.read(clock, 101_000) == 5_000 + passed
 
 
 def test_a_slow_scale_loses_no_time_to_rounding():
-    clock = WorldClock("scaled", world_ms=0, machine_ms=0, rate=0.001)
+    clock = ClockRecord("scaled", world_ms=0, machine_ms=0, rate=0.001)
 
     assert [clocks.read(clock, ms) for ms in (999, 1_000, 10_000)] == [0, 1, 10]
 
@@ -58,7 +58,7 @@ def test_a_change_of_mode_moves_no_time(clock, machine_ms, mode):
 
 
 def test_a_rate_alone_makes_the_clock_scaled_and_a_scaled_one_keeps_its_rate():
-    frozen = WorldClock("frozen", world_ms=1, machine_ms=1)
+    frozen = ClockRecord("frozen", world_ms=1, machine_ms=1)
 
     scaled = clocks.change(frozen, 1, 1, rate=5.0)
     later = clocks.change(scaled, 1, 1, at_ms=100)
@@ -68,7 +68,7 @@ def test_a_rate_alone_makes_the_clock_scaled_and_a_scaled_one_keeps_its_rate():
 
 
 def test_refuses_to_go_back_and_says_what_to_do():
-    clock = WorldClock("frozen", world_ms=10_000, machine_ms=0)
+    clock = ClockRecord("frozen", world_ms=10_000, machine_ms=0)
 
     with pytest.raises(ClockRefused, match=r"cannot go back .* reset the world, or fork"):
         clocks.change(clock, 10_000, 0, at_ms=9_999)

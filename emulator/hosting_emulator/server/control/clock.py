@@ -9,7 +9,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import (
     Body,
     Context,
-    ControlRefused,
+    ControlRefusal,
     found,
     moment,
     refused_as,
@@ -58,7 +58,7 @@ def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
 def advance_clock(engine: Engine, body: Advance) -> dict[str, Any]:
     """POST …/clock/advance: by a duration, to a moment, or until an operation has ended."""
     if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
-        raise ControlRefused(400, "Bad request", "give exactly one of by, to and until_operation")
+        raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
     before_ms = engine.run_due()
     with refused_as(409, "Clock refused", ClockRefused):
         if body.until_operation is not None:
@@ -80,14 +80,14 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
             return events
         due_ms = engine.due_of(operation_id)
         if due_ms is None:
-            raise ControlRefused(
+            raise ControlRefusal(
                 409,
                 "Nothing is scheduled",
                 f"operation {operation_id} does not move with time (it is stuck, its profile is "
                 f"manual or per_poll, or what it waits for is so): release or step it instead",
             )
         events += engine.move_up_to(due_ms)
-    raise ControlRefused(409, "Too long", "the operation did not end within a million steps")
+    raise ControlRefusal(409, "Too long", "the operation did not end within a million steps")
 
 
 # --- operations ----------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def list_operations(context: Context, engine: Engine) -> dict[str, Any]:
     """GET …/operations?unfinished=true, oldest first."""
     only_unfinished = context.given.get("unfinished", "false")
     if only_unfinished not in ("true", "false"):
-        raise ControlRefused(400, "Bad request", "unfinished is true or false")
+        raise ControlRefusal(400, "Bad request", "unfinished is true or false")
     engine.run_due()
     rows = operations_in_order(engine, unfinished=only_unfinished == "true")
     fields = ("phase", "stuck", "created_at", "updated_at")

@@ -30,7 +30,7 @@ BODY_LIMIT = 1024 * 1024
 STATE_LIMIT = 2 * 1024 * 1024 * 1024
 
 
-class ControlRefused(Exception):
+class ControlRefusal(Exception):
     """A control request that cannot be done: status, title and one clear sentence."""
 
     def __init__(self, status: int, title: str, detail: str) -> None:
@@ -39,9 +39,9 @@ class ControlRefused(Exception):
 
 
 def found(record: T | None, title: str, detail: str) -> T:
-    """Return what was looked for. Raises ControlRefused 404 when it is not there."""
+    """Return what was looked for. Raises ControlRefusal 404 when it is not there."""
     if record is None:
-        raise ControlRefused(404, title, detail)
+        raise ControlRefusal(404, title, detail)
     return record
 
 
@@ -51,7 +51,7 @@ def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[No
     try:
         yield
     except errors as error:
-        raise ControlRefused(status, title, str(error)) from None
+        raise ControlRefusal(status, title, str(error)) from None
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
@@ -83,11 +83,11 @@ class Context:
     hosts: Hosts
 
     def engine(self, name: str) -> Engine:
-        """Return a world's engine. Raises ControlRefused 404."""
+        """Return a world's engine. Raises ControlRefusal 404."""
         if (engine := self.worlds.get(name)) is not None:
             return engine
         names = ", ".join(engine.world.name for engine in self.worlds)
-        raise ControlRefused(404, "No such world", f"no world is named {name!r}; there are {names}")
+        raise ControlRefusal(404, "No such world", f"no world is named {name!r}; there are {names}")
 
     @property
     def base_url(self) -> str:
@@ -97,10 +97,10 @@ class Context:
     # --- the body -------------------------------------------------------------------------------
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
-        """Return the request body. Raises ControlRefused."""
+        """Return the request body. Raises ControlRefusal."""
         body, refused = await read_body(self.request, limit)
         if refused is not None:
-            raise ControlRefused(
+            raise ControlRefusal(
                 413 if refused.status == 413 else 400, "Bad request", refused.detail
             )
         return body
@@ -108,14 +108,14 @@ class Context:
     async def read(self, kind: type[T], limit: int = BODY_LIMIT) -> T:
         """Return the JSON body as a `kind`; an empty body is an empty object.
 
-        Raises ControlRefused 400, naming the field.
+        Raises ControlRefusal 400, naming the field.
         """
         try:
             return msgspec.convert(read_json(await self.bytes(limit) or b"{}"), kind)
         except JsonRefused as error:
-            raise ControlRefused(400, "Bad request", f"the body {error}") from None
+            raise ControlRefusal(400, "Bad request", f"the body {error}") from None
         except msgspec.ValidationError as error:
-            raise ControlRefused(400, "Bad request", f"the body does not fit: {error}") from None
+            raise ControlRefusal(400, "Bad request", f"the body does not fit: {error}") from None
 
     # --- the query ------------------------------------------------------------------------------
 
@@ -125,29 +125,29 @@ class Context:
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     def limit(self, name: str, default: int) -> int:
-        """Return a number from 1 to 1000 of the query. Raises ControlRefused 400."""
+        """Return a number from 1 to 1000 of the query. Raises ControlRefusal 400."""
         given = self.given.get(name, str(default))
         if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
-            raise ControlRefused(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
+            raise ControlRefusal(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
         return int(given)
 
     def choice(self, name: str, default: bool = False) -> bool:
-        """Return a yes or no of the query. Raises ControlRefused 400."""
+        """Return a yes or no of the query. Raises ControlRefusal 400."""
         given = self.given.get(name)
         if given not in ("true", "false", None):
-            raise ControlRefused(400, f"Bad {name}", f"{name} is true or false")
+            raise ControlRefusal(400, f"Bad {name}", f"{name} is true or false")
         return default if given is None else given == "true"
 
 
 def moment(text: str) -> int:
-    """Read a timestamp. Raises ControlRefused 400."""
+    """Read a timestamp. Raises ControlRefusal 400."""
     with refused_as(400, "Bad timestamp", ValueError):
         return parse_timestamp(text)
 
 
 def find(world: World, table: Table[N], name: str) -> N:
-    """Return the person, organization or project of this alias or id. Raises ControlRefused 404."""
+    """Return the person, organization or project of this alias or id. Raises ControlRefusal 404."""
     row = world.get(table, id_of(world, table, name))
     if row is None:
-        raise ControlRefused(404, f"No such {kind_of(table)}", not_found(world, table, name))
+        raise ControlRefusal(404, f"No such {kind_of(table)}", not_found(world, table, name))
     return row

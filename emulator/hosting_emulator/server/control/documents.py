@@ -12,7 +12,7 @@ from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.context import Context, ControlRefusal
 from hosting_emulator.server.control.worlds import world_summary
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.pages import layout, problem_pages, start_page
@@ -93,7 +93,7 @@ def error(context: Context, slug: str) -> web.Response:
     """GET /docs/errors/{slug}: the page a problem's `type` links to."""
     problem = _BY_SLUG.get(slug)
     if problem is None:
-        raise ControlRefused(
+        raise ControlRefusal(
             404, "No such problem", "no problem code has this page; see /_emulator/docs"
         )
     text = problem_pages.problem_page(problem, base=context.base_url)
@@ -109,7 +109,7 @@ def static_file(context: Context, file: str) -> web.Response:
     """GET /static/{file}: a file, or 304 when the browser has it already."""
     found = layout.static_file(file)
     if found is None:
-        raise ControlRefused(404, "No such file", "no page loads a file of this name")
+        raise ControlRefusal(404, "No such file", "no page loads a file of this name")
     kept = context.request.headers.get("If-None-Match", "")
     tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
     fresh = found.etag in tags or kept.strip() == "*"

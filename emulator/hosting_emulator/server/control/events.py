@@ -19,7 +19,7 @@ from hosting_emulator.engine.events import KINDS, FeedEvent
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.context import Context, ControlRefusal
 from hosting_emulator.server.control.requests import read_filter
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.protocol import Protocol
@@ -43,7 +43,7 @@ async def listen(context: Context, engine: Engine) -> web.StreamResponse:
     """
     kinds = frozenset(filter(None, context.given.get("only", "").split(","))) or frozenset(KINDS)
     if not kinds <= set(KINDS):
-        raise ControlRefused(400, "Bad only", f"only names some of {', '.join(KINDS)}")
+        raise ControlRefusal(400, "Bad only", f"only names some of {', '.join(KINDS)}")
     chosen, request = read_filter(context, engine), context.request
 
     def fits(event: FeedEvent) -> bool:

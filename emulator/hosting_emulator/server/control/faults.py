@@ -14,7 +14,7 @@ from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import FaultRefused, arm, describe_kinds, fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Body, Context, ControlRefused, found, refused_as
+from hosting_emulator.server.control.context import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.fault_records import Fault
@@ -142,10 +142,10 @@ def variation_or_usual(
 ) -> Variation | None:
     """Return how a new world is to vary: as asked for, or as all worlds of this process do.
 
-    A `seed` of None says: not at all. Raises ControlRefused 400.
+    A `seed` of None says: not at all. Raises ControlRefusal 400.
     """
     if only is not None and not isinstance(seed, str):
-        raise ControlRefused(400, "Variation refused", "only belongs to vary: give a seed as well")
+        raise ControlRefusal(400, "Variation refused", "only belongs to vary: give a seed as well")
     if isinstance(seed, str):
         return _read_variation(seed, only)
     return None if seed is None else context.facts.variation

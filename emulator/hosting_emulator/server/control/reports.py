@@ -29,7 +29,7 @@ from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.clock import operations_in_order
-from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.context import Context, ControlRefusal
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.world import tables as t
@@ -83,12 +83,12 @@ def list_rules() -> dict[str, Any]:
 
 
 def _read_rules(given: list[str]) -> list[str]:
-    """Read ids of rules, split at commas, each once. Raises ControlRefused 400, naming the nearest."""
+    """Read ids of rules, split at commas, each once. Raises ControlRefusal 400, naming the nearest."""
     ids = dict.fromkeys(id_.strip() for text in given for id_ in text.split(",") if id_.strip())
     for id_ in ids:
         if id_ not in RULES:
             hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
-            raise ControlRefused(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
+            raise ControlRefusal(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
     return list(ids)
 
 

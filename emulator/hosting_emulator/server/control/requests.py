@@ -29,7 +29,7 @@ from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Body, Context, ControlRefused, find, found
+from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find, found
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.public import carry_out
 from hosting_emulator.storage.documents import export_state
@@ -69,7 +69,7 @@ def show_request(engine: Engine, n: str) -> dict[str, Any]:
 
 
 def _find_entry(engine: Engine, n: str) -> Entry:
-    """Return the exchange of a number, as a path gives it. Raises ControlRefused 404."""
+    """Return the exchange of a number, as a path gives it. Raises ControlRefusal 404."""
     kept = f"it keeps the last {len(engine.log)} of {engine.log.count}"
     detail = f"the log has no request {n[:40]!r}: {kept}"
     entry = engine.log.find(int(n)) if _NUMBER.fullmatch(n) else None
@@ -84,14 +84,14 @@ def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Ent
 
 
 def read_filter(context: Context, engine: Engine) -> RequestFilter:
-    """Return which exchanges the query means. Raises ControlRefused 400 or 404, naming the filter."""
+    """Return which exchanges the query means. Raises ControlRefusal 400 or 404, naming the filter."""
     given = {name: value for name, value in context.given.items() if value}
     world = engine.world
     who, about = given.get("who"), given.get("project")
     status = given.get("status", "")
     if status and not _STATUS.fullmatch(status):
         message = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
-        raise ControlRefused(400, "Bad status", message)
+        raise ControlRefusal(400, "Bad status", message)
     whole_class = status.lower().endswith("xx")
     return RequestFilter(
         call=_known_call(given.get("call")),
@@ -111,7 +111,7 @@ def _known_call(call: str | None) -> str | None:
         return call
     near = difflib.get_close_matches(str(call), _CALLS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_CALLS)} and {NO_CALL}"
-    raise ControlRefused(400, "Bad call", f"no call is named {str(call)[:80]!r}; {hint}")
+    raise ControlRefusal(400, "Bad call", f"no call is named {str(call)[:80]!r}; {hint}")
 
 
 def _moment(engine: Engine, name: str, text: str | None) -> int | None:
@@ -123,12 +123,12 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
         return parse_timestamp(text)
     except ValueError as error:
         message = f"{error}; or so long ago, like 90s or 5m"
-        raise ControlRefused(400, f"Bad {name}", message) from None
+        raise ControlRefusal(400, f"Bad {name}", message) from None
 
 
 def _after(text: str | None) -> int | None:
     if text is not None and not _NUMBER.fullmatch(text):
-        raise ControlRefused(400, "Bad after", "after is the number of a request")
+        raise ControlRefusal(400, "Bad after", "after is the number of a request")
     return None if text is None else int(text)
 
 
@@ -150,14 +150,14 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
     """
     entry = _find_entry(engine, n)
     if entry.body_bytes != len(entry.body):
-        raise ControlRefused(
+        raise ControlRefusal(
             409,
             "Not kept whole",
             f"of the body of request {entry.n} only the first {len(entry.body)} of "
             f"{entry.body_bytes} bytes were kept",
         )
     if entry.call == REDEEM_TICKET:
-        raise ControlRefused(
+        raise ControlRefusal(
             409, "Not replayed", f"request {entry.n} redeemed a ticket, which is good only once"
         )
     exchange = engine.exchange(_sent_again(context, engine, entry, body.same_key))

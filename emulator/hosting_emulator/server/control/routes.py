@@ -22,7 +22,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Context, ControlRefused
+from hosting_emulator.server.control.context import Context, ControlRefusal
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
@@ -160,7 +160,7 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
 async def _answer(context: Context, handler: str, named: dict[str, str]) -> web.StreamResponse:
     try:
         response = answers.render(await _ask(context, handler, named))
-    except ControlRefused as refused:
+    except ControlRefusal as refused:
         return answers.problem(refused.status, refused.title, refused.detail)
     except StoreFailed as failed:
         return answers.problem(503, "Not kept", f"nothing was changed: {failed}")

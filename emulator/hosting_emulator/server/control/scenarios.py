@@ -15,7 +15,7 @@ from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun
-from hosting_emulator.server.control.context import Context, ControlRefused, refused_as
+from hosting_emulator.server.control.context import Context, ControlRefusal, refused_as
 from hosting_emulator.server.control.faults import variation_or_usual
 from hosting_emulator.server.control.worlds import Chosen
 from hosting_emulator.variation.worlds import varied_world
@@ -75,7 +75,7 @@ def run_scenario(context: Context, body: ScenarioRun) -> Any:
 def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
     """Put a scenario's world in the place of an engine's, varied instead of its own variation.
 
-    With no `variation` its own stays. Raises ControlRefused, changing nothing.
+    With no `variation` its own stays. Raises ControlRefusal, changing nothing.
     """
     built = varied_world(_build(scenario, engine.world.name, engine.world.seed), variation)
     world = replace(built, commit=engine.world.commit + 1)
@@ -83,7 +83,7 @@ def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> No
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
-    """Return the world of a scenario under a name. Raises ControlRefused."""
+    """Return the world of a scenario under a name. Raises ControlRefusal."""
     key = ("scenario", *_text(context, chosen), seed)
     return context.worlds.fresh(name, key, lambda: _build(_read(context, chosen), name, seed))
 
@@ -99,9 +99,9 @@ def _read(context: Context, chosen: Chosen) -> Scenario:
 
 
 def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
-    """Return a scenario's text and what errors call it. Raises ControlRefused."""
+    """Return a scenario's text and what errors call it. Raises ControlRefusal."""
     if (chosen.name is None) == (chosen.text is None):
-        raise ControlRefused(400, "Bad request", "give either name or text")
+        raise ControlRefusal(400, "Bad request", "give either name or text")
     if chosen.name is None:
         return str(chosen.text), chosen.file
     with refused_as(404, "Scenario refused", ScenarioError):

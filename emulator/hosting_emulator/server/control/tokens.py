@@ -20,7 +20,7 @@ from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Body, Context, ControlRefused, find
+from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
@@ -80,7 +80,7 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
         organization_id = home_of(engine.world, person) if body.organization is UNSET else None
     lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
-        raise ControlRefused(
+        raise ControlRefusal(
             400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
         )
     return Created(_mint(context, engine, person, organization_id, body.interactive, lifetime))
@@ -124,15 +124,15 @@ def create_api_key(engine: Engine, body: NewKey) -> Created:
     person = find(engine.world, PEOPLE, body.who)
     organization_id = body.organization or home_of(engine.world, person)
     if organization_id is None:
-        raise ControlRefused(409, "No organization", f"{body.who} belongs to no organization")
+        raise ControlRefusal(409, "No organization", f"{body.who} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)
     permissions = tuple(organization.permissions if body.permissions is None else body.permissions)
     unknown = sorted(set(permissions) - set(organization.permissions))
     if unknown:
         known = ", ".join(organization.permissions)
-        raise ControlRefused(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
+        raise ControlRefusal(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
     if not 1 <= len(body.name) <= 64:
-        raise ControlRefused(400, "Bad name", "a key's name has 1 to 64 characters")
+        raise ControlRefusal(400, "Bad name", "a key's name has 1 to 64 characters")
     change = Change(engine.world, engine.run_due())
     key, value = make_key(change, organization, person.id, body.name, permissions)
     engine.commit(change, "API key made by the control API")
@@ -219,7 +219,7 @@ def choose(world: World, who: str, organization: str, error: str) -> tuple[Perso
         if not organization:
             return person, None
         place = find(world, ORGANIZATIONS, organization)
-    except ControlRefused as refused:
+    except ControlRefusal as refused:
         raise OAuthRefused(error, refused.detail) from None
     if world.get(MEMBERSHIPS, f"{place.id}/{person.id}") is None:
         raise OAuthRefused(error, f"the person does not belong to {place.alias}")

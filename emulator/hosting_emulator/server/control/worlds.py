@@ -25,7 +25,7 @@ from hosting_emulator.server.control.context import (
     STATE_LIMIT,
     Body,
     Context,
-    ControlRefused,
+    ControlRefusal,
     found,
     refused_as,
 )
@@ -127,7 +127,7 @@ def _is_ephemeral(body: NewWorld | NewFork) -> bool:
 
 def _world_of_state(body: NewWorld, name: str) -> World:
     if body.scenario or body.clock or body.assumptions or body.seed is not None:
-        raise ControlRefused(
+        raise ControlRefusal(
             400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
         )
     with refused_as(400, "State refused", StateRefused):
@@ -139,7 +139,7 @@ def _with_overrides(world: World, body: NewWorld) -> World:
     """Put what was asked for beside a scenario in the place of what its world has."""
     clock = body.clock
     if clock is not None and clock.at is not None:
-        raise ControlRefused(
+        raise ControlRefusal(
             400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
         )
     mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
@@ -161,13 +161,13 @@ def _free_name(context: Context, name: str | None) -> str:
     if name is None:
         return context.worlds.new_name()
     if not WORLD_NAME.fullmatch(name):
-        raise ControlRefused(
+        raise ControlRefusal(
             400,
             "Bad name",
             f"{name[:80]!r} is no name of a world: use 1 to 63 of a-z, 0-9 and -, not - first",
         )
     if context.worlds.get(name) is not None:
-        raise ControlRefused(409, "World exists", f"there is a world named {name!r} already")
+        raise ControlRefusal(409, "World exists", f"there is a world named {name!r} already")
     return name
 
 
@@ -181,7 +181,7 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> Created:
 def delete_world(context: Context, engine: Engine, world: str) -> None:
     """DELETE /worlds/{world}. The default world can only be reset."""
     if world == DEFAULT_WORLD:
-        raise ControlRefused(
+        raise ControlRefusal(
             409, "Not deleted", "the default world is always there; reset it instead"
         )
     context.worlds.delete(world)
@@ -194,7 +194,7 @@ def reset_world(context: Context, engine: Engine) -> Engine:
 
 
 def find_moment(engine: Engine, commit: int) -> Moment:
-    """Return a commit that is kept. Raises ControlRefused 404."""
+    """Return a commit that is kept. Raises ControlRefusal 404."""
     kept = f"the history goes from {engine.history.first} to {engine.world.commit}"
     detail = f"commit {commit} is not kept; {kept}"
     return found(engine.history.find(commit), "No such commit", detail)

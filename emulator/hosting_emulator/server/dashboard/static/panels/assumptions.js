@@ -59,9 +59,9 @@ function Row({ item, set }) {
   const [shown, setShown] = useState(value);
   const field = useRef(null);
   if (shown !== value) {
-    // It was changed, here or elsewhere: show what holds now.
+    // It was changed, here or elsewhere: show what holds now, but keep what is being typed.
     setShown(value);
-    setDraft(value);
+    if (draft === shown) setDraft(value);
   }
   const changed = isChanged(item);
   const id = `assumption-${item.name}`;
