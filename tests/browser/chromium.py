@@ -20,7 +20,7 @@ import aiohttp
 import pytest
 
 from tests.browser.page import Page
-from tests.browser.tab import Emptied, Tab, Visit
+from tests.browser.tab import Tab, Visit
 
 Scheme = Literal["light", "dark"]
 
@@ -33,8 +33,6 @@ _OPTIONS = (
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--disable-component-update",
-    # A page that a tab has left is gone, and its connections with it.
-    "--disable-features=BackForwardCache",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 #: What is asked of each page once it is there: a page of modules is not, when it has just loaded.
@@ -83,7 +81,6 @@ class Chromium:
             stderr=subprocess.DEVNULL,
         )
         self._address = self._wait_for_address()
-        self._emptied: Emptied | None = None
 
     def __enter__(self) -> Chromium:
         return self
@@ -122,25 +119,8 @@ class Chromium:
                 page = Page(runner, tab)
                 page.go(url)
                 yield page
-            except BaseException as error:
-                runner.run(tabs.__aexit__(type(error), error, error.__traceback__))
-                raise
-            runner.run(tabs.__aexit__(None, None, None))
-
-    def let_go(self) -> None:
-        """Close the emptied tab, and with it the connections that it keeps for the next page."""
-        asyncio.run(self._let_go())
-
-    async def _let_go(self) -> None:
-        emptied, self._emptied = self._emptied, None
-        if emptied is not None:
-            async with (
-                aiohttp.ClientSession() as session,
-                session.ws_connect(self._address) as socket,
-            ):
-                await Tab(socket).ask(
-                    "Target.disposeBrowserContext", browserContextId=emptied.context
-                )
+            finally:
+                runner.run(tabs.__aexit__(None, None, None))
 
     @asynccontextmanager
     async def _tab(self, width: int, scheme: str) -> AsyncIterator[Tab]:
@@ -149,16 +129,10 @@ class Chromium:
             session.ws_connect(self._address, max_msg_size=0) as socket,
         ):
             tab = Tab(socket)
-            emptied, self._emptied = self._emptied, None
-            await tab.open(width, scheme, emptied)
+            await tab.open(width, scheme)
             try:
                 yield tab
-            except BaseException:
-                await tab.close()
-                raise
-            if self._emptied is None:
-                self._emptied = await tab.empty()
-            else:
+            finally:
                 await tab.close()
 
     async def _run(self, url: str, script: str) -> Any:

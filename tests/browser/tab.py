@@ -1,8 +1,7 @@
 """One tab of a browser over its DevTools protocol: commands, their answers, and what happened.
 
 Each tab has a browser context of its own, so no tab shares storage or a shared worker with another.
-One that is done with is emptied and used again: a new context costs a new process. What its shared
-workers ask for is noted with the tab's own requests.
+What its shared workers ask for is noted with the tab's own requests.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any
 
 import aiohttp
 
@@ -32,8 +30,6 @@ class Visit:
     links: list[str] = field(default_factory=list)
     too_wide: bool = False
     requests: list[str] = field(default_factory=list)
-    #: Where its documents came from.
-    origins: set[str] = field(default_factory=set)
     complaints: list[str] = field(default_factory=list)
     picture: bytes = b""
 
@@ -42,9 +38,6 @@ class Visit:
         method, params = event.get("method"), event.get("params", {})
         if method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
-            if params.get("type") == "Document":
-                parts = urlsplit(params["request"]["url"])
-                self.origins.add(f"{parts.scheme}://{parts.netloc}")
         elif method == "Network.responseReceived" and params["type"] == "Document":
             self.status = params["response"]["status"]
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
@@ -63,13 +56,6 @@ class Visit:
                 self.complaints.append(json.dumps(issue["details"]))
 
 
-class Emptied(NamedTuple):
-    """A tab that shows nothing and keeps nothing, for the next who wants one."""
-
-    context: str
-    target: str
-
-
 class Tab:
     """Commands and their answers, with every event on the way noted in `visit`."""
 
@@ -81,8 +67,8 @@ class Tab:
         self._context = ""
         self.target = ""
 
-    async def open(self, width: int, scheme: str, emptied: Emptied | None = None) -> None:
-        """Take an emptied tab or make one, `width` CSS pixels wide, for a light or a dark page."""
+    async def open(self, width: int, scheme: str) -> None:
+        """Make the tab, `width` CSS pixels wide, for people who want a light or a dark page."""
         # The browser's own session tells of shared workers, which belong to no tab.
         await self.ask(
             "Target.setAutoAttach",
@@ -91,24 +77,22 @@ class Tab:
             flatten=True,
             filter=[{"type": "shared_worker"}],
         )
-        self._context, self.target = emptied or await self._make()
-        # What is granted lasts as long as the connection to the browser.
+        self._context = (await self.ask("Target.createBrowserContext"))["browserContextId"]
         await self.ask(
             "Browser.grantPermissions",
             permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
             browserContextId=self._context,
         )
+        made = await self.ask(
+            "Target.createTarget", url="about:blank", browserContextId=self._context
+        )
+        self.target = made["targetId"]
         found = await self.ask("Target.attachToTarget", targetId=self.target, flatten=True)
         self._session = {"sessionId": found["sessionId"]}
         for domain in _DOMAINS:
             await self.ask(f"{domain}.enable")
         await self.ask("Emulation.setFocusEmulationEnabled", enabled=True)
         await self.look(width, scheme)
-
-    async def _make(self) -> Emptied:
-        context = (await self.ask("Target.createBrowserContext"))["browserContextId"]
-        made = await self.ask("Target.createTarget", url="about:blank", browserContextId=context)
-        return Emptied(context, made["targetId"])
 
     async def look(self, width: int, scheme: str) -> None:
         """Change the window's width and the scheme that its user prefers."""
@@ -143,26 +127,6 @@ class Tab:
         """Close the tab and forget all that it kept."""
         self._session = {}
         await self.ask("Target.disposeBrowserContext", browserContextId=self._context)
-
-    async def empty(self) -> Emptied | None:
-        """Forget all that it kept and show nothing; one that did too much is closed instead."""
-        others = [
-            target
-            for target in (await self.ask("Target.getTargets"))["targetInfos"]
-            if target.get("browserContextId") == self._context
-            and target["targetId"] != self.target
-            and target["type"] == "page"
-        ]
-        if others or len(self.visit.origins) != 1:
-            await self.close()
-            return None
-        (origin,) = self.visit.origins
-        await self.ask("Runtime.evaluate", expression="sessionStorage.clear()")
-        await self.go("about:blank")
-        await self.ask("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
-        await self.ask("Page.resetNavigationHistory")
-        self._session = {}
-        return Emptied(self._context, self.target)
 
     async def ask(self, method: str, **params: Any) -> Any:
         """Give a command and return its answer. An AssertionError says why it was refused."""

@@ -134,7 +134,6 @@ def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
         server.storm(3 * STORM)  # and the deaf one is found out
         until("the deaf one is not let go", lambda: server.listeners == 0)
 
-    chromium.let_go()
     until("tasks stay", lambda: server.tasks() <= before)
     until("connections stay", lambda: held_connections(server.address[1]) == 0)
     gc.collect()
