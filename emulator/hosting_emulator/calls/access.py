@@ -73,13 +73,18 @@ def project_role(change: Change, principal: Principal, project: Project) -> str 
     """Return the principal's role in a project; None when it lies outside the principal's scope."""
     if project.organization_id != principal.organization_id:
         return None
+    return role_of(change, principal.person_id, project)
+
+
+def role_of(change: Change, person_id: str, project: Project) -> str | None:
+    """Return a person's role in a project, whatever their token is for; None where they have none."""
     tables = change.world.tables
-    membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{principal.person_id}")
+    membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{person_id}")
     if membership is None:
         return None
     if membership.role == "owner":
         return "owner"
-    grant = tables[GRANTS.name].get(f"{project.id}/{principal.person_id}")
+    grant = tables[GRANTS.name].get(f"{project.id}/{person_id}")
     return grant.role if grant else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from hosting_emulator.calls.access import role_of
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -17,14 +18,16 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Switch the flag. Hiding is refused while a Free workspace's domain depends on it."""
     assumption = None
     if request.values["enabled"]:
-        if project.flag_enabled:
+        by = project.flag_enabled_by
+        # Whoever is owner no more leaves the moment to the next who switches it on.
+        if by is not None and role_of(change, by, project) == "owner":
             assumption = "flag_reenabled"
-        if not project.flag_enabled or change.assumptions.flag_reenabled != "kept":
-            now = format_timestamp(change.now_ms)
-            project = replace(project, flag_enabled=True, flag_enabled_at=now)
+        if assumption is None or change.assumptions.flag_reenabled != "kept":
+            now, by = format_timestamp(change.now_ms), request.principal.person_id
+            project = replace(project, flag_enabled=True, flag_enabled_at=now, flag_enabled_by=by)
     else:
         _check_no_domain_depends(change, project)
-        project = replace(project, flag_enabled=False, flag_enabled_at=None)
+        project = replace(project, flag_enabled=False, flag_enabled_at=None, flag_enabled_by=None)
     change.put(PROJECTS, project.id, project)
     body = views.encode(views.powered_by_flag(project), change.assumptions)
     return Reply(200, body, project.id, assumption=assumption)

@@ -85,7 +85,7 @@ _PROSE = """
 > database state / pending_state values beyond init: not shown.
 - database_states: Words of database state and pending_state.
 > when the current owner switched the flag on
-- flag_reenabled: enabled_at when a flag that is on is switched on again.
+- flag_reenabled: enabled_at when a current owner's flag that is on is switched on again.
 > Roles or permissions required by the remaining operations: not shown.
 - source_role: Least role for call 2. (unseen: it needs --allow source, and --maintainer-token and
   --reader-token)

@@ -143,7 +143,7 @@ def new_world(
     for person in world.people:
         _add_person(change, person)
     for project in world.projects:
-        _add_project(change, project)
+        _add_project(change, project, world.people)
     return change.applied()
 
 
@@ -196,8 +196,17 @@ def _add_person(change: Change, part: PersonPart) -> None:
         change.put(t.GRANTS, f"{grant.project_id}/{person_id}", grant)
 
 
-def _add_project(change: Change, part: ProjectPart) -> None:
+def _add_project(change: Change, part: ProjectPart, people: list[PersonPart]) -> None:
     seed, generation = change.world.seed, part.source_generation
+    owner = next(
+        (
+            _id(change, "person", person.alias)
+            for person in people
+            if person.organizations.get(part.organization) == "owner"
+            or person.projects.get(part.alias) == "owner"
+        ),
+        None,
+    )
     project = r.Project(
         id=_id(change, "project", part.alias),
         alias=part.alias,
@@ -207,6 +216,7 @@ def _add_project(change: Change, part: ProjectPart) -> None:
         dev_environment_id=_id(change, "environment", part.alias),
         flag_enabled=part.flag,
         flag_enabled_at=format_timestamp(change.now_ms - 20 * DAY_MS) if part.flag else None,
+        flag_enabled_by=owner if part.flag else None,
         custom_domain=part.domain,
         source_generation=min(1, part.deployments) if generation is None else generation,
     )

@@ -62,6 +62,8 @@ class Grant(WorldRecord, frozen=True, gc=False):
 class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the operation that holds the mutation claim.
 
+    `flag_enabled_by` is who switched the flag on, None while it is off.
+
     Operations that wait for the claim form a queue from `queue_head` to `queue_tail`, linked through
     `Operation.next_waiting`, so that a long queue costs no more than a short one.
     """
@@ -74,6 +76,7 @@ class Project(WorldRecord, frozen=True, gc=False):
     dev_environment_id: str
     flag_enabled: bool = False
     flag_enabled_at: str | None = None
+    flag_enabled_by: str | None = None
     custom_domain: str | None = None
     source_generation: int = 0
     claim: str | None = None
