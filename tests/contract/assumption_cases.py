@@ -88,21 +88,9 @@ def _(api: HeldApi) -> dict[str, int]:
     return {path: api.send("GET", path.format(operation_id)).status for path in paths}
 
 
-@cases.add(
-    "empty_fields", "null", set(), {"error", "result", "url", "last_used_at", "pending_state"}
-)
-def _(api: HeldApi) -> set[str]:
-    api.nulls = True
-    operation = api.initialize(1).json
-    deployment = api.deployments("?limit=1").json["items"][0]
-    key, database = api.create_key().json["key"], api.compute().json["database"]
-    wanted = {"error", "result", "url", "last_used_at", "pending_state"}
-    shown = [*operation.items(), *deployment.items(), *key.items(), *database.items()]
-    return {name for name, value in shown if name in wanted and value is None}
-
-
-@cases.add("last_page_cursor", "absent", [True, True], [False, True])
+@cases.add("last_page_cursor", "null", [False, True], [True, True])
 def _(api: HeldApi) -> list[bool]:
+    api.null_cursor = True
     return ["next_cursor" in api.deployments(query).json for query in ("?limit=100", "?limit=1")]
 
 
@@ -241,7 +229,7 @@ def _(api: HeldApi) -> str:
     while cursor is not None:
         page = api.deployments(f"?limit=10{cursor and f'&cursor={cursor}'}").json
         items += page["items"]
-        cursor = page["next_cursor"]
+        cursor = page.get("next_cursor")
     made = [moment(item["created_at"]) for item in items]
     assert len({item["id"] for item in items}) == 45
     return {True: "oldest first", False: "newest first"}[made == sorted(made)]

@@ -19,8 +19,8 @@ class HeldApi(Api):
     access token: both are checked on each call, whatever its test is about.
     """
 
-    #: Whether optional fields may be null (the assumption `empty_fields`).
-    nulls = False
+    #: Whether the last page's next_cursor may be null (the assumption `last_page_cursor`).
+    null_cursor = False
     #: Whether a refusal may be remembered (the assumption `idempotency_remembers`).
     refusals_are_kept = False
 
@@ -43,7 +43,7 @@ class HeldApi(Api):
     def call(self, method: str, path: str, **options: Any) -> Response:
         before = self.state()
         answer = super().call(method, path, **options)
-        hold(method, path, answer, nulls=self.nulls)
+        hold(method, path, answer, null_cursor=self.null_cursor)
         if answer.status >= 400 and not self.refusals_are_kept:
             assert self.state() == before, "a refused request changed the world"
         elif method == "GET" and "/projects/" in path and options.get("token") is None:

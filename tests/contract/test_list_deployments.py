@@ -17,7 +17,7 @@ def walk(api: HeldApi, size: int, project: str = "shop") -> list[list[dict[str, 
     while True:
         answer = api.deployments(f"?limit={size}{cursor}", project=project)
         pages.append(answer.json["items"])
-        following = answer.json["next_cursor"]
+        following = answer.json.get("next_cursor")
         if following is None:
             return pages
         assert re.fullmatch("[A-Za-z0-9_-]+", following)
@@ -46,7 +46,7 @@ def test_every_deployment_comes_exactly_once(api: HeldApi, size: int) -> None:
 
 
 def test_an_empty_project_has_one_empty_page(api: HeldApi) -> None:
-    assert api.deployments(project="labs").json == {"items": [], "next_cursor": None}
+    assert api.deployments(project="labs").json == {"items": []}
 
 
 def test_deployments_that_arrive_meanwhile_shift_nothing(api: HeldApi) -> None:

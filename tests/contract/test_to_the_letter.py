@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.resources import RESOURCES
 from tests.contract.conftest import HeldApi
+from tests.in_process import InProcess
+from tests.properties.varied_walk import varied
 
 # --- "when the current owner switched the flag on" ------------------------------------------------
 
@@ -56,3 +59,60 @@ def test_the_flag_of_a_world_that_begins_was_switched_on_by_its_owner(api: HeldA
     api.emulator.intervene("transfer_ownership", organization="acme", to="member")
 
     assert api.set_flag(True, who="member").json["enabled_at"] == api.emulator.clock.now
+
+
+# --- "next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)" ---------------
+
+
+def test_next_cursor_is_a_string_or_is_not_there(api: HeldApi) -> None:
+    """Page of deployments: "next_cursor (string, opaque continuation cursor […])".
+
+    Where the contract allows null it writes "or null".
+    """
+    first = api.deployments("?limit=40").json
+    last = api.deployments(f"?limit=40&cursor={first['next_cursor']}").json
+
+    assert isinstance(first["next_cursor"], str)
+    assert last.keys() == {"items"}
+
+
+def test_null_on_the_last_page_is_marked_as_outside_the_letter(api: HeldApi) -> None:
+    rows = api.emulator.control.assumptions(api.emulator.name)
+
+    assert {
+        row["name"]: row["outside_the_letter"] for row in rows if row["outside_the_letter"]
+    } == {"last_page_cursor": ["null"]}
+
+
+def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() -> None:
+    """ "timestamp or null", "string or null", "object or null" are the contract's words."""
+    for seed in range(200):
+        api = InProcess(varied(str(seed)))
+        answers = [
+            api.create_key(key="k"),
+            api.create_key(key="k"),
+            api.initialize(1),
+            api.deployments("?limit=100"),
+            api.compute(project="docs"),
+            api.dns(project="labs"),
+            api.set_flag(False),
+            api.dns(project="garden"),
+        ]
+
+        assert set().union(*(nulls(answer.json) for answer in answers)) <= NULLABLE, seed
+
+
+NULLABLE = {"enabled_at", "value", "zone", "expires_at", "database"}
+
+
+def nulls(found: Any) -> set[str]:
+    """Return the known members that are null anywhere in an answer."""
+    if isinstance(found, list):
+        return set().union(*map(nulls, found))
+    if not isinstance(found, dict):
+        return set()
+    own = {name for name, value in found.items() if value is None and name in KNOWN}
+    return own.union(*(nulls(value) for value in found.values()))
+
+
+KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}

@@ -48,12 +48,20 @@ _UNSEEN_VALUES = {
 }  # fmt: skip
 
 
+#: The sentences that an alternative outside the letter breaks.
+_BREAKS = {"last_page_cursor=null": {"page.next_cursor"}}
+
+
 class Alternative(NamedTuple):
-    """`seen`: whether a check observes it."""
+    """`seen`: whether a check observes it. `breaks`: the sentences that it is outside of."""
 
     name: str
     value: Any
     seen: bool
+
+    @property
+    def breaks(self) -> set[str]:
+        return _BREAKS.get(str(self), set())
 
     def __str__(self) -> str:
         return f"{self.name}={self.value}"

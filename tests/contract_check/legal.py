@@ -131,7 +131,7 @@ class AnEmptyCursorOnTheLastPage(Tampering):
     def after(self, exchange: Exchange) -> None:
         path = exchange.path.partition("?")[0]
         if exchange.ok and path.endswith("/deployments"):
-            exchange.json = {**exchange.json, "next_cursor": exchange.json["next_cursor"] or ""}
+            exchange.json = {**exchange.json, "next_cursor": exchange.json.get("next_cursor", "")}
 
 
 @server("sizes brought into bounds")

@@ -18,7 +18,7 @@ EVERY = list(alternatives())
 SAMPLE = {
     *("accepted_status=200", "key_replayed_status=201", "cursor_parameter=after"),
     *("operation_path=/v1/jobs/{operation_id}/state", "default_page_size=1"),
-    *("deployment_order=oldest_first", "missing_environment=prod", "empty_fields=null"),
+    *("deployment_order=oldest_first", "missing_environment=prod", "last_page_cursor=null"),
     *("source_generation=ignored", "source_creates_deployment=False", "rate_limit=30/60s"),
     *("idempotency_scope=principal_and_call", "idempotency_remembers=all_answers"),
     *("operation_replay=current", "source_profile=immediate", "dns_role=owner"),
@@ -55,7 +55,7 @@ def test_it_passes_and_observes_an_alternative(
 
     report = checked(hosting_emulator, **told)
 
-    assert differing(report) == {}
+    assert differing(report).keys() == alternative.breaks
     expected = {alternative.name: alternative.value} if alternative.seen else {}
     assert report["assumptions"] == expected
 
@@ -74,7 +74,7 @@ def test_it_passes_on_every_project_and_clock(
             hosting_emulator, project_id=hosting_emulator.projects[project], run_id=clock, **told
         )
 
-        assert differing(report) == {}
+        assert differing(report).keys() <= alternative.breaks
 
 
 @pytest.mark.parametrize("allowed", [(), *((word,) for word in ALLOWED)], ids=" ".join)

@@ -76,10 +76,10 @@ def test_seed_and_points_in_one_as_a_scenario_has_them(suite: Suite):
         test_it="""
         import pytest
 
-        @pytest.mark.hosting_scenario(vary={"seed": 2, "only": ["empty-fields"]})
+        @pytest.mark.hosting_scenario(vary={"seed": 2, "only": ["scope-order"]})
         def test_by_the_mark(hosting_emulator, hosting_emulator_worlds):
             more = hosting_emulator_worlds(vary={"seed": "x", "only": ["key-order"]})
-            for world, seed, point in ((hosting_emulator, "2", "empty-fields"), (more, "x", "key-order")):
+            for world, seed, point in ((hosting_emulator, "2", "scope-order"), (more, "x", "key-order")):
                 assert (world.variation["seed"], world.variation["only"]) == (seed, [point])
             more.vary({"seed": 3})
             assert (more.variation["seed"], more.variation["only"]) == ("3", None)

@@ -421,7 +421,7 @@ class Hosting(RuleBasedStateMachine):
         who = self.owner(self.page_project)
         page = self.api.deployments(query, project=self.page_project, who=who).json
         self.paged += [found["id"] for found in page["items"]]
-        self.cursor = page["next_cursor"]
+        self.cursor = page.get("next_cursor")
         assert self.paged == self.paging[: len(self.paged)]
         assert len(page["items"]) == self.page_limit or self.cursor is None
         if self.cursor is None:

@@ -51,13 +51,11 @@ _PROSE = """
 - default_page_size: Items on a page when no size is asked for.
 - deployment_order: Order of listed deployments.
 > next_cursor (string, opaque continuation cursor [...])
-- last_page_cursor: How the last page writes next_cursor.
+- last_page_cursor: How the last page writes next_cursor: null is outside the letter, which writes
+  "or null" where it allows that.
 > Its name, default and whether it is required: not shown.
 - environment_parameter: Name of the query parameter that chooses dev or prod.
 - missing_environment: Answer when it is missing: 400 invalid_request, or that environment.
-> Which fields of Operation, progress, reconciliation, Deployment, compute, key and ticket are
-  required or optional: not shown.
-- empty_fields: How an optional field without a value is written.
 > Meaning and bounds of expected_source_generation: not shown.
 - source_generation: expected_source_generation is compared with the project's (else 409
   etag_mismatch), or ignored.
@@ -160,10 +158,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     limit_parameter: _Parameter = "limit"
     default_page_size: Annotated[int, Meta(ge=1, le=100)] = 20
     deployment_order: Literal["newest_first", "oldest_first"] = "newest_first"
-    last_page_cursor: Literal["null", "absent"] = "null"
+    last_page_cursor: Literal["absent", "null"] = "absent"
     environment_parameter: _Parameter = "environment"
     missing_environment: Literal["refused", "dev", "prod"] = "refused"
-    empty_fields: Literal["absent", "null"] = "absent"
     source_generation: Literal["checked", "ignored"] = "checked"
     source_creates_deployment: bool = True
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
@@ -272,13 +269,21 @@ def parse_rate_limit(text: str) -> tuple[int, int] | None:
 
 
 def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
-    """Return every assumption as a row: name, value, default, alternatives, about, sentence."""
+    """Return every assumption as a row: name, value, default, alternatives, about, sentence.
+
+    `outside_the_letter` are alternatives that the contract forbids: they are there to be tried.
+    """
     return [
         {
             "name": name,
             "value": _plain(getattr(assumptions, name)),
             "default": _plain(getattr(DEFAULTS, name)),
             "alternatives": alternatives(name) or "any",
+            "outside_the_letter": [
+                value
+                for value in alternatives(name)
+                if f"{value} is outside the letter" in _prose()[name].about
+            ],
             "about": _prose()[name].about,
             "sentence": _prose()[name].sentence,
         }

@@ -31,7 +31,7 @@ def model(name: str) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for field in resource.fields:
         kind = _type(field.kind, field.keywords)
-        if field.optional or field.nullable:
+        if field.nullable:
             kind = kind | None
         fields[field.name] = (kind, None if field.optional else ...)
     config = ConfigDict(extra="forbid" if resource.closed else "allow")

@@ -282,7 +282,7 @@ def _links(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
         return {
             "nextPage": {
                 "operationId": spec.operation_id,
-                "description": "The next page, unless next_cursor is null or absent.",
+                "description": "The next page, if there is a next_cursor.",
                 "parameters": following,
             },
             "operation": _poll(creator, "items/0/operation_id"),
@@ -334,11 +334,9 @@ def _object(
     fields = sorted(resource.fields, key=lambda field: field.optional)
     schema: dict[str, Any] = {"additionalProperties": False} if resource.closed else {}
     schema["description"] = resource.about
-    schema["properties"] = {f.name: _property(f, resource, assumptions) for f in fields}
+    schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
     schema["required"] = [f.name for f in fields if not f.optional and f.name not in absent]
     schema["type"] = "object"
-    if resource.may_be_empty:
-        schema["x-assumption"] = "empty_fields"
     if resource.request and not resource.closed:
         schema["x-assumption"] = "unknown_body_fields"
         if assumptions.unknown_body_fields == "refused":
@@ -346,27 +344,16 @@ def _object(
     return schema
 
 
-def _property(field: Field, resource: Resource, assumptions: Assumptions) -> dict[str, Any]:
+def _property(field: Field, assumptions: Assumptions) -> dict[str, Any]:
     schema = dict(sorted((_schema(field.kind) | field.keywords).items()))
-    last_page = field.assumption == "last_page_cursor"
-    if field.nullable or last_page:
+    if field.nullable or getattr(assumptions, field.assumption, None) == "null":
         schema = {"anyOf": [schema, {"type": "null"}]}
     if field.about:
         schema = dict(sorted({**schema, "description": field.about}.items()))
     if field.assumption:
         schema["x-assumption"] = field.assumption
     _assume(schema, field, assumptions)
-    if last_page and assumptions.last_page_cursor == "absent":
-        schema |= schema.pop("anyOf")[0]
-    if field.name in resource.may_be_empty and assumptions.empty_fields == "null":
-        inner = {key: schema[key] for key in schema if key not in _APART}
-        apart = {key: schema[key] for key in _APART if key in schema}
-        schema = {"anyOf": [inner, {"type": "null"}], **apart}
     return schema
-
-
-#: What stands beside `anyOf`, not in it.
-_APART = ("description", "x-assumption")
 
 
 def _assume(schema: dict[str, Any], field: Field, assumptions: Assumptions) -> None:
@@ -376,6 +363,8 @@ def _assume(schema: dict[str, Any], field: Field, assumptions: Assumptions) -> N
         schema.get("items", schema)["examples"] = list(value)
     elif field.assumption == "deployment_order":
         schema["description"] = f"{value}.".replace("_", " ").capitalize()
+    elif value == "null":
+        schema["description"] = "Opaque continuation cursor; null on the last page."
     elif field.assumption == "source_generation" and value == "ignored":
         schema["description"] = "Not looked at."
 

@@ -43,7 +43,7 @@ class Field(Struct, frozen=True):
         key: The key of the contract's sentence about it.
         required: Whether the contract says that it is always there.
         nullable: Whether null is one of its values.
-        optional: Whether we leave it out, or write null (assumption `empty_fields`), without a value.
+        optional: Whether we leave it out when it has no value.
         kept: Whether a client cannot go on without it, so that no variation leaves it out.
         about: What the OpenAPI document says of it.
         assumption: The assumption that decides its value, or the words of its open set.
@@ -101,11 +101,6 @@ class Resource(Struct, frozen=True):
     def may_lack(self) -> tuple[str, ...]:
         """The fields that an answer may leave out although they have a value."""
         return tuple(f.name for f in self.fields if self.open_presence and not f.kept)
-
-    @property
-    def may_be_empty(self) -> tuple[str, ...]:
-        """The fields that may as well be null as absent when they have no value."""
-        return tuple(f.name for f in self.fields if self.open_presence and f.optional)
 
 
 # --- Kinds ---------------------------------------------------------------------------------------

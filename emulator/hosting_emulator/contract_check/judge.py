@@ -38,10 +38,8 @@ class Observations:
         self.notes: list[str] = []
         self.words: dict[str, set[str]] = {}
         self._world = world
-        #: The statuses that a code came with; how optional fields without a value, and timestamps,
-        #: were written.
+        #: The statuses that a code came with, and how timestamps were written.
         self.statuses: dict[str, set[int]] = {}
-        self.empty: set[str] = set()
         self.forms: set[str] = set()
 
     # --- While asking ------------------------------------------------------------------------
@@ -83,8 +81,6 @@ class Observations:
         One that no assumption can express is left out, with a note.
         """
         found = dict(self.values)
-        if self.empty:
-            found["empty_fields"] = "null" if "null" in self.empty else "absent"
         if "other" in self.forms or len(self.forms) > 1:
             self.note("timestamps are spelled in more than one way, or in one we do not write")
         elif self.forms:
@@ -219,11 +215,9 @@ class Judge(Ledger):
             name, value = inside + field.name, found.get(field.name)
             if value is not None or (field.nullable and field.name in found):
                 self._field(seen, name, value, field)
-            elif field.required:
+            elif field.required or field.name in found:  # null stands where the contract says so
                 how = "null" if field.name in found else "missing"
                 self.differs(f"{field.key} {field.also}", f"{seen}: {name} is {how}")
-            elif name != "next_cursor":
-                self.observed.empty.add("null" if field.name in found else "absent")
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
             if isinstance(value, dict):

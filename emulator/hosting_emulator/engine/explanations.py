@@ -76,7 +76,7 @@ _KINDS = {DEPLOYMENTS.name: "deployment", DNS.name: "DNS authorization"}
 #: decide each refusal with a code.
 _EVERY_CALL = (
     *("token_audience", "rate_limit", "malformed_project_id", "body_limit_bytes"),
-    *("request_id_invalid", "unknown_query_parameters", "timestamp_form", "empty_fields"),
+    *("request_id_invalid", "unknown_query_parameters", "timestamp_form"),
 )
 _OF_CALL = {
     "initialize_managed_source": ("source_profile",),

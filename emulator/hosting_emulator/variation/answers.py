@@ -127,16 +127,12 @@ def vary_body(
             scopes.reverse()
             draws.varied.add("scope-order")
     whole = dict(document)  # what is left out still says what the answer is about
-    left = {each.place: _vary_absent(draws, each, whole) for each in objects_in(resource, document)}
+    for each in objects_in(resource, document):
+        _vary_absent(draws, each, whole)
     members = list(objects_in(resource, document))
     _vary_times(draws, members)
     for each in members:
         _vary_words(draws, each, whole)
-        for name in each.resource.may_be_empty:  # null for absent, absent for null
-            empty = each.members.get(name) is None and name not in left[each.place]
-            if empty and draws.wants("empty-fields", what, each.place, name):
-                _turn_empty(each.members, name)
-                draws.varied.add("empty-fields")
         _vary_extra(draws, each)
     written = _spell(draws, document)
     return (written if draws.varied else body), tuple(sorted(draws.varied))
@@ -200,15 +196,12 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
 
 
 def _vary_page(draws: Draws, page: dict[str, Any], paging: Paging | None) -> None:
-    """Vary a page's last cursor, and note what was made of its size and of any other cursor."""
-    if page.get("next_cursor") is None:
-        if draws.wants("last-page-cursor"):
-            _turn_empty(page, "next_cursor")
-            draws.varied.add("last-page-cursor")
+    """Note what was made of a page's size and of its cursor."""
+    if paging is None or page.get("next_cursor") is None:
         return
-    if paging is not None and paging.smaller:  # there is more, and it would have had a place here
+    if paging.smaller:  # there is more, and it would have had a place here
         draws.varied.add("page-size")
-    if paging is not None and paging.longer:
+    if paging.longer:
         draws.varied.add("cursor-form")
 
 
@@ -238,7 +231,7 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         draws.varied.add("problem-extras")
 
 
-# --- Any object: what is there, and what is null -------------------------------------------------
+# --- Any object: what is there -------------------------------------------------------------------
 
 #: Members of which no client knows anything.
 _EXTRA: tuple[tuple[str, Any], ...] = (
@@ -254,8 +247,8 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 )
 
 
-def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> list[str]:
-    """Leave members out that have a value, and return which.
+def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
+    """Leave members out that have a value.
 
     A thing lacks the same ones whoever asks and however often; what is observed of it may not.
     """
@@ -263,24 +256,13 @@ def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> list[str
     lasting = "id" in members or resource.name == "DatabasePlacement"
     thing = found.about(whole) if lasting else (draws.what, found.place)
     if not draws.wants("absent-fields", *thing, resource.name):
-        return []
-    left = [
-        name
-        for name in resource.may_lack
-        if members.get(name) is not None
-        and draws.wants("absent-fields", *thing, resource.name, name, one_in=4)
-    ]
-    for name in left:
-        del members[name]
-        draws.varied.add("absent-fields")
-    return left
-
-
-def _turn_empty(members: dict[str, Any], name: str) -> None:
-    if name in members:
-        del members[name]
-    else:
-        members[name] = None
+        return
+    for name in resource.may_lack:
+        if members.get(name) is not None and draws.wants(
+            "absent-fields", *thing, resource.name, name, one_in=4
+        ):
+            del members[name]
+            draws.varied.add("absent-fields")
 
 
 def _vary_extra(draws: Draws, found: Member) -> None:

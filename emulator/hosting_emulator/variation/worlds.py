@@ -106,19 +106,6 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
 # --- What a document of a world that varies says -------------------------------------------------
 
 
-def document_assumptions(assumptions: Assumptions, variation: Variation | None) -> Assumptions:
-    """Return the assumptions that a document is to be written by: it must allow all that can come."""
-    looser = {
-        name: "null"
-        for point, name in (
-            ("empty-fields", "empty_fields"),
-            ("last-page-cursor", "last_page_cursor"),
-        )
-        if variation is not None and (variation.only is None or point in variation.only)
-    }
-    return assumptions.changed(looser) if looser else assumptions
-
-
 def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
     """Return the members by shape that a document may not require: answers may lack them."""
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):

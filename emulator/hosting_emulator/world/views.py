@@ -49,11 +49,11 @@ def _respell(found: Any, assumptions: Assumptions) -> Any:
 
 
 def _render(resource: str, values: dict[str, Any], assumptions: Assumptions) -> dict[str, Any]:
-    """Write a resource as assumed: with our words, and what has no value absent or null."""
-    nulls, found = assumptions.empty_fields == "null", {}
+    """Write a resource with the words that are assumed. What has no value is left out."""
+    found = {}
     for name, optional, assumption in _plan(resource):
         value = values[name]
-        if value is None and optional and not nulls:
+        if value is None and optional:
             continue
         if assumption and value is not None:
             ours, assumed = getattr(DEFAULTS, assumption), getattr(assumptions, assumption)
@@ -146,18 +146,15 @@ def deployments_page(
     Deployments are kept in their wire form: under the usual assumptions the page is written
     straight from the records, which is what makes reading it cheap.
     """
-    if (
-        assumptions.empty_fields == "absent"
-        and assumptions.last_page_cursor == "null"
-        and assumptions.timestamp_form == "milliseconds"
-        and assumptions.deployment_statuses == DEFAULTS.deployment_statuses
-    ):
-        return _encode({"items": records, "next_cursor": next_cursor})
-    page: dict[str, Any] = {
-        "items": [_render("Deployment", asdict(record), assumptions) for record in records]
-    }
+    page: dict[str, Any] = {"items": records}
     if next_cursor is not None or assumptions.last_page_cursor == "null":
         page["next_cursor"] = next_cursor
+    if (
+        assumptions.timestamp_form == "milliseconds"
+        and assumptions.deployment_statuses == DEFAULTS.deployment_statuses
+    ):
+        return _encode(page)
+    page["items"] = [_render("Deployment", asdict(record), assumptions) for record in records]
     return encode(page, assumptions)
 
 

@@ -80,7 +80,7 @@ def test_json_is_the_whole_report(check: Check):
 def test_an_assumption_is_printed_ready_for_a_scenario(
     check: Check, run, hosting_emulator: HostingEmulator, tmp_path: Path
 ):
-    values = {"limit_parameter": "size", "missing_environment": "prod", "empty_fields": "null"}
+    values = {"limit_parameter": "size", "missing_environment": "prod", "timestamp_form": "offset"}
     hosting_emulator.control.set_assumptions(values, hosting_emulator.name)
     path = tmp_path / "observed.yaml"
 
@@ -93,7 +93,7 @@ def test_an_assumption_is_printed_ready_for_a_scenario(
         "assumptions:",
         '  limit_parameter: "size"',
         '  missing_environment: "prod"',
-        '  empty_fields: "null"',
+        '  timestamp_form: "offset"',
     ]
     assert run("scenario", "check", str(path)).exit_code == 0
 

@@ -295,7 +295,7 @@ def test_hundreds_of_deployments_can_be_paged(stage: Stage):
     while True:
         page = stage.deployments(f"?limit=100{cursor}", project="labs").json
         seen += [found["id"] for found in page["items"]]
-        if page["next_cursor"] is None:
+        if "next_cursor" not in page:
             break
         cursor = f"&cursor={page['next_cursor']}"
 

@@ -69,7 +69,7 @@ def test_until_of_no_operation(hosting_emulator: HostingEmulator):
     with pytest.raises(ValueError, match="this is no operation, for it has no id: forbidden"):
         hosting_emulator.clock.until({"code": "forbidden"})
     with pytest.raises(ValueError, match="no id: it has items, next_cursor"):
-        hosting_emulator.clock.until({"items": [], "next_cursor": None})
+        hosting_emulator.clock.until({"items": [], "next_cursor": "x"})
 
 
 def test_changes_its_mode(hosting_emulator: HostingEmulator):

@@ -20,7 +20,7 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (2, None, ("2", None)),
         ("a b", "page-size,key-order", ("a b", ["page-size", "key-order"])),
-        ({"seed": 2, "only": ["empty-fields"]}, None, ("2", ["empty-fields"])),
+        ({"seed": 2, "only": ["scope-order"]}, None, ("2", ["scope-order"])),
         ({"seed": "x"}, None, ("x", None)),
         ({"seed": "x", "only": None}, ["key-order"], ("x", ["key-order"])),
         (None, None, (None, None)),

@@ -19,7 +19,6 @@ from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import (
     document_absent,
-    document_assumptions,
     read_variation,
     varied_world,
 )
@@ -193,12 +192,6 @@ def test_the_first_answer_is_replayed_as_it_was_varied_then():
     third = api.set_flag(True, key="k")
 
     assert first.body == second.body == third.body
-
-
-def test_the_document_of_a_varied_world_allows_all_that_can_come():
-    assert document_assumptions(DEFAULTS, None) is DEFAULTS
-    assert document_assumptions(DEFAULTS, asked()).empty_fields == "null"
-    assert document_assumptions(DEFAULTS, asked("page-size")) == DEFAULTS
 
 
 def test_the_document_requires_no_field_that_an_answer_may_lack():

@@ -21,7 +21,7 @@ def test_only_members_may_be_absent_of_which_the_contract_leaves_it_open():
 
 
 def test_objects_are_found_with_their_places():
-    page = {"items": [{"id": "a"}, {"id": "b"}], "next_cursor": None}
+    page = {"items": [{"id": "a"}, {"id": "b"}]}
 
     found = [(each.resource.name, each.place) for each in objects_in("DeploymentPage", page)]
 

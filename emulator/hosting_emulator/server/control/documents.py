@@ -16,7 +16,7 @@ from hosting_emulator.server.control.context import Context, ControlRefusal
 from hosting_emulator.server.control.worlds import world_summary
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.pages import layout, problem_pages, start_page
-from hosting_emulator.variation.worlds import document_absent, document_assumptions
+from hosting_emulator.variation.worlds import document_absent
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
@@ -51,9 +51,8 @@ def openapi(context: Context, engine: Engine) -> Any:
     from hosting_emulator.contract.openapi import openapi_document
 
     world = engine.world
-    assumptions = document_assumptions(world.assumptions, world.variation)
     url = context.base_url + world_prefix(world.name)
-    return openapi_document(assumptions, url, document_absent(world.variation))
+    return openapi_document(world.assumptions, url, document_absent(world.variation))
 
 
 def calls(engine: Engine) -> dict[str, Any]:
