@@ -177,6 +177,18 @@ def test_an_operation_that_ends_at_once_is_observed(hosting_emulator: HostingEmu
     assert report["assumptions"] == values
 
 
+def test_the_replay_of_an_ended_operation_is_asked_under_its_own_key(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    """Although the key of another call was tried in between."""
+    hosting_emulator.clock.skip()
+
+    report = checked(hosting_emulator, allow=frozenset({"flag", "domains"}))
+
+    found = {one["name"]: one.get("observed") for one in report["observed"]}
+    assert found["operation_replay"] == "first_response"
+
+
 def test_two_checks_of_one_project_do_not_disturb_each_other(
     hosting_emulator: HostingEmulator,
 ) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, NotRequired, TypedDict, get_args
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
-from hosting_emulator.contract_check.clauses import Outcome
-from hosting_emulator.contract_check.http import Address, Answer, Unreachable
-from hosting_emulator.contract_check.judge import Observations
+from hosting_emulator.contract_check.clauses import CLAUSES, Outcome
+from hosting_emulator.contract_check.http import Address, Unreachable
 from hosting_emulator.contract_check.run import (
     CHECKS,
     TOKENS,
@@ -24,7 +24,8 @@ from hosting_emulator.contract_check.run import (
     check_address,
 )
 
-_READS = ("get_dns_authorization", "list_deployments")
+#: Reads that a check makes first: of a project, and of whose role the contract says nothing.
+_READS = [id_ for id_, s in CALLS.items() if s.method == "GET" and s.role.endswith("_role")]
 #: What is shorter is no secret, and would be found in innocent words.
 _SHORTEST_SECRET = 8
 
@@ -73,15 +74,14 @@ def check(options: CheckOptions) -> Report:
     """
     options = replace(options, run_id=options.run_id or secrets.token_hex(4))
     _check_options(options)
-    # The world that a base URL of this emulator names; empty for any other.
-    _, worlds, name = options.root.rpartition("/worlds/")
-    observed = Observations(name if worlds and "/" not in name else "")
     try:
         server = Address(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
-    run = Run(observed, options, server, options.api_key)
+    # The world that a base URL of this emulator names; empty for any other.
+    _, worlds, name = options.root.rpartition("/worlds/")
+    run = Run(options, server, name if worlds and "/" not in name else "")
     _first_contact(run)
     for number, one in enumerate(CHECKS):
         if (lacking := one.lacking(run.options)) is not None:
@@ -90,10 +90,10 @@ def check(options: CheckOptions) -> Report:
         try:
             one.make(run)
         except (Gone, Unreachable) as error:
-            observed.note(f"the check was given up: {error}")
+            run.note(f"the check was given up: {error}")
             for left in CHECKS[number:]:
-                run.skips(left.judges, str(error))
-            run.differs("paths", f"while asking: {error}")
+                run.skips(left.judges, error)
+            run.differs("paths", "while asking", str(error))
             break
     return _report(run)
 
@@ -132,8 +132,7 @@ def _check_options(options: CheckOptions) -> None:
 
 def _first_contact(run: Run) -> None:
     """Refuse to go on where nothing could be learnt. Raises CheckRefused."""
-    where = run.options.base_url
-    answers: list[Answer] = []
+    where, answers = run.options.base_url, []
     try:
         for call_id in _READS:
             answer = run.call(call_id, judged=False)
@@ -158,23 +157,22 @@ def _first_contact(run: Run) -> None:
 
 def _report(run: Run) -> Report:
     """Write the report. No token, key or ticket is in it, wherever a server put one."""
-    options, settled = run.options, run.observed.settled()
-    verdicts = run.verdicts()
-    found = [verdict.outcome for verdict in verdicts]
+    options, settled = run.options, run.settled()
     secrets = [getattr(options, name) for name in TOKENS] + [run.api_key]
     known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET]
-    differing = {name: v for name, v in settled.items() if v != getattr(DEFAULTS, name)}
-    words = {name: sorted(words) for name, words in run.observed.words.items()}
-    sentences: list[SentenceReport] = [
-        {
-            "key": clause.key,
-            "section": clause.section,
-            "sentence": clause.text,
-            "verdict": outcome,
-            "seen": _without(list(seen), known),
-        }
-        for clause, outcome, seen in verdicts
-    ]
+    sentences: list[SentenceReport] = []
+    for clause in CLAUSES.values():
+        outcome, seen = run.verdict(clause)
+        sentences.append(
+            {
+                "key": clause.key,
+                "section": clause.section,
+                "sentence": clause.text,
+                "verdict": outcome,
+                "seen": _without(seen, known),
+            }
+        )
+    verdicts = [sentence["verdict"] for sentence in sentences]
     assumptions: list[AssumptionReport] = []
     for name in DEFAULTS.__struct_fields__:
         default = getattr(DEFAULTS, name)
@@ -185,19 +183,20 @@ def _report(run: Run) -> Report:
         else:
             one["why"] = why_unseen(name) or "nothing that was permitted showed it"
         assumptions.append(one)
+    differing = {name: v for name, v in settled.items() if v != getattr(DEFAULTS, name)}
     return {
         "base_url": options.base_url,
         "project_id": options.project_id,
         "organization_id": options.organization_id,
         "allowed": sorted(options.allow),
         "requests": run.requests,
-        "summary": {outcome: found.count(outcome) for outcome in get_args(Outcome)},
+        "summary": {outcome: verdicts.count(outcome) for outcome in get_args(Outcome)},
         "sentences": sentences,
         "assumptions": _without(differing, known),
         "observed": _without(assumptions, known),
-        "words": _without(words, known),
-        "created": list(run.created),
-        "notes": _without(run.observed.notes, known),
+        "words": _without({name: sorted(words) for name, words in run.words.items()}, known),
+        "created": run.created,
+        "notes": _without(run.notes, known),
     }
 
 

@@ -76,14 +76,6 @@ _WHY_UNMET = {
 _UNMET = {key: why for keys, why in _WHY_UNMET.items() for key in keys.split()}
 
 
-class Verdict(NamedTuple):
-    """A clause, what became of it, and what was seen or why nothing was."""
-
-    clause: Clause
-    outcome: Outcome
-    seen: tuple[str, ...]
-
-
 class Ledger:
     """Takes evidence. A single difference outweighs everything else; what holds outweighs a skip.
 
@@ -98,7 +90,8 @@ class Ledger:
         }
         #: What bears a clause out if a call works, by key: the call's clause, and what was seen.
         self._refusals: dict[str, list[tuple[str, str]]] = {key: [] for key in CLAUSES}
-        self._works: set[str] = set()
+        #: The clauses of the calls that succeed where they are asked rightly.
+        self.working: set[str] = set()
 
     def _note(self, how: str, keys: str, seen: object) -> None:
         text = str(seen)
@@ -111,57 +104,45 @@ class Ledger:
         """Note that an answer bears clauses out."""
         self._note("holds", keys, seen)
 
-    def differs(self, keys: str, seen: object) -> None:
-        """Note that an answer says otherwise. `seen` says which answer, and what was wrong in it."""
-        self._note("differs", keys, seen)
+    def differs(self, keys: str, seen: object, wrong: str = "") -> None:
+        """Note that an answer says otherwise: which answer, and what was `wrong` in it."""
+        self._note("differs", keys, f"{seen}: {wrong}" if wrong else seen)
 
     def skips(self, keys: str, why: object) -> None:
         """Note why clauses could not be looked at."""
         self._note("skips", keys, why)
 
-    def works(self, call: str) -> None:
-        """Note that a call, named by its clause, succeeds where it is asked rightly."""
-        self._works.add(call)
+    def judge(
+        self, keys: str, right: bool | None, seen: object, wrong: str, *, call: str = ""
+    ) -> bool | None:
+        """Note that clauses hold, or differ for what is `wrong`; None: there was nothing to compare.
 
-    def refusal(self, keys: str, call: str, seen: object) -> None:
-        """Note that a call refused what it must refuse.
-
-        This bears clauses out only where the call works: a server that knows no such call refuses
-        whatever it is asked.
+        With `call`, the clause of one, what bears them out is that it refused. It does so only where
+        the call works: a server that knows no such call refuses whatever it is asked.
         """
-        for key in keys.split():
-            self._refusals[key].append((call, str(seen)))
-
-    def judge(self, keys: str, right: object, seen: object, wrong: str, *, call: str = "") -> bool:
-        """Note that clauses hold (as `seen` shows), or else differ: `seen`, and what is `wrong`.
-
-        With `call`, what bears them out is that this call refused: see `refusal`.
-        """
-        if not right:
-            self.differs(keys, f"{seen}: {wrong}")
-        elif call:
-            self.refusal(keys, call, seen)
-        else:
+        if right is False:
+            self.differs(keys, seen, wrong)
+        elif right and call:
+            for key in keys.split():
+                self._refusals[key].append((call, str(seen)))
+        elif right:
             self.holds(keys, seen)
-        return bool(right)
+        return right
 
-    def verdicts(self) -> list[Verdict]:
-        """Return a verdict on every clause, in the contract's order."""
-        return [self._verdict(clause) for clause in CLAUSES.values()]
-
-    def _verdict(self, clause: Clause) -> Verdict:
+    def verdict(self, clause: Clause) -> tuple[Outcome, list[str]]:
+        """Return what became of a clause, and what was seen or why nothing was."""
         found, refusals = self._evidence[clause.key], self._refusals[clause.key]
         if found["differs"]:
-            return Verdict(clause, "differs", tuple(found["differs"]))
+            return "differs", found["differs"]
         if clause.unseen:
-            return Verdict(clause, "cannot be seen from outside", (clause.unseen,))
-        shown = found["holds"] + [seen for call, seen in refusals if call in self._works]
+            return "cannot be seen from outside", [clause.unseen]
+        shown = found["holds"] + [seen for call, seen in refusals if call in self.working]
         if shown:
-            return Verdict(clause, "holds", (shown[0],))
+            return "holds", shown[:1]
         why = [*found["skips"]]
         for call, seen in refusals:
             reasons = self._evidence[call]["skips"] + self._evidence[call]["differs"]
             tail = f" ({reasons[0]})" if reasons else ""
             why.append(f"{seen}: refused, but the right request was not seen to succeed{tail}")
         why.append(_UNMET.get(clause.key, "no answer showed anything of it"))
-        return Verdict(clause, "skipped", (why[0],))
+        return "skipped", why[:1]

@@ -62,10 +62,13 @@ class Answer:
         document = self.document
         return document if isinstance(document, dict) else {}
 
+    def __getitem__(self, name: str) -> Any:
+        """Return a field of the body; None where there is none."""
+        return self.fields.get(name)
+
     def text(self, name: str) -> str | None:
         """Return a field of the body that is a text; None where it is none."""
-        value = self.fields.get(name)
-        return value if isinstance(value, str) else None
+        return value if isinstance(value := self[name], str) else None
 
     @property
     def ok(self) -> bool:

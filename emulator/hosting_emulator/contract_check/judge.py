@@ -28,21 +28,29 @@ _FORMS = {
 #: Open sets whose words a report lists, by the field of an answer.
 _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
 _OPEN_SETS["items[].status"] = "Deployment.status"
+#: The clauses of the codes whose status the contract fixes.
+_FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
 
-class Observations:
-    """What was observed, by the name of the assumption; and words that the contract leaves open."""
+class Judge(Ledger):
+    """Looks at answers and notes what they bear out or break, and what is observed.
 
-    def __init__(self, world: str = "") -> None:
+    `values` are what was observed, by the name of the assumption; `words` those that the contract
+    leaves open; `notes` tell a reader what no assumption has a place for. `world` is that of this
+    emulator whose answers these are, if any.
+    """
+
+    def __init__(self, world: str) -> None:
+        super().__init__()
+        self._world = world
         self.values: dict[str, Any] = {}
         self.notes: list[str] = []
         self.words: dict[str, set[str]] = {}
-        self._world = world
         #: The statuses that a code came with, and how timestamps were written.
-        self.statuses: dict[str, set[int]] = {}
-        self.forms: set[str] = set()
+        self._statuses: dict[str, set[int]] = {}
+        self._forms: set[str] = set()
 
-    # --- While asking ------------------------------------------------------------------------
+    # --- What is observed --------------------------------------------------------------------
 
     def see(self, name: str, value: Any) -> None:
         """Note the value of an assumption."""
@@ -53,12 +61,7 @@ class Observations:
         if text not in self.notes:
             self.notes.append(text)
 
-    def word(self, field: str, value: Any) -> None:
-        """Note a field's value, if a report lists its words."""
-        if field in _OPEN_SETS and isinstance(value, str):
-            self.words.setdefault(_OPEN_SETS[field], set()).add(value)
-
-    def token(self, token: str) -> None:
+    def see_token(self, token: str) -> None:
         """Note the audience that an access JWT was issued for."""
         try:
             part = token.split(".")[1]
@@ -68,12 +71,10 @@ class Observations:
         if isinstance(audience, str):
             self.see("token_audience", audience)
 
-    def zone(self, origin: str) -> None:
+    def see_zone(self, origin: str) -> None:
         """Note the zone of a dev origin. This emulator's worlds put their own name before it."""
         zone = origin.removeprefix("https://").partition(":")[0].partition(".")[2]
         self.see("dev_zone", zone.removeprefix(f"{self._world}.") if self._world else zone)
-
-    # --- At the end --------------------------------------------------------------------------
 
     def settled(self) -> dict[str, Any]:
         """Return every assumption that was observed, as a scenario would write it.
@@ -81,43 +82,30 @@ class Observations:
         One that no assumption can express is left out, with a note.
         """
         found = dict(self.values)
-        if "other" in self.forms or len(self.forms) > 1:
+        if "other" in self._forms or len(self._forms) > 1:
             self.note("timestamps are spelled in more than one way, or in one we do not write")
-        elif self.forms:
-            found["timestamp_form"] = next(iter(self.forms))
+        elif self._forms:
+            found["timestamp_form"] = next(iter(self._forms))
         found["problem_statuses"] = {
             code: min(statuses)
-            for code, statuses in sorted(self.statuses.items())
+            for code, statuses in sorted(self._statuses.items())
             if PROBLEMS[code].status not in statuses and "status" not in PROBLEMS[code].specified
         }
-        return {name: found[name] for name in DEFAULTS.__struct_fields__ if self._fits(name, found)}
+        settled = {name: found[name] for name in DEFAULTS.__struct_fields__ if name in found}
+        for name, value in [*settled.items()]:
+            try:
+                Assumptions().changed({name: value})
+            except ValueError:
+                self.note(f"{name} is {value!r}, which no assumption can express")
+                del settled[name]
+        return settled
 
-    def _fits(self, name: str, found: dict[str, Any]) -> bool:
-        if name not in found:
-            return False
-        try:
-            Assumptions().changed({name: found[name]})
-        except ValueError:
-            self.note(f"{name} is {found[name]!r}, which no assumption can express")
-            return False
-        return True
-
-
-#: The clauses of the codes whose status the contract fixes.
-_FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
-
-
-class Judge(Ledger):
-    """Looks at answers and notes what they bear out or break, and what is observed."""
-
-    def __init__(self, observed: Observations) -> None:
-        super().__init__()
-        self.observed = observed
+    # --- Answers -----------------------------------------------------------------------------
 
     def answered(self, call_id: str, answer: Answer) -> None:
         """Judge one answer of a call."""
         spec, (call, response) = ALL_CALLS[call_id], CALL_CLAUSES[call_id]
-        if 200 <= answer.status < 300:
+        if answer.ok:
             self._success(spec, call, response, answer)
         elif 400 <= answer.status < 600:
             self._problem(spec, call, answer)
@@ -137,7 +125,7 @@ class Judge(Ledger):
             listed = answer.status in spec.listed_statuses
             judge("flag.statuses", listed, answer, "not listed", call=call)
         if request_id is None:
-            self.differs("problem request-id", f"{answer}: it has no header X-Request-Id")
+            self.differs("problem request-id", answer, "it has no header X-Request-Id")
         else:
             wrong = f"X-Request-Id has {len(request_id)} characters"
             judge("request-id", 1 <= len(request_id) <= 128, answer, wrong)
@@ -147,13 +135,13 @@ class Judge(Ledger):
             self._problem_as_a_whole(call, answer, problem)
             code, about_http = answer.code, answer.status in (405, 413, 415)
             if code is not None and code in PROBLEMS and not about_http:
-                self.observed.statuses.setdefault(code, set()).add(answer.status)
+                self._statuses.setdefault(code, set()).add(answer.status)
 
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
         judge = self.judge
         status, code, link = (problem.get(name) for name in ("status", "code", "type"))
         if is_integer(status) and status != answer.status:
-            self.differs("problem.status", f"{answer}: the document says {status}")
+            self.differs("problem.status", answer, f"the document says {status}")
         if isinstance(code, str) and isinstance(link, str):
             ending = f"/errors/{code.replace('_', '-')}"
             wrong = f"type is {brief(link)}, which does not end in {ending}"
@@ -183,28 +171,50 @@ class Judge(Ledger):
         if response == "flag.200":
             self.judge(response, answer.status == 200, answer, "not 200")
         if isinstance(spec.success, str) and spec.replayed is None:  # replays have no other status
-            self.observed.see(spec.success, answer.status)
+            self.see(spec.success, answer.status)
         document = self._json_object(answer, response)
         if document is None:
             return
-        self.works(call)
+        self.working.add(call)
         self.holds(response, answer)
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
             del document["next_cursor"]
         self._fields(answer, document, spec.response)
-        _together(self, answer, spec.response, document)
+        self._together(answer, spec.response, document)
+
+    def _together(self, seen: Answer, resource: str, found: dict[str, Any]) -> None:
+        """Judge what the contract says of several fields together."""
+        judge = self.judge
+        if resource == "PoweredByFlag":
+            more = sorted(found.keys() - RESOURCES[resource].names)
+            judge("flag.closed", not more, seen, f"it also has {', '.join(more)}")
+            if found.get("enabled") is False and "enabled_at" in found:
+                hidden = found["enabled_at"] is None
+                judge("flag.enabled_at", hidden, seen, "enabled_at is set while hidden")
+        elif resource == "DnsAuthorization" and found.get("status") == "not_authorized":
+            for name in found.keys() & {"zone", "expires_at"}:
+                wrong = f"{name} is not null although status is not_authorized"
+                judge(f"dns.{name}", found[name] is None, seen, wrong)
+            if isinstance(found.get("scopes"), list):
+                wrong = "scopes are not empty although status is not_authorized"
+                judge("dns.scopes", not found["scopes"], seen, wrong)
+        elif resource == "DevAccessTicket":
+            origin, url = found.get("origin"), found.get("redeem_url")
+            if isinstance(origin, str) and isinstance(url, str):
+                wrong = "redeem_url does not begin with the origin"
+                judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)
 
     # --- Fields ------------------------------------------------------------------------------
 
     def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:
         document = answer.document
         if document is None:
-            self.differs(f"json {keys}", f"{answer}: its body is no JSON")
+            self.differs(f"json {keys}", answer, "its body is no JSON")
             return None
         self.holds("json", answer)
         if isinstance(document, dict):
             return document
-        self.differs(keys, f"{answer}: its body is no JSON object")
+        self.differs(keys, answer, "its body is no JSON object")
         return None
 
     def _fields(
@@ -213,11 +223,11 @@ class Judge(Ledger):
         """Judge the fields of an object, then those of the objects in it."""
         for field in RESOURCES[resource].fields:
             name, value = inside + field.name, found.get(field.name)
-            if value is not None or (field.nullable and field.name in found):
+            how = "null" if field.name in found else "missing"
+            if value is not None or (field.nullable and how == "null"):
                 self._field(seen, name, value, field)
-            elif field.required or field.name in found:  # null stands where the contract says so
-                how = "null" if field.name in found else "missing"
-                self.differs(f"{field.key} {field.also}", f"{seen}: {name} is {how}")
+            elif field.required or how == "null":  # null stands where the contract says so
+                self.differs(f"{field.key} {field.also}", seen, f"{name} is {how}")
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
             if isinstance(value, dict):
@@ -227,40 +237,17 @@ class Judge(Ledger):
                     self._fields(seen, item, part, f"{name}[].")
 
     def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
-        self.observed.word(name, value)
+        if name in _OPEN_SETS and isinstance(value, str):
+            self.words.setdefault(_OPEN_SETS[name], set()).add(value)
         wrong = None if value is None else complaint(field.kind, value)
         keys = f"{field.key} {field.also}"
         if field.kind.name in ("ulid", "timestamp") and value is not None:
             keys += f" {field.kind.name}"
             if wrong is None and field.kind.name == "timestamp":
                 forms = (form for form, written in _FORMS.items() if written.fullmatch(value))
-                self.observed.forms.add(next(forms, "other"))
+                self._forms.add(next(forms, "other"))
         if wrong is None:
             self.holds(keys if value is None else f"{keys} {field.bound}", seen)
         else:
             bound = field.bound if wrong.startswith(BOUNDS) else ""
-            self.differs(f"{keys} {bound}", f"{seen}: {name}: {wrong}")
-
-
-def _together(ledger: Ledger, seen: Answer, resource: str, found: dict[str, Any]) -> None:
-    """Judge what the contract says of several fields together."""
-    judge = ledger.judge
-    if resource == "PoweredByFlag":
-        more = sorted(found.keys() - RESOURCES[resource].names)
-        judge("flag.closed", not more, seen, f"it also has {', '.join(more)}")
-        if found.get("enabled") is False and "enabled_at" in found:
-            hidden = found["enabled_at"] is None
-            judge("flag.enabled_at", hidden, seen, "enabled_at is set while hidden")
-    elif resource == "DnsAuthorization" and found.get("status") == "not_authorized":
-        for name in ("zone", "expires_at"):
-            if name in found:
-                wrong = f"{name} is not null although status is not_authorized"
-                judge(f"dns.{name}", found[name] is None, seen, wrong)
-        if isinstance(found.get("scopes"), list):
-            wrong = "scopes are not empty although status is not_authorized"
-            judge("dns.scopes", not found["scopes"], seen, wrong)
-    elif resource == "DevAccessTicket":
-        origin, url = found.get("origin"), found.get("redeem_url")
-        if isinstance(origin, str) and isinstance(url, str):
-            wrong = "redeem_url does not begin with the origin"
-            judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)
+            self.differs(f"{keys} {bound}", seen, f"{name}: {wrong}")

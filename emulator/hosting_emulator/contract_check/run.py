@@ -12,9 +12,10 @@ from urllib.parse import quote, urlsplit
 
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES
 from hosting_emulator.contract_check.http import Address, Answer
-from hosting_emulator.contract_check.judge import Judge, Observations
+from hosting_emulator.contract_check.judge import Judge
 from hosting_emulator.contract_check.values import moment
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
@@ -24,11 +25,7 @@ ALLOWED = ("flag", "source", "keys", "domains", "tickets")
 TOLD = ("operation_path", "cursor_parameter", "limit_parameter", "environment_parameter")
 #: The options that hold a secret.
 TOKENS = (
-    "token",
-    "maintainer_token",
-    "reader_token",
-    "outsider_token",
-    "no_organization_token",
+    *("token", "maintainer_token", "reader_token", "outsider_token", "no_organization_token"),
     "api_key",
 )
 
@@ -92,12 +89,11 @@ Now = tuple[int | None, int | None]
 PREFIX = "hosting-emulator-check-"
 #: A Ulid that no service gave to anything: it lies at the far end of time.
 NOWHERE = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
-#: Bodies that are in order, of the calls that have one.
-BODIES: dict[str, dict[str, Any]] = {
-    "set_project_powered_by_flag": {"enabled": True},
-    "initialize_managed_source": {"expected_source_generation": 0},
-    "create_user_api_key": {"name": PREFIX.rstrip("-")},
-}
+#: The call that reads and needs nothing more; and one whose answer tells the service's time.
+READ = next(id_ for id_, spec in CALLS.items() if spec.method == "GET" and not spec.query)
+_CLOCK = next(id_ for id_, s in CALLS.items() if "observed_at" in RESOURCES[s.response].names)
+#: What stands in bodies that are in order, by the kind of the field.
+_VALUES = {"boolean": True, "integer": 0, "text": PREFIX.rstrip("-")}
 #: Codes that say nothing of what was asked: the service is busy, limits or is out of order.
 EXCUSES = frozenset(
     "rate_limited payload_too_large service_unavailable insufficient_organization_credits "
@@ -130,7 +126,6 @@ class Gone(Exception):
 class Accepted(NamedTuple):
     """An operation that a check started, and how to ask for it once more with the same key."""
 
-    call_id: str
     answer: Answer
     again: Callable[[str], Answer]
 
@@ -140,7 +135,6 @@ class Accepted(NamedTuple):
         return self.answer.text("id") or ""
 
 
-@dataclass
 class Run(Judge):
     """The server, the ledger of one check, and what it found out so far. No secret is ever shown.
 
@@ -148,55 +142,60 @@ class Run(Judge):
     reached.
     """
 
-    observed: Observations
-    options: CheckOptions
-    server: Address
-    #: A user API key that may be used: the one given, or the one that was created.
-    api_key: str | None = None
-    requests: int = 0
-    #: What was changed there, in words.
-    created: list[str] = field(default_factory=list)
-    accepted: list[Accepted] = field(default_factory=list)
-    #: Ids of further operations that came of trying things out.
-    started: list[str] = field(default_factory=list)
-    #: Where operations are polled, once that is found out.
-    operation_path: str | None = None
-    #: An Idempotency-Key under which a call was answered with success, and that call.
-    used_key: tuple[str, str] | None = None
-    #: Why reading the DNS authorization, which many checks do, says nothing; empty where it does.
-    unreadable: str = ""
-    _silent: int = 0
-    _waited_s: float = 0.0
-    _keys: int = 0
-
-    def __post_init__(self) -> None:
-        super().__init__(self.observed)
+    def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
+        super().__init__(world)
+        self.options, self._server = options, server
+        self.requests = self._silent = self._keys = 0
+        self._waited_s = 0.0
+        #: A user API key that may be used: the one given, or the one that was created.
+        self.api_key = options.api_key
+        #: What was changed there, in words.
+        self.created: list[str] = []
+        self.accepted: list[Accepted] = []
+        #: Ids of further operations that came of trying things out.
+        self.started: list[str] = []
+        #: Where operations are polled, once that is found out.
+        self.operation_path: str | None = None
+        #: An Idempotency-Key under which a call was answered with success, and that call.
+        self.used_key: tuple[str, str] | None = None
+        #: Why the plainest call, which many checks make, says nothing; empty where it does.
+        self.unreadable = ""
 
     # --- Calls -------------------------------------------------------------------------------
 
     def call(
-        self,
-        call_id: str,
-        query: str = "",
-        *,
-        about: str = "",
-        subject: str | None = None,
-        **how: Any,
+        self, call_id: str, query: str = "", *, subject: str | None = None, **how: Any
     ) -> Answer:
-        """Make one of the eight calls. `how` goes to `send`; `about` says what is special in it."""
+        """Make one of the eight calls. `how` goes to `send`."""
         spec, options = CALLS[call_id], self.options
         path = spec.path.replace("{project_id}", subject or options.project_id)
         path = path.replace("{organization_id}", subject or options.organization_id)
-        return self.send(call_id, spec.method, path + query, about=about, **how)
+        return self.send(call_id, spec.method, path + query, **how)
+
+    def read(self, about: str = "", **how: Any) -> Answer:
+        """Make the plainest call. `how` goes to `send`."""
+        return self.call(READ, about=about, **how)
 
     def usual(self, call_id: str, about: str, **how: Any) -> Answer:
         """Make a call with all that it needs, so that only `how` can be a reason to refuse it."""
-        if CALLS[call_id].idempotent:
+        spec, query = CALLS[call_id], ""
+        if spec.idempotent:
             how.setdefault("key", self.new_key())
-        query = ""
-        if call_id == "read_database_compute":
-            query = f"?{self.name_of('environment_parameter') or 'environment'}=dev"
-        return self.call(call_id, query, about=about, **{"body": BODIES.get(call_id), **how})
+        if spec.body:
+            fields = RESOURCES[spec.body].fields
+            how.setdefault("body", {field.name: _VALUES[field.kind.name] for field in fields})
+        for needed in (parameter for parameter in spec.query if parameter.missing):
+            name = self.name_of(needed.named_by) or needed.value
+            query = f"?{name}={needed.pattern.partition('|')[0]}"
+        return self.call(call_id, query, about=about, **how)
+
+    def askable(self) -> list[str]:
+        """Return the calls that can be made in order: the name of what one needs may be unknown."""
+        return [
+            spec.call_id
+            for spec in CALLS.values()
+            if all(self.name_of(needed.named_by) for needed in spec.query if needed.missing)
+        ]
 
     def poll(self, path: str, operation_id: str, about: str, **how: Any) -> Answer:
         """Poll an operation at a path that holds {operation_id}. `how` goes to `send`."""
@@ -217,7 +216,10 @@ class Run(Judge):
         headers: Mapping[str, str] | None = None,
         judged: bool = True,
     ) -> Answer:
-        """Send a request and judge its answer. `token` "" sends none; None is the owner's."""
+        """Send a request and judge its answer. `token` "" sends none; None is the owner's.
+
+        `about` says what is special in it.
+        """
         sent = {"Accept": "application/json, application/problem+json", **(headers or {})}
         token = self.options.token if token is None else token
         if token:
@@ -234,7 +236,7 @@ class Run(Judge):
         title = f"{method} {short}" + (f" ({about})" if about else "")
         for _ in range(_AGAIN):
             self.ask_before(title)
-            answer = self.server.exchange(title, method, path, sent, content)
+            answer = self._server.exchange(title, method, path, sent, content)
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
@@ -270,7 +272,7 @@ class Run(Judge):
 
     def name_of(self, assumption: str) -> str | None:
         """Return the name or path that was given or found out, None if neither."""
-        found = self.options.assumed.get(assumption, self.observed.values.get(assumption))
+        found = self.options.assumed.get(assumption, self.values.get(assumption))
         return found if isinstance(found, str) else None
 
     def succeeded(self, keys: str, answer: Answer) -> bool:
@@ -286,24 +288,23 @@ class Run(Judge):
         elif answer.code == "forbidden" and ALL_CALLS[answer.call_id].role not in _ROLES:
             self.skips(keys, f"{answer}: which role or permission it needs is not shown")
         else:
-            self.differs(keys, f"{answer}: it should have succeeded")
+            self.differs(keys, answer, "it should have succeeded")
         return False
 
-    def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool:
+    def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool | None:
         """Whether a request that must be refused was; with `code`, whether by that one.
 
         It bears its clauses out only where the call succeeds when it is asked rightly.
         """
         if answer.status == 0 or answer.code in EXCUSES:
             self.skips(keys, answer)
-            return False
+            return None
         wrong = "it should have been refused" + ("" if answer.ok else " with a 4xx problem")
         # Which status a code comes with is not shown, but for two.
         right = answer.refused or (answer.status >= 500 and answer.code in PROBLEMS)
         if right and code is not None:
             right, wrong = answer.code == code, f"its code should be {code}"
-        call = CALL_CLAUSES[answer.call_id][0]
-        return self.judge(keys, right, answer, wrong, call=call)
+        return self.judge(keys, right, answer, wrong, call=CALL_CLAUSES[answer.call_id][0])
 
     def refused_as(self, keys: str, answer: Answer, code_keys: str, code: str) -> None:
         """Judge that a request was refused, and then by which code."""
@@ -320,58 +321,62 @@ class Run(Judge):
     def ignored_or_refused(self, assumption: str, answer: Answer) -> None:
         """Observe whether something that a call does not name is ignored or refused."""
         if answer.ok or answer.status == 400:
-            self.observed.see(assumption, "ignored" if answer.ok else "refused")
+            self.see(assumption, "ignored" if answer.ok else "refused")
 
-    def least_role(self, name: str, ask: Callable[[str, str], Answer]) -> None:
-        """Observe an assumption about roles: who of reader, maintainer and owner may ask.
+    def least_role(self, call_id: str, ask: Callable[[str, str], Answer] | None = None) -> None:
+        """Observe who of reader, maintainer and owner may make a call: the assumption of its row.
 
-        `ask` makes the call with a token, and says as whom.
+        `ask` makes it with a token, and says as whom; without, it is made as usual.
         """
+        name = ALL_CALLS[call_id].role
+        ask = ask or (lambda token, about: self.usual(call_id, about, token=token))
         tokens = {"reader": self.options.reader_token, "maintainer": self.options.maintainer_token}
         answers = {role: ask(token, f"as a {role}") for role, token in tokens.items() if token}
         refused = [role for role, answer in answers.items() if answer.code == "forbidden"]
         unclear = {*_NOT_ALLOWED, *EXCUSES, "resource_not_found"}
-        allowed = [
-            role
-            for role, answer in answers.items()
-            if answer.code not in unclear and 0 < answer.status < 500
-        ]
+        allowed = [r for r, a in answers.items() if a.code not in unclear and 0 < a.status < 500]
         if allowed:
             if allowed[0] == "reader" or "reader" in refused:
-                self.observed.see(name, allowed[0])
+                self.see(name, allowed[0])
         elif "maintainer" in refused:
-            self.observed.see(name, "owner")
+            self.see(name, "owner")
         elif refused:
-            self.observed.note(f"{name} is maintainer or owner: --maintainer-token tells which")
+            self.note(f"{name} is maintainer or owner: --maintainer-token tells which")
 
     # --- Time --------------------------------------------------------------------------------
 
     def now(self) -> Now:
         """Return the service's time."""
-        if self.name_of("environment_parameter") is None:
-            answer = self.call("get_dns_authorization", about="for its time")
-        else:
-            answer = self.usual("read_database_compute", "for its time")
+        about = "for its time"
+        answer = self.usual(_CLOCK, about) if _CLOCK in self.askable() else self.read(about)
+        observed_ms = moment(answer["observed_at"])
         try:
             date = parsedate_to_datetime(answer.header("Date") or "").timestamp()
         except (ValueError, OverflowError):
-            return moment(answer.fields.get("observed_at")), None
-        return moment(answer.fields.get("observed_at")), int(date * 1000)
+            return observed_ms, None
+        return observed_ms, int(date * 1000)
 
     def happened_between(
-        self, at_ms: int, before: Now, after: Now, slack_ms: int = _SLACK_MS
+        self, at_ms: int | None, before: Now, after: Now, slack_ms: int = _SLACK_MS
     ) -> bool | None:
         """Whether a moment lies between two, by either clock; None if that cannot be said.
 
         A Date header alone refutes nothing: it may be a proxy's, or a server's whose service lives
         in another time.
         """
+        if at_ms is None:
+            return None
         spans = [
             a is not None and b is not None and a - slack_ms <= at_ms <= b + slack_ms
             for a, b in zip(before, after, strict=True)
         ]
         observed = before[0] is not None and after[0] is not None
         return True if any(spans) else False if observed else None
+
+
+def alike(one: Any, other: Any) -> bool | None:
+    """Whether two answers say the same; None: one of them does not say it."""
+    return None if one is None or other is None else one == other
 
 
 class Check(NamedTuple):

@@ -11,8 +11,9 @@ import secrets
 import string
 from urllib.parse import urlsplit
 
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.http import Address, Answer, Unreachable
-from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Run, check
+from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Run, alike, check
 from hosting_emulator.contract_check.values import is_timestamp, moment, redeem_url_complaint
 
 # --- The flag ------------------------------------------------------------------------------------
@@ -25,14 +26,10 @@ _REUSED = "flag.reused condition.reused"
 _LATER_S = 1.1
 
 
-def _put(run: Run, enabled: bool, key: str, about: str = "") -> Answer:
-    word = "show" if enabled else "hide"
-    return run.call(
-        "set_project_powered_by_flag",
-        key=key,
-        body={"enabled": enabled},
-        about=f"{word}{about and ', '}{about}",
-    )
+def _put(run: Run, enabled: bool, about: str = "", key: str | None = None) -> Answer:
+    about = ("show" if enabled else "hide") + (about and f", {about}")
+    body = {"enabled": enabled}
+    return run.usual("set_project_powered_by_flag", about, key=key or run.new_key(), body=body)
 
 
 @check(
@@ -43,28 +40,25 @@ def _put(run: Run, enabled: bool, key: str, about: str = "") -> Answer:
 )
 def switch(run: Run) -> None:
     """Show it, retry, reuse the key, hide it, show it again."""
-    before = run.now()
-    key = run.new_key()
-    first = _put(run, True, key)
+    before, key = run.now(), run.new_key()
+    first = _put(run, True, key=key)
     if not first.status:
-        run.observed.note("whether the flag was switched on is not known: no answer came")
+        run.note("whether the flag was switched on is not known: no answer came")
     if not run.succeeded("flag.call flag.on", first):
         return
     run.created.append("the flag of the project was switched, and put back as it was")
-    run.used_key = (key, "set_project_powered_by_flag")
+    run.used_key = (key, first.call_id)
     just_now: bool | None = None
     try:
-        switched = moment(first.fields.get("enabled_at"))
-        if switched is not None:
+        if (switched := moment(first["enabled_at"])) is not None:
             just_now = run.happened_between(switched, before, run.now(), 0)
-        shown = first.fields.get("enabled") is True
-        run.judge("flag.enabled flag.on", shown, first, "it is not shown")
-        same = first.fields.get("project_id") in (None, run.options.project_id)
+        run.judge("flag.enabled flag.on", first["enabled"] is True, first, "it is not shown")
+        same = first["project_id"] in (None, run.options.project_id)
         run.judge("flag.project_id", same, first, "it is another project's")
-        _same(run, first, _put(run, True, key, "the same key and body"))
-        changed = _put(run, False, key, "the same key, another body")
+        _same(run, first, _put(run, True, "the same key and body", key))
+        changed = _put(run, False, "the same key, another body", key)
         if changed.ok:
-            run.differs(_REUSED, f"{changed}: the key was used for another request")
+            run.differs(_REUSED, changed, "the key was used for another request")
         else:
             run.refused(_REUSED, changed, "idempotency_key_reused")
         _hide_and_show(run, first, key)
@@ -75,14 +69,14 @@ def switch(run: Run) -> None:
 def _put_back(run: Run, just_now: bool | None) -> None:
     """Leave the flag as it was before it was switched on just now, or was on already."""
     if just_now is None:
-        run.observed.note("how the flag was before cannot be seen: it is left shown")
+        run.note("how the flag was before cannot be seen: it is left shown")
     put_back = False
     try:
-        put_back = _put(run, just_now is not True, run.new_key(), "as it was").ok
+        put_back = _put(run, just_now is not True, "as it was").ok
     finally:
         if not put_back:
             how = "hidden" if just_now else "shown"
-            run.observed.note(f"the flag could not be put back: it was {how} before")
+            run.note(f"the flag could not be put back: it was {how} before")
 
 
 def _same(run: Run, first: Answer, again: Answer) -> None:
@@ -92,44 +86,39 @@ def _same(run: Run, first: Answer, again: Answer) -> None:
 
 
 def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
-    hidden = _put(run, False, run.new_key())
+    hidden = _put(run, False)
     _judge_hidden(run, hidden)
     if hidden.ok:
-        _same(run, first, _put(run, True, first_key, "the first key and body"))
+        _same(run, first, _put(run, True, "the first key and body", first_key))
     run.wait(_LATER_S)
-    before = run.now()
-    long_key = (run.new_key() + "-").ljust(128, "x")
-    shown = _put(run, True, long_key, "an Idempotency-Key of 128")
-    after = run.now()
+    before, long_key = run.now(), (run.new_key() + "-").ljust(128, "x")
+    shown = _put(run, True, "an Idempotency-Key of 128", long_key)
+    after, written = run.now(), shown["enabled_at"]
     _accepts_key(run, shown)
     if not run.succeeded("flag.on", shown):
         return
     if hidden.ok:
-        written = shown.fields.get("enabled_at")
-        at, keys = moment(written), "flag.on flag.enabled_at"
-        right = None if at is None else run.happened_between(at, before, after)
-        if at is None and not is_timestamp(written):
-            run.differs(keys, f"{shown}: enabled_at is no timestamp")
-        if right is not None:
-            run.judge(keys, right, shown, "enabled_at is not the time of switching on")
-    elif shown.fields.get("enabled_at") == first.fields.get("enabled_at"):
+        at_ms, keys = moment(written), "flag.on flag.enabled_at"
+        if at_ms is None and not is_timestamp(written):
+            run.differs(keys, shown, "enabled_at is no timestamp")
+        right = run.happened_between(at_ms, before, after)
+        run.judge(keys, right, shown, "enabled_at is not the time of switching on")
+    elif written == first["enabled_at"]:
         # After a refusal the flag is on as it was, unless showing it again renews the time.
         run.holds("flag.off-refused", shown)
     if run.wait(_LATER_S):
-        again = _put(run, True, run.new_key(), "although it is shown")
+        again = _put(run, True, "although it is shown")
         if again.ok:
-            kept = again.fields.get("enabled_at") == shown.fields.get("enabled_at")
-            run.observed.see("flag_reenabled", "kept" if kept else "renewed")
+            run.see("flag_reenabled", "kept" if again["enabled_at"] == written else "renewed")
     # An earlier check may have used it, so nothing may depend on its answer.
     short_key = secrets.choice(string.ascii_letters + string.digits)
-    _accepts_key(run, _put(run, True, short_key, "an Idempotency-Key of 1"))
+    _accepts_key(run, _put(run, True, "an Idempotency-Key of 1", short_key))
 
 
 def _judge_hidden(run: Run, hidden: Answer) -> None:
     if hidden.ok:
-        off, at = hidden.fields.get("enabled"), hidden.fields.get("enabled_at")
-        run.judge("flag.off flag.enabled", off is False, hidden, "it is not hidden")
-        run.judge("flag.off", at is None, hidden, "enabled_at is not null")
+        run.judge("flag.off flag.enabled", hidden["enabled"] is False, hidden, "it is not hidden")
+        run.judge("flag.off", hidden["enabled_at"] is None, hidden, "enabled_at is not null")
         run.skips(_OFF_REFUSED, "no Free workspace's domain depends on this project's flag")
     elif hidden.refused and hidden.code not in (*_OTHER_REFUSALS, *EXCUSES):
         run.holds(_OFF_REFUSED, hidden)
@@ -144,7 +133,7 @@ def _judge_hidden(run: Run, hidden: Answer) -> None:
 def _accepts_key(run: Run, answer: Answer) -> None:
     keys = "idempotency-key limit.idempotency-key"
     if answer.code == "invalid_request":
-        run.differs(keys, f"{answer}: the key is within bounds")
+        run.differs(keys, answer, "the key is within bounds")
     elif answer.ok or answer.code == "idempotency_key_reused":
         run.holds(keys, answer)
     else:
@@ -164,18 +153,17 @@ _KEYS_JUDGED = (
 @check("a user API key is created", allow=("keys",), judges=_KEYS_JUDGED)
 def create(run: Run) -> None:
     """Create one, and ask for the same again."""
-    name = f"{PREFIX}{run.options.run_id}-".ljust(64, "x")
+    name, key = f"{PREFIX}{run.options.run_id}-".ljust(64, "x"), run.new_key()
     body: dict[str, object] = {"name": name, "hosting_emulator_check": 1}
-    key = run.new_key()
 
-    def make(about: str, key: str, body: dict[str, object]) -> Answer:
-        return run.call("create_user_api_key", key=key, body=body, about=about)
+    def make(about: str, **changed: object) -> Answer:
+        return run.usual("create_user_api_key", about, key=key, body={**body, **changed})
 
-    first = make("a name of 64, a field more", key, body)
+    first = make("a name of 64, a field more")
     run.ignored_or_refused("unknown_body_fields", first)
     if first.status == 400:
         body, key = {"name": name}, run.new_key()
-        first = make("a name of 64", key, body)
+        first = make("a name of 64")
     if first.code in ("interactive_login_required", "forbidden"):
         run.skips(_KEYS_JUDGED, f"{first}: --token must be of an interactive session")
         return
@@ -183,57 +171,50 @@ def create(run: Run) -> None:
         return
     run.holds("keys.body limit.key-name", first)
     run.created.append(f"a user API key named {name}, valid 90 days")
-    run.observed.see("key_created_status", first.status)
-    run.used_key = run.used_key or (key, "create_user_api_key")
+    run.see("key_created_status", first.status)
+    run.used_key = run.used_key or (key, first.call_id)
     _creation(run, first, name)
-    _replay(run, first, make("exact replay", key, body))
-    reused = make("the same key, another name", key, {**body, "name": name[:-1] + "y"})
+    _replay(run, first, make("exact replay"))
+    reused = make("the same key, another name", name=name[:-1] + "y")
     run.refused_as("condition.reused", reused, "condition.reused", "idempotency_key_reused")
 
 
 def _creation(run: Run, first: Answer, name: str) -> None:
-    value = first.text("value")
-    replayed, key = first.fields.get("replayed"), first.fields.get("key")
-    run.judge("key.replayed", replayed is False, first, "replayed is not false")
+    value, key = first.text("value"), first["key"]
+    run.judge("key.replayed", first["replayed"] is False, first, "replayed is not false")
     run.judge("key.value keys.value-once", bool(value), first, "the first creation shows no value")
     if value:
         run.api_key = value
         if prefix := re.match("[a-z]{2,8}_", value):
-            run.observed.see("key_prefix", prefix.group())
+            run.see("key_prefix", prefix.group())
     if not isinstance(key, dict):
         return
-    if key.get("name") not in (None, name):
-        run.differs("key.metadata", f"{first}: the key's name is another")
-    bound = key.get("organization_id")
-    if bound is None:
+    if alike(key.get("name"), name) is False:
+        run.differs("key.metadata", first, "the key's name is another")
+    mine = alike(key.get("organization_id"), run.options.organization_id)
+    if mine is None:
         run.skips("auth.key-bound", f"{first}: the key names no organization")
-    else:
-        mine = bound == run.options.organization_id
-        run.judge("auth.key-bound", mine, first, "it is bound to another organization")
-    if value is not None and key.get("obfuscated_value") == value:
-        run.differs("key.metadata", f"{first}: obfuscated_value is the whole value")
+    run.judge("auth.key-bound", mine, first, "it is bound to another organization")
+    if alike(value, key.get("obfuscated_value")):
+        run.differs("key.metadata", first, "obfuscated_value is the whole value")
     made, ends = moment(key.get("created_at")), moment(key.get("expires_at"))
     if made is not None and ends is not None:
-        right = abs(ends - made - _DAYS_MS) <= 1_000
         wrong = f"it is valid {(ends - made) / 86_400_000:.4g} days"
-        run.judge("keys.days limit.key", right, first, wrong)
+        run.judge("keys.days limit.key", abs(ends - made - _DAYS_MS) <= 1_000, first, wrong)
 
 
 def _replay(run: Run, first: Answer, again: Answer) -> None:
     if not run.succeeded(_REPLAYED, again):
         return
-    run.observed.see("key_replayed_status", again.status)
-    replayed = again.fields.get("replayed") is True
-    run.judge("key.replayed", replayed, again, "replayed is not true")
-    hidden = again.fields.get("value") is None
-    wrong = "an exact replay shows the value"
+    run.see("key_replayed_status", again.status)
+    run.judge("key.replayed", again["replayed"] is True, again, "replayed is not true")
+    wrong, hidden = "an exact replay shows the value", again["value"] is None
     run.judge("key.value keys.value-once keys.replay", hidden, again, wrong)
-    keys = [answer.fields.get("key") for answer in (first, again)]
-    ids = [key.get("id") if isinstance(key, dict) else None for key in keys]
-    if None in ids:
+    keys = [answer["key"] for answer in (first, again)]
+    same = alike(*(key.get("id") if isinstance(key, dict) else None for key in keys))
+    if same is None:
         run.skips(_REPLAYED, f"{again}: the key has no id to compare")
-    else:
-        run.judge(_REPLAYED, ids[0] == ids[1], again, "it is another key")
+    run.judge(_REPLAYED, same, again, "it is another key")
 
 
 @check("a user API key is used")
@@ -244,13 +225,11 @@ def use(run: Run) -> None:
         why = "it needs --api-key, or --allow keys to create one"
         run.skips(f"{session} auth.kinds auth.key-bound", why)
         return
-    read = run.call("get_dns_authorization", token=key, about="with a user API key")
+    read = run.read("with a user API key", token=key)
     if run.unreadable:
         run.skips("auth.kinds", run.unreadable)
-    elif read.ok:
-        run.holds("auth.kinds", read)
-    elif read.code == "forbidden":
-        run.refusal("auth.kinds", "dns.call", read)
+    elif read.ok or read.code == "forbidden":
+        run.judge("auth.kinds", True, read, "", call="" if read.ok else "dns.call")
     elif read.code == "resource_not_found":
         run.skips("auth.kinds", f"{read}: it may lie outside what the key is for")
     else:
@@ -265,56 +244,48 @@ def use(run: Run) -> None:
 _MINUTES_MS = 600_000
 _SINGLE_USE = "states.ticket-once limit.ticket"
 _REVOKED = "states.ticket-revoked tickets.revokes"
-_TICKET_FIELDS = "ticket_id project_id environment_id origin redeem_url expires_at".split()
+_TICKET = " ".join(RESOURCES["DevAccessTicket"].clauses)
 
 
 @check(
     "dev access tickets",
     allow=("tickets",),
-    judges=f"tickets.call tickets.response {_SINGLE_USE} {_REVOKED} "
-    + " ".join(f"ticket.{name}" for name in _TICKET_FIELDS),
+    judges=f"tickets.call tickets.response {_SINGLE_USE} {_REVOKED} {_TICKET}",
 )
 def tickets(run: Run) -> None:
     """Issue two and, where dev origins can be reached, redeem both."""
+
+    def issue(about: str, body: object = None) -> Answer:
+        return run.call("create_dev_access_ticket", about=about, body=body)
+
     before = run.now()
-    first = run.call("create_dev_access_ticket", about="the first")
+    first = issue("the first")
     after = run.now()
     if not run.succeeded("tickets.call", first):
         return
     run.created.append("dev access tickets, valid ten minutes")
-    ends = moment(first.fields.get("expires_at"))
-    right = None if ends is None else run.happened_between(ends - _MINUTES_MS, before, after)
-    if right is not None:
-        wrong = "expires_at is not ten minutes after it was issued"
-        if not run.judge("ticket.expires_at", right, first, wrong):
-            run.differs(_SINGLE_USE, f"{first}: {wrong}")
-    project, origin = first.fields.get("project_id"), first.text("origin")
-    if project is not None:
-        same = project == run.options.project_id
-        run.judge("ticket.project_id", same, first, "it is another project's")
+    ends, wrong = moment(first["expires_at"]), "expires_at is not ten minutes after it was issued"
+    right = run.happened_between(ends and ends - _MINUTES_MS, before, after)
+    if run.judge("ticket.expires_at", right, first, wrong) is False:
+        run.differs(_SINGLE_USE, first, wrong)
+    mine, origin = alike(first["project_id"], run.options.project_id), first.text("origin")
+    run.judge("ticket.project_id", mine, first, "it is another project's")
     if origin is not None and origin.startswith("https://dev-"):
-        run.observed.zone(origin)
-    second = run.call("create_dev_access_ticket", about="the second")
+        run.see_zone(origin)
+    second = issue("the second")
     if run.succeeded("tickets.call", second):
-        origins = [answer.fields.get("origin") for answer in (first, second)]
-        if None not in origins:
-            wrong = "the project's dev origin changed"
-            run.judge("ticket.origin", origins[0] == origins[1], second, wrong)
+        same = alike(first["origin"], second["origin"])
+        run.judge("ticket.origin", same, second, "the project's dev origin changed")
         for name in ("ticket_id", "redeem_url"):
             if name in first.fields:
-                other, wrong = (
-                    first.fields[name] != second.fields.get(name),
-                    f"its {name} is that of",
-                )
-                run.judge(f"ticket.{name}", other, second, f"{wrong} the ticket before")
+                wrong = f"its {name} is that of the ticket before"
+                run.judge(f"ticket.{name}", first[name] != second[name], second, wrong)
         _redeem(run, first, second)
-    with_body = run.call("create_dev_access_ticket", body={}, about="with a body")
-    run.ignored_or_refused("unexpected_body", with_body)
+    run.ignored_or_refused("unexpected_body", issue("with a body", {}))
 
 
 def _redeem(run: Run, first: Answer, second: Answer) -> None:
-    keys = f"{_SINGLE_USE} {_REVOKED}"
-    urls = [answer.fields.get("redeem_url") for answer in (first, second)]
+    keys, urls = f"{_SINGLE_USE} {_REVOKED}", (first["redeem_url"], second["redeem_url"])
     if any(redeem_url_complaint(url) for url in urls):
         run.skips(keys, "a redeem_url has not the form that the contract gives")
         return
@@ -329,24 +300,17 @@ def _redeem(run: Run, first: Answer, second: Answer) -> None:
     if not 200 <= used.status < 400:
         run.skips(keys, f"{used}: it was not accepted, and how a ticket is redeemed is not shown")
         return
-    _dead(run, _SINGLE_USE, again, used)
-    _dead(run, _REVOKED, revoked, used)
+    # How a ticket is refused is not shown: it may be sent elsewhere, or shown a page.
+    for dead, answer in ((_SINGLE_USE, again), (_REVOKED, revoked)):
+        if answer.refused:
+            run.holds(dead, answer)
+        elif _entrance(answer) == _entrance(used):
+            run.differs(dead, answer, "a ticket that is not good any more was accepted")
+        else:
+            how = "it is answered otherwise than a good ticket, and not with 4xx"
+            run.skips(dead, f"{answer}: {how}")
     if again.refused:
-        run.observed.see("ticket_refused_status", again.status)
-
-
-def _dead(run: Run, keys: str, answer: Answer, used: Answer) -> None:
-    """Judge what a ticket is answered that is not good any more, beside one that was.
-
-    How it is refused is not shown: it may be sent elsewhere, or shown a page.
-    """
-    if answer.refused:
-        run.holds(keys, answer)
-    elif _entrance(answer) == _entrance(used):
-        wrong = "a ticket that is not good any more was accepted"
-        run.differs(keys, f"{answer}: {wrong}")
-    else:
-        run.skips(keys, f"{answer}: it is answered otherwise than a good ticket, and not with 4xx")
+        run.see("ticket_refused_status", again.status)
 
 
 def _entrance(answer: Answer) -> tuple[object, ...]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.http import Answer
-from hosting_emulator.contract_check.run import BLAMES, Accepted, Run, check
+from hosting_emulator.contract_check.run import BLAMES, Accepted, Run, alike, check
 
 #: What all checks judge that start or poll an operation.
 _OPERATION = (
     "durable operation.id operation.state operation.times states.operation operation.progress "
     "progress-object operation.result"
 )
+_SOURCE, _DOMAINS = "initialize_managed_source", "apply_project_domains"
 #: No project is at a generation like this.
 _SURELY_WRONG = 987_654
 _MOST_GENERATIONS = 20
@@ -47,11 +49,11 @@ def initialize(run: Run) -> None:
     def again(about: str) -> Answer:
         return _source(run, generation, key, about)
 
-    run.accepted.append(Accepted("initialize_managed_source", answer, again))
+    run.accepted.append(Accepted(answer, again))
     retried = again("the same key and body")
-    if retried.ok and retried.fields.get("id") not in (None, answer.fields.get("id")):
+    if retried.ok and retried["id"] not in (None, answer["id"]):
         # What a retry of this call answers is not shown: the second is polled to its end too.
-        run.observed.note("a retry of initialize_managed_source starts another operation")
+        run.note(f"a retry of {_SOURCE} starts another operation")
         _note_started(run, retried)
     changed = _source(run, generation + 1, key, "the same key, another generation")
     run.refused("condition.reused", changed, "idempotency_key_reused")
@@ -59,14 +61,14 @@ def initialize(run: Run) -> None:
 
 def _source(run: Run, generation: int, key: str, about: str, token: str | None = None) -> Answer:
     body = {"expected_source_generation": generation}
-    return run.call("initialize_managed_source", key=key, body=body, about=about, token=token)
+    return run.call(_SOURCE, key=key, body=body, about=about, token=token)
 
 
 def _start_source(run: Run) -> tuple[int, str, Answer] | None:
     key = run.new_key()
     answer = _source(run, _SURELY_WRONG, key, "a generation that is surely wrong")
     if answer.ok:
-        run.observed.see("source_generation", "ignored")
+        run.see("source_generation", "ignored")
         return _SURELY_WRONG, key, answer
     if answer.code in ("forbidden", "resource_not_found") or not answer.refused:
         run.succeeded("source.call", answer)
@@ -76,19 +78,18 @@ def _start_source(run: Run) -> tuple[int, str, Answer] | None:
         answer = _source(run, generation, key, f"generation {generation}")
         if generation == 0:
             kept = answer.code == "idempotency_key_reused"
-            run.observed.see("idempotency_remembers", "all_answers" if kept else "successes")
+            run.see("idempotency_remembers", "all_answers" if kept else "successes")
             if kept:
                 key = run.new_key()
                 answer = _source(run, generation, key, f"generation {generation}")
         if answer.ok:
-            run.observed.see("source_generation", "checked")
+            run.see("source_generation", "checked")
             return generation, key, answer
         if answer.code != refusal:
             break
         key = run.new_key()
     why = f"no expected_source_generation up to {_MOST_GENERATIONS} is accepted"
-    keys = "source.call source.accepted operation.deployment_id"
-    run.skips(keys, f"{answer}: {why}")
+    run.skips("source.call source.accepted operation.deployment_id", f"{answer}: {why}")
     return None
 
 
@@ -102,33 +103,32 @@ def apply_domains(run: Run) -> None:
     key = run.new_key()
 
     def again(about: str) -> Answer:
-        return run.call("apply_project_domains", key=key, about=about)
+        return run.call(_DOMAINS, key=key, about=about)
 
     answer = again("")
     if not run.succeeded("domains.call", answer):
         return
     run.created.append("applying the project's domains was started")
-    run.accepted.append(Accepted("apply_project_domains", answer, again))
+    run.accepted.append(Accepted(answer, again))
     retried = again("the same key")
     if run.succeeded("domains.idempotent", retried):
-        ids = [found.fields.get("id") for found in (answer, retried)]
-        if None not in ids:
-            run.judge("domains.idempotent", ids[0] == ids[1], retried, "it is another operation")
+        same = alike(answer["id"], retried["id"])
+        run.judge("domains.idempotent", same, retried, "it is another operation")
     # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
         run.skips("domains.reused", "--allow flag or --allow keys gives a key to reuse")
         return
-    key, call_id = run.used_key
-    answer = run.call("apply_project_domains", key=key, about=f"the key of {call_id}")
+    used, call_id = run.used_key
+    answer = run.call(_DOMAINS, key=used, about=f"the key of {call_id}")
     if answer.ok:
         _note_started(run, answer)
-        run.observed.see("idempotency_scope", "principal_and_call")
+        run.see("idempotency_scope", "principal_and_call")
         why = "a key is of one call here, and this call has no body that could change"
         run.skips("domains.reused", why)
     elif answer.code in PROBLEMS and answer.code not in BLAMES:
         run.skips("domains.reused", answer)
     elif run.refused("domains.reused", answer, "idempotency_key_reused"):
-        run.observed.see("idempotency_scope", "principal")
+        run.see("idempotency_scope", "principal")
 
 
 def _note_started(run: Run, answer: Answer) -> Answer:
@@ -146,12 +146,12 @@ def starting_roles(run: Run) -> None:
         return _note_started(run, _source(run, _SURELY_WRONG, run.new_key(), about, token))
 
     def domains(token: str, about: str) -> Answer:
-        return _note_started(run, run.usual("apply_project_domains", about, token=token))
+        return _note_started(run, run.usual(_DOMAINS, about, token=token))
 
     if "source" in run.options.allow:
-        run.least_role("source_role", source)
+        run.least_role(_SOURCE, source)
     if "domains" in run.options.allow:
-        run.least_role("domains_role", domains)
+        run.least_role(_DOMAINS, domains)
 
 
 # --- Polling them --------------------------------------------------------------------------------
@@ -175,9 +175,9 @@ def follow(run: Run) -> None:
         return
     at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
     for found, answer in at_first:
-        if answer.fields.get("state") in _TERMINAL:
-            is_source = found.call_id == "initialize_managed_source"
-            run.observed.see("source_profile" if is_source else "domains_profile", "immediate")
+        if answer["state"] in _TERMINAL:
+            role = CALLS[found.answer.call_id].role
+            run.see(role.replace("_role", "_profile"), "immediate")
     for found, answer in at_first:
         _to_its_end(run, path, found, answer)
 
@@ -193,21 +193,19 @@ def _find_path(run: Run, accepted: Accepted) -> str | None:
         answer = run.poll(path, accepted.id, "to find where", judged=False)
         if answer.ok and "state" in answer.fields:
             if "{project_id}" in path:
-                run.observed.note(f"operations are polled at {path}")
+                run.note(f"operations are polled at {path}")
             else:
-                run.observed.see("operation_path", path)
+                run.see("operation_path", path)
             return path
     return None
 
 
 def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
-    answer = run.poll(path, accepted.id, f"{accepted.call_id}, poll {number}")
+    answer = run.poll(path, accepted.id, f"{accepted.answer.call_id}, poll {number}")
     if run.succeeded("durable", answer):
-        found = answer.fields.get("id")
-        if found is not None:
-            same, wrong = found == accepted.id, "it is another operation"
-            run.judge("durable operation.id", same, answer, wrong)
-        made = [each.fields.get("deployment_id") for each in (accepted.answer, answer)]
+        same = alike(answer["id"], accepted.id)
+        run.judge("durable operation.id", same, answer, "it is another operation")
+        made = [each["deployment_id"] for each in (accepted.answer, answer)]
         if made != [None, None]:
             wrong = "it does not name its deployment in every state"
             run.judge("operation.deployment_id", made[0] == made[1], answer, wrong)
@@ -218,48 +216,45 @@ def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
 def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
     blocking = answer.text("blocking_operation_id")
     if blocking is not None:
-        right = blocking != accepted.id
-        run.judge("states.blocking", right, answer, "it waits on itself")
+        run.judge("states.blocking", blocking != accepted.id, answer, "it waits on itself")
 
 
 def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
     for number in count(2):
         if not answer.ok:
             return
-        if answer.fields.get("state") in _TERMINAL:
+        if answer["state"] in _TERMINAL:
             _ended(run, path, accepted, answer)
             return
-        if not run.wait(_next_poll_s(answer.fields)):
+        if not run.wait(_next_poll_s(answer)):
             why = "an operation had not ended when patience was at its end: --patience gives more"
             run.skips("operation.result operation.error error-object", why)
-            run.observed.note(why)
+            run.note(why)
             return
         answer = _poll(run, path, accepted, number)
 
 
-def _next_poll_s(operation: dict[str, Any]) -> float:
-    progress = operation.get("progress")
+def _next_poll_s(operation: Answer) -> float:
+    progress: Any = operation["progress"]
     told = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
-    right = isinstance(told, int) and not isinstance(told, bool) and told >= 0
-    return float(told) if right and told is not None else _POLL_S
+    return float(told) if type(told) is int and told >= 0 else _POLL_S
 
 
 def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
     """What has ended stays as it ended; and what its replay answers is observed."""
-    state, first = ended.fields.get("state"), accepted.answer.fields
-    after = run.poll(path, accepted.id, f"{accepted.call_id}, after its end")
+    state, first = ended["state"], accepted.answer
+    after = run.poll(path, accepted.id, f"{first.call_id}, after its end")
     if after.ok:
-        same = after.fields.get("state") == state
         keys = "durable operation.reconciliation" if "reconciliation" in after.fields else "durable"
-        run.judge(keys, same, after, f"it had ended as {state}")
-    if accepted.call_id == "initialize_managed_source":
-        made = ended.fields.get("deployment_id") or first.get("deployment_id")
-        run.observed.see("source_creates_deployment", made is not None)
-    if first.get("state") not in _TERMINAL:
+        run.judge(keys, after["state"] == state, after, f"it had ended as {state}")
+    if first.call_id == _SOURCE:
+        made = ended["deployment_id"] or first["deployment_id"]
+        run.see("source_creates_deployment", made is not None)
+    if first["state"] not in _TERMINAL:
         replay = accepted.again("the same key, after its end")
-        if replay.ok and replay.fields.get("id") == accepted.id:
-            current = replay.fields.get("state") == state
-            run.observed.see("operation_replay", "current" if current else "first_response")
+        if replay.ok and replay["id"] == accepted.id:
+            current = replay["state"] == state
+            run.see("operation_replay", "current" if current else "first_response")
 
 
 @check("who may poll operations", allow=("source", "domains"))
@@ -271,7 +266,7 @@ def polling_roles(run: Run) -> None:
         return run.poll(str(path), run.accepted[0].id, about, token=token)
 
     if path is not None and run.accepted[0].id:
-        run.least_role("operation_role", poll)
+        run.least_role("get_operation", poll)
 
 
 @check("whatever else was started comes to its end", allow=("source", "domains"))
@@ -281,6 +276,6 @@ def leave_nothing(run: Run) -> None:
     for operation_id in run.started if path is not None else ():
         for number in count(1):
             answer = run.poll(str(path), operation_id, f"the rest, poll {number}")
-            ended = not answer.ok or answer.fields.get("state") in _TERMINAL
-            if ended or not run.wait(_next_poll_s(answer.fields)):
+            ended = not answer.ok or answer["state"] in _TERMINAL
+            if ended or not run.wait(_next_poll_s(answer)):
                 break

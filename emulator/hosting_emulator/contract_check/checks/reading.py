@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -11,28 +11,29 @@ from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, check
 from hosting_emulator.contract_check.values import moment
 
-#: Names that services give to the parameters that the contract does not name.
-ENVIRONMENTS = ("environment", "env", "stage", "target", "database_environment")
-LIMITS = ("limit", "page_size", "per_page", "pageSize", "max_results", "size", "first")
-CURSORS = ("cursor", "page_token", "after", "next_cursor", "starting_after", "pageToken", "page")
+#: Names that services give to the parameters that the contract does not name, by the assumption.
+_NAMES = {
+    "environment_parameter": ("environment", "env", "stage", "target", "database_environment"),
+    "limit_parameter": (
+        *("limit", "page_size", "per_page", "pageSize", "max_results", "size", "first"),
+    ),
+    "cursor_parameter": (
+        *("cursor", "page_token", "after", "next_cursor", "starting_after", "pageToken", "page"),
+    ),
+}
 
 
 def _find(
-    run: Run,
-    assumption: str,
-    usual: Iterable[str],
-    works: Callable[[str], bool],
-    keys: str,
-    does: str,
+    run: Run, assumption: str, works: Callable[[str], bool], keys: str, does: str
 ) -> str | None:
     """Return the name of a parameter that works: of the one that was given, or of all usual ones.
 
     Where none does, the clauses of `keys` are skipped.
     """
-    known = run.options.assumed.get(assumption)
+    known, usual = run.options.assumed.get(assumption), _NAMES[assumption]
     for name in (known,) if known else usual:
         if works(name):
-            run.observed.see(assumption, name)
+            run.see(assumption, name)
             return name
     run.skips(keys, f"none of {', '.join(usual)} {does}: --assume {assumption}=NAME names it")
     return None
@@ -41,55 +42,51 @@ def _find(
 @check("the DNS authorization is read")
 def read_dns(run: Run) -> None:
     """Read it as the owner."""
-    answer = run.call("get_dns_authorization")
+    answer = run.read()
     if not run.succeeded("dns.call", answer):
         run.unreadable = f"{answer}: what every story reads cannot be read"
         return
     run.holds("bearer", answer)
-    run.observed.token(run.options.token)
+    run.see_token(run.options.token)
     if answer.header("X-Request-Id") is None:
-        run.observed.see("request_id_on_success", "absent")
-    about, query = "an unknown query parameter", "?hosting-emulator-check=1"
-    unknown = run.call("get_dns_authorization", query, about=about)
+        run.see("request_id_on_success", "absent")
+    unknown = run.read("an unknown query parameter", query="?hosting-emulator-check=1")
     run.ignored_or_refused("unknown_query_parameters", unknown)
 
 
 @check("database compute is read for dev and prod")
 def read_compute(run: Run) -> None:
     """Find the name of the parameter, and hold what it does."""
-    plain = run.call("read_database_compute", about="without an environment")
-    if plain.ok:
-        run.observed.see("missing_environment", plain.fields.get("environment"))
-    elif plain.status == 400:
-        run.observed.see("missing_environment", "refused")
+
+    def read(query: str = "", about: str = "") -> Answer:
+        return run.call("read_database_compute", query, about=about)
+
+    plain = read(about="without an environment")
+    if plain.ok or plain.status == 400:
+        run.see("missing_environment", plain["environment"] if plain.ok else "refused")
     answers: dict[str, list[Answer]] = {}
 
     def works(name: str) -> bool:
-        found = answers[name] = [
-            run.call("read_database_compute", f"?{name}={environment}")
-            for environment in ("dev", "prod")
-        ]
-        return [answer.fields.get("environment") for answer in found] == ["dev", "prod"]
+        answers[name] = [read(f"?{name}=dev"), read(f"?{name}=prod")]
+        return [answer["environment"] for answer in answers[name]] == ["dev", "prod"]
 
     keys = "compute.call compute.query"
-    name = _find(run, "environment_parameter", ENVIRONMENTS, works, keys, "chooses it")
+    name = _find(run, "environment_parameter", works, keys, "chooses it")
     if name is None:
         if not plain.refused:
             run.succeeded(keys, plain)
         return
     dev, prod = answers[name]
     run.holds("compute.query", dev)
-    other = run.call("read_database_compute", f"?{name}=staging", about="no environment")
-    run.wrong_input("compute.query", other)
-    if dev.fields.get("data_mode") == prod.fields.get("data_mode") == "shared":
-        same = _settings(dev) == _settings(prod)
+    run.wrong_input("compute.query", read(f"?{name}=staging", "no environment"))
+    if dev["data_mode"] == prod["data_mode"] == "shared":
         wrong = "data is shared, and the databases of dev and prod are not the same"
-        run.judge("compute.data_mode", same, prod, wrong)
+        run.judge("compute.data_mode", _settings(dev) == _settings(prod), prod, wrong)
 
 
 def _settings(answer: Answer) -> Any:
     """The database's settings, without the states it may go through between two requests."""
-    database = answer.fields.get("database")
+    database = answer["database"]
     if not isinstance(database, dict):
         return database
     return {name: database[name] for name in database if name not in ("state", "pending_state")}
@@ -98,18 +95,17 @@ def _settings(answer: Answer) -> Any:
 @check("what is not there")
 def read_nothing(run: Run) -> None:
     """Ask for projects that nobody has."""
-    missing = run.call("get_dns_authorization", subject=NOWHERE, about="no such project")
+    missing = run.read("no such project", subject=NOWHERE)
     if run.refused("condition.missing", missing, "resource_not_found"):
         link = missing.text("type")
         if link is not None:
             docs_url = link.removesuffix("/errors/resource-not-found")
             own = "/".join(run.options.base_url.split("/", 3)[:3]) + "/_emulator/docs"
-            run.observed.see("docs_url", "own" if docs_url == own else docs_url)
-    about = "an id that is no Ulid"
-    malformed = run.call("get_dns_authorization", subject="not-a-ulid", about=about)
+            run.see("docs_url", "own" if docs_url == own else docs_url)
+    malformed = run.read("an id that is no Ulid", subject="not-a-ulid")
     found = {404: "not_found", 400: "invalid_request"}.get(malformed.status)
     if run.refused("ulid", malformed) and found is not None:
-        run.observed.see("malformed_project_id", found)
+        run.see("malformed_project_id", found)
 
 
 @check("X-Request-Id")
@@ -121,24 +117,23 @@ def request_ids(run: Run) -> None:
 
     def ask(request_id: str, about: str, subject: str | None = None) -> Answer:
         headers = {"X-Request-Id": request_id}
-        about = f"X-Request-Id {about}"
-        return run.call("get_dns_authorization", subject=subject, headers=headers, about=about)
+        return run.read(f"X-Request-Id {about}", subject=subject, headers=headers)
 
     for length in (1, 128):
         request_id = (PREFIX * 6)[-length:]
         answer = ask(request_id, f"of {length}")
         if run.succeeded("request-id limit.request-id", answer):
             run.holds("limit.request-id", answer)
-            echoed = answer.header("X-Request-Id")
-            run.observed.see("request_id_on_success", "absent" if echoed is None else "echoed")
+            echoed = answer.header("X-Request-Id") is not None
+            run.see("request_id_on_success", "echoed" if echoed else "absent")
         ask(request_id, f"of {length}", NOWHERE)
     outside = [ask("", "empty"), ask("x" * 129, "of 129")]
     if all(answer.ok for answer in outside):
-        run.observed.see("request_id_invalid", "ignored")
+        run.see("request_id_invalid", "ignored")
     elif all(answer.status == 400 for answer in outside):
-        run.observed.see("request_id_invalid", "refused")
+        run.see("request_id_invalid", "refused")
     else:
-        run.observed.note("an X-Request-Id that is empty is not treated like one that is too long")
+        run.note("an X-Request-Id that is empty is not treated like one that is too long")
 
 
 # --- Deployments, page by page -------------------------------------------------------------------
@@ -162,18 +157,16 @@ def list_deployments(run: Run) -> None:
     if not run.succeeded(f"deployments.call deployments.query {_THROUGH}", plain):
         return
     if _cursor(plain) is not None:
-        run.observed.see("default_page_size", len(_items(plain)))
+        run.see("default_page_size", len(_items(plain)))
     if not _items(plain):
-        keys = " ".join(RESOURCES["Deployment"].clauses)
-        run.skips(keys, "the project has no deployments")
+        run.skips(" ".join(RESOURCES["Deployment"].clauses), "the project has no deployments")
 
     def works(name: str) -> bool:
         one = _list(run, f"?{name}=1")
         shorter = len(_items(one)) <= 1 < len(_items(plain))
         return one.ok and (shorter or _list(run, f"?{name}=0").status == 400)
 
-    keys = f"{_QUERY} {_THROUGH}"
-    limit = _find(run, "limit_parameter", LIMITS, works, keys, "is the page size")
+    limit = _find(run, "limit_parameter", works, f"{_QUERY} {_THROUGH}", "is the page size")
     if limit is not None:
         _bounds(run, limit)
         _page_through(run, limit)
@@ -210,9 +203,9 @@ def _page_through(run: Run, limit: str) -> None:
         times = [at for at in made if at is not None]
         if len(set(times)) > 1 and times in (sorted(times), sorted(times, reverse=True)):
             order = "oldest_first" if times == sorted(times) else "newest_first"
-            run.observed.see("deployment_order", order)
+            run.see("deployment_order", order)
         elif len(set(times)) > 1:
-            run.observed.note("deployments are ordered neither by newest nor by oldest first")
+            run.note("deployments are ordered neither by newest nor by oldest first")
     if total < 2:
         why = f"the project has {total} deployments: one with more shows it"
         run.skips(f"{_THROUGH} page.next_cursor", why)
@@ -221,50 +214,46 @@ def _page_through(run: Run, limit: str) -> None:
     first = _list(run, query)
     if _cursor(first) is None:
         wrong = f"it has no next_cursor, although there are {total} deployments"
-        run.differs(_THROUGH, f"{first}: {wrong}")
+        run.differs(_THROUGH, first, wrong)
         return
 
+    def following(page: Answer, name: str, about: str) -> Answer:
+        return _list(run, f"{query}&{name}={quote(_cursor(page) or '', safe='')}", about)
+
     def works(name: str) -> bool:
-        second = _next(run, query, name, first, "next page")
+        second = following(first, name, "next page")
         return second.ok and bool(_ids(second)) and _ids(second) != _ids(first)
 
-    cursor = _find(run, "cursor_parameter", CURSORS, works, _THROUGH, "takes the cursor")
-    if cursor is not None:
-        _compare(run, whole, _follow(run, query, cursor, first))
-
-
-def _next(run: Run, query: str, name: str, page: Answer, about: str) -> Answer:
-    return _list(run, f"{query}&{name}={quote(_cursor(page) or '', safe='')}", about)
-
-
-def _follow(run: Run, query: str, cursor: str, first: Answer) -> list[Answer]:
+    cursor = _find(run, "cursor_parameter", works, _THROUGH, "takes the cursor")
+    if cursor is None:
+        return
     pages = [first]
     while _cursor(pages[-1]) is not None and len(pages) < _MOST_PAGES:
-        page = _next(run, query, cursor, pages[-1], f"page {len(pages) + 1}")
+        page = following(pages[-1], cursor, f"page {len(pages) + 1}")
         if not run.succeeded(f"{_THROUGH} deployments.query", page):
             break
         pages.append(page)
-    if pages[-1].ok and _cursor(pages[-1]) is None:
+    if _cursor(pages[-1]) is None:
         _see_last(run, pages[-1])
-    return pages
+    _compare(run, whole, pages)
 
 
 def _compare(run: Run, whole: Answer, pages: list[Answer]) -> None:
     """Each deployment once: none twice, and none of a page that holds all left out."""
-
-    def judge(right: bool, wrong: str) -> None:
-        seen = f"{pages[0]}, in {len(pages)} pages"
-        run.judge(_THROUGH, right, seen, wrong)
-
     ids = [found for page in pages for found in _ids(page)]
-    twice = len(ids) - len(set(ids))
-    judge(not twice, f"{twice} deployments are on more than one page")
-    if _cursor(pages[-1]) is not None:
-        return  # the list is longer than we read
-    left_out = len(set(_ids(whole)) - set(ids))
-    judge(not left_out, f"{left_out} deployments of one long page are on none of the short ones")
+    twice, left_out = len(ids) - len(set(ids)), len(set(_ids(whole)) - set(ids))
     projects = {str(item.get("project_id")) for page in pages for item in _items(page)}
-    judge(projects <= {run.options.project_id, "None"}, "it lists deployments of another project")
+    judged = [
+        (not twice, f"{twice} deployments are on more than one page"),
+        (not left_out, f"{left_out} deployments of one long page are on none of the short ones"),
+        (
+            projects <= {run.options.project_id, "None"},
+            "it lists deployments of another project",
+        ),
+    ]
+    # Of a list that is longer than we read, only the first can be said.
+    for right, wrong in judged if _cursor(pages[-1]) is None else judged[:1]:
+        run.judge(_THROUGH, right, f"{pages[0]}, in {len(pages)} pages", wrong)
 
 
 def _cursor(answer: Answer) -> str | None:
@@ -273,15 +262,14 @@ def _cursor(answer: Answer) -> str | None:
 
 
 def _see_last(run: Run, last: Answer) -> None:
-    if last.fields.get("next_cursor") == "":
-        run.observed.note("the last page's next_cursor is empty, which no assumption can express")
+    if last["next_cursor"] == "":
+        run.note("the last page's next_cursor is empty, which no assumption can express")
     else:
-        how = "null" if "next_cursor" in last.fields else "absent"
-        run.observed.see("last_page_cursor", how)
+        run.see("last_page_cursor", "null" if "next_cursor" in last.fields else "absent")
 
 
 def _items(answer: Answer) -> list[dict[str, Any]]:
-    items = answer.fields.get("items")
+    items = answer["items"]
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
