@@ -1,35 +1,54 @@
-"""Which connections to a server a process holds: what is known to be ours, whatever else is open."""
+"""Which connections to a server a process holds: what is known to be ours, whatever else is open.
+
+Each look costs what the process itself has open: the system's tables of connections list those of
+everybody, and tens of thousands that are long over.
+"""
 
 from __future__ import annotations
 
+import os
+import socket
+import stat
 from pathlib import Path
 
 PROC = Path("/proc/self/fd")
-_LISTEN = "0A"
 
 
-def held_connections(port: int, pid: int | str = "self") -> int:
-    """Count the sockets of a process that are one end of a connection to `port`.
+def held_connections(port: int) -> int:
+    """Count the sockets of this process that are one end of a connection to `port`.
 
     A connection that is over but not yet closed counts, since its descriptor is still held; one
     that the process has not accepted yet does not.
     """
-    inodes = _sockets(pid)
-    name = f":{port:04X}"
-    rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
-    return sum(
-        row[9] in inodes and name in (row[1][-5:], row[2][-5:]) and row[3] != _LISTEN
-        for row in rows
-    )
+    return sum(_is_end(int(entry.name), port) for entry in PROC.iterdir())
 
 
-def _sockets(pid: int | str) -> set[str]:
+def _is_end(descriptor: int, port: int) -> bool:
+    try:
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return False
+        seen = socket.socket(fileno=os.dup(descriptor))
+    except OSError:  # closed since it was listed
+        return False
+    with seen:
+        if seen.family not in (socket.AF_INET, socket.AF_INET6):
+            return False
+        if seen.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            return False
+        try:
+            return port in (seen.getsockname()[1], seen.getpeername()[1])
+        except OSError:  # over: the server's end still knows its own port
+            return bool(seen.getsockname()[1] == port)
+
+
+def sockets_of(pid: int) -> set[str]:
+    """Return the sockets of another process, by the names that the system gives them."""
     found = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         try:
             target = str(descriptor.readlink())
         except OSError:  # closed since it was listed
             continue
-        if target.startswith("socket:["):
-            found.add(target[8:-1])
+        if target.startswith("socket:"):
+            found.add(target)
     return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.crash.process import Process
-from tests.held_connections import held_connections
+from tests.held_connections import sockets_of
 from tests.hostile.raw_requests import statuses
 
 _PATIENCE_S = 30.0
@@ -44,6 +44,7 @@ class Watched:
             f"Host: {parts.netloc}\r\nAuthorization: Bearer {process.ready['token']}\r\n\r\n"
         ).encode()
         self._proc = Path("/proc", str(process.popen.pid))
+        self._at_rest = sockets_of(process.popen.pid)
 
     def connect(self) -> socket.socket:
         return socket.create_connection(self.address, timeout=_PATIENCE_S)
@@ -81,8 +82,8 @@ class Watched:
             yield
 
     def held(self) -> int:
-        """Count the connections that it holds."""
-        return held_connections(self.address[1], self.process.popen.pid)
+        """Count the connections that it holds: sockets that it had not when it was ready."""
+        return len(sockets_of(self.process.popen.pid) - self._at_rest)
 
     def descriptors(self) -> int:
         return len(list((self._proc / "fd").iterdir()))

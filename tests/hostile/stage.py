@@ -28,10 +28,16 @@ _TURNS = 500
 
 @dataclass(frozen=True)
 class Footprint:
-    """What this process holds on to."""
+    """What is open between clients and server."""
 
     tasks: int
     connections: int
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What this process has in use: its allocator's blocks, and all that is resident of it."""
+
     blocks: int
     resident_kb: int
 
@@ -149,21 +155,24 @@ class Stage:
     async def quiet(self, connections: int = 0) -> Footprint:
         """Wait, but not without end, until so many connections are held, and look.
 
-        With none, the server's tasks have ended as well.
+        With none, the server's tasks have ended as well. Nothing is collected before: a connection
+        that only the collector would close is held.
         """
         for _ in range(_TURNS):
-            tasks = len(asyncio.all_tasks())
-            if self.held() == connections and (connections or tasks <= self._idle_tasks):
+            found = Footprint(len(asyncio.all_tasks()), self.held())
+            if found.connections == connections and (
+                connections or found.tasks <= self._idle_tasks
+            ):
                 break
             await asyncio.sleep(0.01)
-        gc.collect()
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return Footprint(
-            len(asyncio.all_tasks()),
-            self.held(),
-            sys.getallocatedblocks(),
-            pages * os.sysconf("SC_PAGE_SIZE") // 1024,
-        )
+        return found
+
+
+def memory() -> Memory:
+    """Tell what this process has in use, once what nobody holds is collected."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return Memory(sys.getallocatedblocks(), pages * os.sysconf("SC_PAGE_SIZE") // 1024)
 
 
 def assert_nothing_open(before: Footprint, after: Footprint) -> None:

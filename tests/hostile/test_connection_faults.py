@@ -21,6 +21,7 @@ from tests.hostile.stage import (
     LONG_S,
     Stage,
     assert_nothing_open,
+    memory,
 )
 
 REQUESTS = 1_000
@@ -63,17 +64,17 @@ async def test_a_thousand_requests_leave_nothing(
     fault = stage.arm(**{effect: options})
     patience_s = BRIEF_S if end == "silent" else LONG_S
     await stage.many(WARM_UP, patience_s)
-    before = await stage.quiet()
+    before, memory_before = await stage.quiet(), memory()
 
     ends = await stage.many(REQUESTS, patience_s)
 
-    after = await stage.quiet()
-    print(f"\n{effect}: {before} -> {after}")
+    after, memory_after = await stage.quiet(), memory()
+    print(f"\n{effect}: {memory_before} -> {memory_after}")
     assert ends == {end: REQUESTS}
     assert stage.hits(fault) == WARM_UP + REQUESTS
     assert_nothing_open(before, after)
-    assert after.blocks - before.blocks < FLAT_BLOCKS
-    assert after.resident_kb - before.resident_kb < FLAT_RESIDENT_KB
+    assert memory_after.blocks - memory_before.blocks < FLAT_BLOCKS
+    assert memory_after.resident_kb - memory_before.resident_kb < FLAT_RESIDENT_KB
 
 
 async def test_what_is_open_is_seen(stage: Stage):
