@@ -36,7 +36,7 @@ def requests(ready: dict[str, Any]) -> Iterator[tuple[str, Request]]:
 
 def _finished_operation(ready: dict[str, Any]) -> str:
     with ControlClient(ready["control_url"]) as control:
-        operations = control.export_state("default")["tables"]["operations"]
+        operations = control.world("default").export()["tables"]["operations"]
     own = (key for key, row in operations.items() if row["project_id"] == ready["project_id"])
     return f"/v1/operations/{min(own)}"
 

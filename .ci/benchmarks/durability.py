@@ -74,7 +74,7 @@ def _rate(seconds: float, durability: str, *, slow: bool = False) -> float:
         request = dict(requests(ready))[FLAG]
         # The first load warms up, as in a server that has run for a while.
         load(port_of(ready), [replace(request, fresh="warm-")], 1, client, CONNECTIONS)
-        control.reset("default")
+        control.world("default").reset()
         return load(port_of(ready), [request], seconds, client, CONNECTIONS).rate
 
 

@@ -74,11 +74,11 @@ def _over_http() -> tuple[float, float, int]:
         ControlClient(ready["control_url"]) as control,
     ):
         world = control.create_world("history", clock={"mode": "frozen"}, assumptions=_ASSUMED)
-        token = control.token(world="history")["access_token"]
+        token = control.world("history").mint_token()["access_token"]
         began = time.perf_counter()
         _accept(ready, world, token)
         accepted = time.perf_counter()
-        advanced = control.advance("history", by=f"{DAYS}d")
+        advanced = control.world("history").clock.move(by=f"{DAYS}d")
         moved = time.perf_counter()
         assert not control.get("worlds/history/operations?unfinished=true")["items"]
         return accepted - began, moved - accepted, advanced["events_run"]

@@ -52,12 +52,12 @@ def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
             fresh = [_with_key(request, number) for request in asked]
             answered += load(port_of(ready), fresh, seconds, client).answered
             number += 1
-            control.advance(by="25h")
+            control.world().clock.move(by="25h")
             resident = resident_mb(ready["pid"])
             if answered >= SETTLED and not settled:
                 early = resident
-                control.fork(name="written-out", ephemeral=False)
-                control.delete_world("written-out")
+                control.world().copy(name="written-out", ephemeral=False)
+                control.world("written-out").delete()
                 settled = resident = resident_mb(ready["pid"])
             most = max(most, resident)
     return [
@@ -76,7 +76,7 @@ def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
 
 
 def _requests(ready: dict[str, Any], control: ControlClient) -> list[Request]:
-    token = control.token(expires_in_seconds=_LIFETIME_S)["access_token"]
+    token = control.world().mint_token(expires_in_seconds=_LIFETIME_S)["access_token"]
     known = dict(requests({**ready, "token": token}))
     return [known[call] for call in _CALLS]
 

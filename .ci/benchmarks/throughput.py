@@ -47,7 +47,7 @@ class Contest:
         turns = [(self._theirs, self._bare_port), (self._ours, self._port)]
         for measured, port in turns if number % 2 else turns[::-1]:
             if port == self._port:
-                control.reset("default")
+                control.world("default").reset()
             measured.append(load(port, [request], seconds, core))
 
     def figure(self) -> Figure:

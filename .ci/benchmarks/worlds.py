@@ -81,14 +81,14 @@ def _over_http(control: ControlClient, rounds: int) -> dict[str, float]:
         watch.time("health", control.health)
         made = watch.time("create, in memory", control.create_world, clock={"mode": "frozen"})
         watch.time("create, on disk", control.create_world, own, clock={"mode": "frozen"})
-        watch.time("fork", control.fork, own, copy, ephemeral=True)
-        watch.time("reset", control.reset, copy)
+        watch.time("fork", control.world(own).copy, copy, ephemeral=True)
+        watch.time("reset", control.world(copy).reset)
         taken = watch.time("snapshot", control.post, f"worlds/{copy}/snapshots", {})
         path = f"worlds/{copy}/snapshots/{taken['id']}/restore"
         watch.time("restore", control.post, path, {})
-        watch.time("delete", control.delete_world, copy)
-        control.delete_world(own)
-        control.delete_world(made["name"])
+        watch.time("delete", control.world(copy).delete)
+        control.world(own).delete()
+        control.world(made["name"]).delete()
     return watch.medians_ms()
 
 
@@ -143,5 +143,5 @@ def _use(control: ControlClient, name: str, ephemeral: bool) -> None:
 
 
 def _touch(control: ControlClient, name: str) -> None:
-    control.token(world=name)
-    control.advance(name, by="1h")
+    control.world(name).mint_token()
+    control.world(name).clock.move(by="1h")

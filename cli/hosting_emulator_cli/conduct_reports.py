@@ -12,7 +12,7 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ConductReport, ControlClient
+    from hosting_emulator.sdk import ConductReport, ControlClient, HostingEmulator
 
 #: What may be done about conduct: nothing, tell it, or tell it and fail for it.
 CONDUCT = ("off", "report", "error")
@@ -21,12 +21,7 @@ _Document = Mapping[str, Any]
 
 
 def ask_conduct(
-    client: ControlClient,
-    world: str = "default",
-    *,
-    off: Sequence[str],
-    final: bool = False,
-    option: str = "",
+    world: HostingEmulator, *, off: Sequence[str], final: bool = False, option: str = ""
 ) -> ConductReport:
     """Return what was found in a world; the first look begins the watch.
 
@@ -35,7 +30,7 @@ def ask_conduct(
     from hosting_emulator.sdk import ControlRefused
 
     try:
-        return client.conduct(world, off=off, final=final)
+        return world.conduct.read(off=off, final=final)
     except ControlRefused as refused:
         address = "/_emulator/contract/conduct-rules lists"
         why = str(refused).replace(address, "`hosting-emulator conduct rules` lists")
@@ -58,7 +53,7 @@ def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool]:
 def _reports(client: ControlClient, off: Sequence[str]) -> list[tuple[str, Any]]:
     """Return the report of each world; of those beside the default one, where something was found."""
     names = [world["name"] for world in client.worlds()]
-    reports = [(name, client.conduct(name, off=off, final=True)) for name in names]
+    reports = [(name, client.world(name).conduct.read(off=off, final=True)) for name in names]
     return [(name, report) for name, report in reports if name == "default" or report["findings"]]
 
 

@@ -19,14 +19,14 @@ from hosting_emulator_cli.output import (
 
 if TYPE_CHECKING:
     from hosting_emulator.replay import Recording, Replayed, ReplayReport
-    from hosting_emulator.sdk import ControlClient, Exchange, ExchangeCells, Message
+    from hosting_emulator.sdk import Exchange, ExchangeCells, HostingEmulator, Message
 
 _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
 
 
-def project_aliases(client: ControlClient, world: str) -> dict[str, str]:
-    """Return the aliases of a world's projects by id."""
-    return {project["id"]: project["alias"] for project in client.world(world)["projects"]}
+def project_aliases(world: HostingEmulator) -> dict[str, str]:
+    """Return the aliases of a world's projects by id, as it now is."""
+    return {project["id"]: project["alias"] for project in world.summary["projects"]}
 
 
 def cells_of(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:

@@ -201,18 +201,17 @@ class _Run:
         """Ask the emulator for what the command needs to know. Raises Failure."""
         execution = self._execution
         with connected(ready.control_url, ready.control_token) as client:
-            if execution.conduct != "off":
-                ask_conduct(client, off=execution.conduct_off, option="--conduct-off: ")
             world = client.world()
-            return command_variables(client, ready, world, execution.principal, execution.exports)
+            if execution.conduct != "off":
+                ask_conduct(world, off=execution.conduct_off, option="--conduct-off: ")
+            return command_variables(world, ready, execution.principal, execution.exports)
 
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Write the report and the world, as far as they are asked for. What fails is said only."""
-        from hosting_emulator.sdk import report_text
-
         execution, failed = self._execution, outcome.code != 0
         try:
             with connected(ready.control_url, ready.control_token) as client:
+                world = client.world()
                 if execution.conduct != "off":
                     text, bad = conduct_of(client, execution.conduct_off)
                     if not execution.silent and (bad or execution.conduct == "report"):
@@ -221,9 +220,9 @@ class _Run:
                     failed = failed or self._misbehaved
                 if execution.report == "always" or (execution.report == "failed" and failed):
                     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-                    mention(report_text(client.report(), color=color))
+                    mention(world.report(color=color))
                 if execution.keep is not None and failed:
-                    write_whole(execution.keep, f"{as_json(client.export_state())}\n", mode=PRIVATE)
+                    write_whole(execution.keep, f"{as_json(world.export())}\n", mode=PRIVATE)
                     if not execution.quiet:
                         line = f"hosting-emulator start --ephemeral --from {execution.keep}"
                         mention(f"The world is kept: {line}")

@@ -173,7 +173,7 @@ class _CommandExploration:
         options = self._options
         explorer = Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
         if options.settings.state is not None:  # it brought a clock of its own
-            self._client.set_clock(clock={"mode": "skip"})
+            self._client.world().clock.change({"mode": "skip"})
         try:
             clean = explorer.clean()
             if options.point is not None:
@@ -289,19 +289,16 @@ class _CommandExploration:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
             raise _Stop
-        client = self._client
-        world = client.fork(name=name, ephemeral=True)
-        variables = command_variables(
-            client, self._ready, world, self._options.principal, self._options.exports
-        )
-        visit.begin(client, name)
-        through = self._options.point is not None and visit.point is not None
-        running = self._run_command(with_variables(variables), limit_s, through=through)
-        ran = asyncio.run_coroutine_threadsafe(running, self._loop).result()
-        if ran.outcome.refused is not None:
-            raise Failure(f"{self._options.command[0]}: {ran.outcome.reason}")
-        visit.end(client, name)
-        client.delete_world(name)
+        with self._client.world().fork(name) as world:
+            options = self._options
+            variables = command_variables(world, self._ready, options.principal, options.exports)
+            visit.begin(world)
+            through = options.point is not None and visit.point is not None
+            running = self._run_command(with_variables(variables), limit_s, through=through)
+            ran = asyncio.run_coroutine_threadsafe(running, self._loop).result()
+            if ran.outcome.refused is not None:
+                raise Failure(f"{options.command[0]}: {ran.outcome.reason}")
+            visit.end(world)
         return RunEnd(ran.outcome.code, ran.hung, ran.seconds, self._last_lines(ran.output))
 
     async def _run_command(

@@ -18,8 +18,9 @@ from hosting_emulator_cli.groups import Failure, load
 from hosting_emulator_cli.parameters import KINDS, split_words
 
 if TYPE_CHECKING:
-    # For commands too, which name it `opt.ControlClient`.
+    # For commands too, which name them `opt.ControlClient` and `opt.HostingEmulator`.
     from hosting_emulator.sdk import ControlClient as ControlClient
+    from hosting_emulator.sdk import HostingEmulator as HostingEmulator
     from hosting_emulator.settings import Settings
 
 DEFAULT_URL = "http://127.0.0.1:4620"
@@ -120,8 +121,14 @@ def with_client(command: F) -> F:
 
 
 def with_world(command: F) -> F:
-    """Give a command `client` and `world`, the name of the world meant."""
-    return world_option(with_client(command))  # type: ignore[no-any-return]
+    """Give a command `world`, a handle of the world meant, in the running emulator."""
+
+    @with_client
+    @functools.wraps(command)
+    def call(*args: Any, client: ControlClient, world: str, **rest: Any) -> Any:
+        return command(*args, world=client.world(world), **rest)
+
+    return world_option(call)  # type: ignore[no-any-return]
 
 
 def with_or_without_client(command: F) -> F:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ControlClient, Info, WorldMember, WorldSummary
+    from hosting_emulator.sdk import HostingEmulator, Info, WorldMember, WorldSummary
     from hosting_emulator.settings import Ready
 
 #: The default world's fullest project, by alias: `start` names it too.
 SHOWCASE = "shop"
 Exports = Sequence[tuple[str, str]]
-_TEN_YEARS_S = 10 * 365 * 86_400
 
 
 def world_variables(
@@ -45,16 +44,15 @@ def world_variables(
 
 
 def command_variables(
-    client: ControlClient, ready: Ready, world: WorldSummary, principal: str, exports: Exports
+    world: HostingEmulator, ready: Ready, principal: str, exports: Exports
 ) -> dict[str, str]:
     """Return what a command finds in its environment, with a token that outlives all its tests.
 
     `exports` are pairs of a variable's name and the name that the command finds it under.
     """
-    token = client.token(principal, world=world.name, expires_in_seconds=_TEN_YEARS_S)
-    value = token["access_token"]
-    project = first_project(world, organization_of(value))
-    found = world_variables(client.info(), world, value, project)
+    token, summary = world.token(principal), world.summary
+    project = first_project(summary, organization_of(token))
+    found = world_variables(world.control.info(), summary, token, project)
     found["HOSTING_CONTROL_URL"] = ready.control_url
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}

@@ -41,7 +41,7 @@ def _sent(block: str) -> str:
 
 
 def projects(api: Api) -> Any:
-    return api.emulator.control.export_state(api.emulator.name)["tables"]["projects"]
+    return api.emulator.export()["tables"]["projects"]
 
 
 def test_a_call_that_is_tried_changes_the_world_as_that_person(
@@ -67,7 +67,7 @@ def test_each_try_has_a_new_idempotency_key(chromium: Chromium, api: Api, origin
     for _ in range(2):
         assert try_it(chromium, api, origin, "Olive", "createUserApiKey") == "201"
 
-    tables = api.emulator.control.export_state(api.emulator.name)["tables"]
+    tables = api.emulator.export()["tables"]
     assert len(tables["user_api_keys"]) >= 2
 
 

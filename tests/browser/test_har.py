@@ -49,7 +49,7 @@ def test_an_export_opens_with_all_that_it_holds(chromium: Chromium, api: Api):
         api.compute()
     api.call("GET", "/v1/nowhere?a=1&a=&b=%20", who=None)
 
-    shown = in_the_panel(chromium, api.emulator.control.har(api.emulator.name))
+    shown = in_the_panel(chromium, api.emulator.requests.har())
 
     assert [(one["method"], one["status"]) for one in shown] == [
         ("GET", 200),
@@ -77,7 +77,7 @@ def test_an_export_opens_with_all_that_it_holds(chromium: Chromium, api: Api):
 
 def test_the_importer_would_find_a_fault(chromium: Chromium, api: Api):
     api.dns()
-    har: Any = api.emulator.control.har(api.emulator.name)
+    har: Any = api.emulator.requests.har()
     har["log"]["entries"][0]["timings"]["wait"] = "soon"
 
     with pytest.raises(AssertionError, match="NaN"):

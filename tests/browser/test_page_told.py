@@ -63,7 +63,7 @@ def test_the_history_says_what_changed_and_where_the_world_is(
     with chromium.page(panel("history")) as page:
         page.read("clock: time went on by 1h")
         page.read("Get DNS authorization status: the API key ci was used")
-        newest = api.emulator.control.world(api.emulator.name)["commit"]
+        newest = api.emulator.summary["commit"]
         page.find("button", f"Fork at {newest}")
         assert not page.has("button", f"Rewind to {newest}")
         assert "is now" in page.text()

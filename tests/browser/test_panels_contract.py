@@ -13,7 +13,7 @@ Panel = Callable[[str], str]
 
 
 def changed(api: Api) -> dict[str, Any]:
-    found = api.emulator.control.assumptions(api.emulator.name)
+    found = api.emulator.assumptions
     return {one["name"]: one["value"] for one in found if one["value"] != one["default"]}
 
 
@@ -65,7 +65,7 @@ def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
 ):
     with chromium.page(panel("assumptions")) as page:
         page.fill("textbox", "default_page_size", "9")
-        api.emulator.control.set_assumptions({"default_page_size": 7}, api.emulator.name)
+        api.emulator.set_assumptions({"default_page_size": 7})
         page.read("1 changed")
         page.click("button", "Set default_page_size")
         page.read("default_page_size is 9.")
@@ -77,7 +77,7 @@ def test_what_was_changed_comes_first_and_is_reset_alone(
     chromium: Chromium, api: Api, panel: Panel
 ):
     values = {"timestamp_form": "offset", "accepted_status": 200}
-    api.emulator.control.set_assumptions(values, api.emulator.name)
+    api.emulator.set_assumptions(values)
 
     with chromium.page(panel("assumptions")) as page:
         page.read("2 changed")
@@ -92,7 +92,7 @@ def test_what_was_changed_comes_first_and_is_reset_alone(
 
 def test_all_are_reset_once_that_is_confirmed(chromium: Chromium, api: Api, panel: Panel):
     values = {"accepted_status": 200, "progress_phases": ["a", "b", "c", "d", "e"]}
-    api.emulator.control.set_assumptions(values, api.emulator.name)
+    api.emulator.set_assumptions(values)
 
     with chromium.page(panel("assumptions")) as page:
         page.click("button", "Reset all (2)")

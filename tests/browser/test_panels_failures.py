@@ -195,7 +195,7 @@ def test_every_intervention_has_a_form_with_all_its_fields(
 def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
     chromium: Chromium, api: Api, panel: Panel
 ):
-    before = api.emulator.control.world(api.emulator.name)["commit"]
+    before = api.emulator.summary["commit"]
 
     with chromium.page(panel("scenarios")) as page:
         page.fill("searchbox", "Find", "stuck-op")
@@ -207,7 +207,7 @@ def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
         passed = page.evaluate("document.querySelectorAll('.steps > li:not(.bad)').length")
 
     assert passed == 6
-    assert api.emulator.control.world(api.emulator.name)["commit"] == before
+    assert api.emulator.summary["commit"] == before
 
 
 def test_a_scenario_is_loaded_into_this_world_once_that_is_confirmed(
@@ -278,7 +278,7 @@ def test_what_is_wrong_with_it_is_shown_at_its_place(
     chosen: str,
     button: str,
 ):
-    before = api.emulator.control.world(api.emulator.name)["commit"]
+    before = api.emulator.summary["commit"]
 
     with chromium.page(panel("scenarios")) as page:
         page.fill("textbox", "Scenario, as YAML", text)
@@ -292,7 +292,7 @@ def test_what_is_wrong_with_it_is_shown_at_its_place(
 
     assert told in said
     assert selected == chosen
-    assert api.emulator.control.world(api.emulator.name)["commit"] == before
+    assert api.emulator.summary["commit"] == before
 
 
 def test_a_draft_stays_and_a_scenario_of_the_library_can_be_its_beginning(

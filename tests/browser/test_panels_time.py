@@ -11,7 +11,7 @@ Panel = Callable[[str], str]
 
 
 def last_commit(api: Api) -> int:
-    return int(api.emulator.control.world(api.emulator.name)["commit"])
+    return int(api.emulator.summary["commit"])
 
 
 def test_a_preset_advances_the_clock_and_says_what_happened(
@@ -69,7 +69,7 @@ def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
         page.click("button", "Set mode")
         page.read("120 world seconds each second")
         page.wait("document.activeElement.innerText === 'Set mode'")
-        clock = api.emulator.control.clock(api.emulator.name)
+        clock = api.emulator.clock.state
         api.emulator.clock.freeze()
         page.wait("document.querySelector('[value=frozen]').checked")
 
@@ -118,8 +118,8 @@ def test_forking_at_a_commit_makes_a_world_of_that_moment(
         page.read(f"begins at commit {before}")
         name = page.evaluate(r"/World (\S+) begins/.exec(document.body.innerText)[1]")
 
-    assert api.emulator.control.world(name)["commit"] == before
-    api.emulator.control.delete_world(name)
+    assert api.emulator.control.world(name).summary["commit"] == before
+    api.emulator.control.world(name).delete()
 
 
 def test_a_snapshot_is_taken_restored_and_deleted(chromium: Chromium, api: Api, panel: Panel):

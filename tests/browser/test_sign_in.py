@@ -49,7 +49,7 @@ def app() -> Iterator[str]:
 
 @pytest.fixture
 def issuer(api: Api) -> str:
-    found: str = api.emulator.control.world(api.emulator.name)["issuer"]
+    found: str = api.emulator.summary["issuer"]
     return found
 
 
@@ -82,7 +82,7 @@ def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: Api, app
         assert page.visit.complaints == []
 
     assert api.set_flag(False).status == 200
-    projects = api.emulator.control.export_state(api.emulator.name)["tables"]["projects"]
+    projects = api.emulator.export()["tables"]["projects"]
     assert not projects[api.emulator.projects["shop"]].get("flag_enabled")
 
 

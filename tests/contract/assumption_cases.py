@@ -424,8 +424,7 @@ def _(api: HeldApi) -> list[str]:
     operation_id = api.initialize(1).json["id"]
     seen = []
     for step in ("require", "run", "complete"):
-        name, world = f"{step}_reconciliation", api.emulator.name
-        api.emulator.control.intervene(name, {"operation": operation_id}, world)
+        api.emulator.intervene(f"{step}_reconciliation", operation=operation_id)
         seen.append(api.poll(operation_id).json["reconciliation"]["state"])
     return seen
 
@@ -519,7 +518,7 @@ def _(api: HeldApi) -> list[Any]:
 
 @cases.add("token_lifetime", "5m", [3600, 200], [300, 401])
 def _(api: HeldApi) -> list[int]:
-    token = api.emulator.control.token("owner", world=api.emulator.name)
+    token = api.emulator.mint_token("owner")
     api.advance("5m")
     return [token["expires_in"], api.dns(token=token["access_token"]).status]
 

@@ -26,15 +26,15 @@ class HeldApi(Api):
 
     def state(self) -> dict[str, Any]:
         """Return the whole world."""
-        return self.emulator.control.export_state(self.emulator.name)
+        return self.emulator.export()
 
     def load(self, state: dict[str, Any]) -> None:
         """Put a whole world in place of this one."""
-        self.emulator.control.import_state(state, self.emulator.name)
+        self.emulator.import_state(state)
 
     def assume(self, **values: Any) -> None:
         """Change assumptions of the world."""
-        self.emulator.control.set_assumptions(values, self.emulator.name)
+        self.emulator.set_assumptions(values)
 
     def send(self, method: str, path: str, **options: Any) -> Response:
         """Send without looking at the state (from threads, or where time runs by itself)."""

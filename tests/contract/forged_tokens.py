@@ -37,7 +37,7 @@ def claims_of(api: HeldApi, who: str = "owner") -> dict[str, Any]:
 
 def world_key(api: HeldApi) -> Ed25519PrivateKey:
     """Return the world's own signing key, which no client ever sees."""
-    summary = api.emulator.control.world(api.emulator.name)
+    summary = api.emulator.summary
     raw = derive(summary["seed"], "signing key", api.emulator.name, size=32)
     return Ed25519PrivateKey.from_private_bytes(raw)
 

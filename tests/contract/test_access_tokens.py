@@ -294,12 +294,12 @@ def test_what_the_provider_signs_is_good(api: HeldApi) -> None:
 
 def test_a_token_of_another_world_is_refused(api: HeldApi) -> None:
     control = api.emulator.control
-    fork = control.fork(api.emulator.name)["name"]
+    fork = control.world(api.emulator.name).copy()["name"]
     try:
-        theirs = control.token("owner", world=fork)["access_token"]
+        theirs = control.world(fork).mint_token("owner")["access_token"]
     finally:
-        control.delete_world(fork)
-    default = control.token("owner")["access_token"]
+        control.world(fork).delete()
+    default = control.world().mint_token("owner")["access_token"]
 
     refused(api.dns(token=theirs))
     refused(api.dns(token=default))
@@ -309,7 +309,7 @@ def test_a_token_of_another_world_is_refused(api: HeldApi) -> None:
 
 
 def test_a_token_is_good_for_an_hour_of_world_time(api: HeldApi) -> None:
-    token = api.emulator.control.token("owner", world=api.emulator.name)
+    token = api.emulator.mint_token("owner")
     assert token["expires_in"] == 3600
 
     api.advance("59m59s999ms")
@@ -350,7 +350,7 @@ def test_a_token_is_good_from_the_moment_it_is_made(api: HeldApi) -> None:
 
 
 def test_it_carries_the_claims_of_its_person(api: HeldApi) -> None:
-    people = {p["alias"]: p for p in api.emulator.control.world(api.emulator.name)["people"]}
+    people = {p["alias"]: p for p in api.emulator.summary["people"]}
     claims = parts(api.emulator.token("owner", expires_in_seconds=600))[1]
 
     assert claims["sub"] == people["owner"]["id"]

@@ -26,7 +26,7 @@ PERMISSIONS = sorted(set(NEEDS.values()))
 
 
 def make_key(api: HeldApi, who: str = "owner", **options: Any) -> str:
-    made = api.emulator.control.create_api_key(who, world=api.emulator.name, **options)
+    made = api.emulator.create_api_key(who, **options)
     return str(made["value"])
 
 
@@ -211,8 +211,8 @@ def test_a_key_of_another_world_is_refused(api: HeldApi) -> None:
     control = api.emulator.control
     other = control.create_world(seed="another")["name"]
     try:
-        value = str(control.create_api_key("owner", world=other)["value"])
+        value = str(control.world(other).create_api_key("owner")["value"])
     finally:
-        control.delete_world(other)
+        control.world(other).delete()
 
     problem(api.dns(token=value), 401, "unauthenticated")

@@ -30,7 +30,7 @@ def other(api: HeldApi) -> Iterator[HeldApi]:
     control = api.emulator.control
     world = control.create_world(clock={"mode": "frozen"})
     yield HeldApi(HostingEmulator(control, world))
-    control.delete_world(world["name"])
+    control.world(world["name"]).delete()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_an_alternative_changes_the_answer(api: HeldApi, other: HeldApi, found: 
 def test_every_alternative_has_a_case(api: HeldApi) -> None:
     cases = {(c.name, str(c.value)) for c in CASES} | ELSEWHERE
     missing: list[str] = []
-    for row in api.emulator.control.assumptions(api.emulator.name):
+    for row in api.emulator.assumptions:
         alternatives = row["alternatives"]
         if alternatives == "any":
             if not any(name == row["name"] for name, _ in cases):
@@ -64,7 +64,7 @@ def test_every_alternative_has_a_case(api: HeldApi) -> None:
 
 
 def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) -> None:
-    for row in api.emulator.control.assumptions(api.emulator.name):
+    for row in api.emulator.assumptions:
         assert row["value"] == row["default"]
         assert row["about"]
         assert row["sentence"]

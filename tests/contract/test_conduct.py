@@ -12,7 +12,7 @@ from tests.contract.dev_origins import issue, redeem, secret_of
 
 
 def broken(api: Api) -> list[tuple[str, list[int]]]:
-    found = api.emulator.control.conduct(api.emulator.name)["findings"]
+    found = api.emulator.conduct.read()["findings"]
     return [(one["rule"], one["requests"]) for one in found]
 
 
@@ -20,7 +20,7 @@ def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: HeldApi) 
     api.apply_domains(key=None)
     api.dns()
 
-    found = api.emulator.control.conduct(api.emulator.name)
+    found = api.emulator.conduct.read()
 
     rule = RULES["missing-idempotency-key"]
     assert found == {
@@ -51,7 +51,7 @@ def test_rules_are_left_out_by_their_ids(api: HeldApi) -> None:
     api.apply_domains(key=None)
     off = ["missing-idempotency-key", "unread-field"]
 
-    found = api.emulator.control.conduct(api.emulator.name, off=off)
+    found = api.emulator.conduct.read(off=off)
 
     assert (found["findings"], found["counts"], found["rules_off"]) == ([], {}, off)
 
@@ -90,9 +90,9 @@ def test_a_real_lost_answer_and_a_new_key(api: HeldApi) -> None:
 
 def test_what_is_sent_again_from_the_log_is_not_the_clients(api: HeldApi) -> None:
     api.apply_domains(key="a")
-    api.emulator.control.replay(1, api.emulator.name)
+    api.emulator.requests.replay(1)
 
-    found = api.emulator.control.conduct(api.emulator.name)
+    found = api.emulator.conduct.read()
 
     assert (found["judged"], found["findings"], len(found["remarks"])) == (1, [], 1)
 
@@ -114,7 +114,7 @@ def test_redeeming_a_ticket_is_in_the_request_log_without_its_secret(api: HeldAp
     assert redeem(api, ticket).status == 303
     assert redeem(api, ticket).status == 404
 
-    first, second = api.emulator.control.requests(api.emulator.name, call="redeem_ticket")[::-1]
+    first, second = api.emulator.requests.page(call="redeem_ticket")["items"][::-1]
 
     assert (first["n"], first["status"], first["project"]) == (2, 303, api.emulator.project)
     assert (second["status"], second["code"], second["why"]) == (
@@ -122,7 +122,7 @@ def test_redeeming_a_ticket_is_in_the_request_log_without_its_secret(api: HeldAp
         "resource_not_found",
         ["the ticket is used"],
     )
-    whole = api.emulator.control.request(2, api.emulator.name)
+    whole = api.emulator.requests.whole(2)
     assert secret_of(ticket) not in str(whole)
     assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole["answer"]["headers"]]
     assert broken(api) == [("ticket-redeemed-twice", [3])]
@@ -132,7 +132,7 @@ def test_redeeming_a_ticket_is_in_the_har_at_its_own_origin(api: HeldApi) -> Non
     ticket = issue(api)
     redeem(api, ticket)
 
-    entry = api.emulator.control.har(api.emulator.name)["log"]["entries"][1]
+    entry = api.emulator.requests.har()["log"]["entries"][1]
 
     assert entry["request"]["url"] == (
         ticket["origin"] + "/.service/dev-access/redeem?stage=dev&ticket=<redacted>"
@@ -144,7 +144,7 @@ def test_a_redemption_cannot_be_sent_again(api: HeldApi) -> None:
     redeem(api, issue(api))
 
     with pytest.raises(ControlRefused, match="good only once"):
-        api.emulator.control.replay(2, api.emulator.name)
+        api.emulator.requests.replay(2)
 
 
 def test_a_redemption_can_be_asserted_on(api: HeldApi) -> None:

@@ -80,16 +80,16 @@ def test_a_key_without_meaning_here_is_ignored(api: HeldApi) -> None:
 
 def test_hosts_of_worlds_do_not_meet(api: HeldApi) -> None:
     # given a world like this one in everything but its name
-    fork = api.emulator.control.fork(api.emulator.name)
+    fork = api.emulator.copy()
     mine = urlsplit(api.ticket().json["origin"]).hostname
 
     try:
         path = f"/worlds/{fork['name']}" + api.project_path("dev-access-tickets")
-        token = api.emulator.control.token("owner", world=fork["name"])["access_token"]
+        token = api.emulator.control.world(fork["name"]).mint_token("owner")["access_token"]
         root = api.emulator.base_url.partition("/worlds/")[0]
         api.emulator.base_url = root
         theirs = urlsplit(api.send("POST", path, token=token).json["origin"]).hostname
     finally:
-        api.emulator.control.delete_world(fork["name"])
+        api.emulator.control.world(fork["name"]).delete()
 
     assert mine != theirs

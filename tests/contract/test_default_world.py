@@ -16,12 +16,12 @@ DNS = {"not_authorized", "pending", "authorized", "expired", "revoked"}
 
 @pytest.fixture
 def summary(api: HeldApi) -> dict[str, Any]:
-    return dict(api.emulator.control.world(api.emulator.name))
+    return dict(api.emulator.summary)
 
 
 def projects(api: HeldApi) -> Iterator[tuple[str, str]]:
     """Walk all projects with somebody who may read them."""
-    for project in api.emulator.control.world(api.emulator.name)["projects"]:
+    for project in api.emulator.summary["projects"]:
         mine = project["organization_id"] == api.emulator.organization
         yield project["alias"], "owner" if mine else "outsider"
 
@@ -95,7 +95,7 @@ def test_ids_depend_on_the_seed_alone(api: HeldApi) -> None:
         )
     ]
     for world in made:
-        control.delete_world(world["name"])
+        control.world(world["name"]).delete()
 
     ids = [{p["alias"]: p["id"] for p in world["projects"]} for world in made]
     assert ids[0] == ids[1]
@@ -109,7 +109,7 @@ def test_a_reset_brings_it_back(api: HeldApi) -> None:
     api.assume(default_page_size=3)
     api.advance("40d")
 
-    api.emulator.control.reset(api.emulator.name)
+    api.emulator.reset()
 
     assert api.deployments(token=api.emulator.token()).body == before
     assert api.dns().json["status"] == "authorized"
@@ -117,7 +117,7 @@ def test_a_reset_brings_it_back(api: HeldApi) -> None:
 
 def test_the_real_default_world_is_the_same_one(api: HeldApi) -> None:
     """It answers at /v1, without a prefix; the others below /worlds."""
-    default = api.emulator.control.world("default")
+    default = api.emulator.control.world("default").summary
 
     assert default["base_url"] == api.emulator.base_url.partition("/worlds/")[0]
     assert [p["alias"] for p in default["projects"]] == sorted(api.emulator.projects)

@@ -28,7 +28,7 @@ def client(hosting_emulator: HostingEmulator) -> Client:
 
 def flag_is_on(client: Client) -> bool:
     emulator = client.api.emulator
-    projects = emulator.control.export_state(emulator.name)["tables"]["projects"]
+    projects = emulator.export()["tables"]["projects"]
     return bool(projects[emulator.project].get("flag_enabled"))
 
 
@@ -276,7 +276,7 @@ def test_delayed_request_meets_what_was_decided_though_the_faults_are_gone(clien
         until = time.monotonic() + 5
         while not fault.hits and time.monotonic() < until:
             pass
-        emulator.control.clear_faults(emulator.name)
+        emulator.clear_faults()
 
         with pytest.raises(ConnectionResetError):
             connection.closed()

@@ -56,7 +56,7 @@ def api(hosting_emulator: HostingEmulator) -> Api:
 
 def tables(api: Api) -> dict[str, Any]:
     """Return all of a world but what faults count of themselves."""
-    found: dict[str, Any] = api.emulator.control.export_state(api.emulator.name)["tables"]
+    found: dict[str, Any] = api.emulator.export()["tables"]
     return {name: rows for name, rows in found.items() if name not in ("faults", "streams")}
 
 
@@ -165,7 +165,7 @@ def worlds(
 
     yield make
     for name in made:
-        control.delete_world(name)
+        control.world(name).delete()
 
 
 def ids_of_a_story(api: Api) -> list[str]:
@@ -223,75 +223,70 @@ def test_fault_acts_on_its_own_world_alone(worlds: Callable[[], HostingEmulator]
 
     assert other.dns().status == 200
     assert one.dns().status == 503
-    assert other.emulator.control.faults(other.emulator.name) == []
+    assert other.emulator.faults == []
     assert fault.hits == 1
 
 
 def test_fork_takes_faults_along_and_counts_on_its_own(api: Api):
-    control, name = api.emulator.control, api.emulator.name
     api.emulator.fault("abort", code="service_unavailable", times=2)
     api.dns()
-    fork = HostingEmulator(control, control.fork(name))
+    fork = api.emulator.fork()
 
     assert [Api(fork).dns().status for _ in range(2)] == [503, 200]
     assert [api.dns().status for _ in range(2)] == [503, 200]
-    assert [fault["hits"] for fault in control.faults(fork.name)] == [2]
-    control.delete_world(fork.name)
+    assert [fault.hits for fault in fork.faults] == [2]
 
 
 def test_reset_disarms_all(api: Api):
-    control, name = api.emulator.control, api.emulator.name
     api.emulator.fault("abort", code="service_unavailable")
 
-    control.reset(name)
+    api.emulator.reset()
 
-    assert control.faults(name) == []
+    assert api.emulator.faults == []
 
 
 # --- Control -------------------------------------------------------------------------------------
 
 
 def test_faults_are_listed_in_the_order_they_are_tried(api: Api):
-    control, name = api.emulator.control, api.emulator.name
     for _ in range(11):
         api.emulator.fault("latency", delay_ms=1)
     api.emulator.fault("abort", code="rate_limited", times=1)
 
     assert api.dns().status == 429
 
-    listed = control.faults(name)
+    armed = api.emulator.faults
+    listed = [fault.state for fault in armed]
     assert [fault["id"] for fault in listed] == [f"fault-{n}" for n in range(1, 13)]
     assert [fault["order"] for fault in listed] == list(range(12))
     assert [fault["hits"] for fault in listed] == [1] * 12
     assert [fault["spent"] for fault in listed] == [False] * 11 + [True]
-    assert control.fault("fault-3", name) == listed[2]
+    assert armed[2].now == listed[2]
 
 
 def test_removed_fault_acts_no_more(api: Api):
-    control, name = api.emulator.control, api.emulator.name
     fault = api.emulator.fault("abort", code="rate_limited")
     other = api.emulator.fault("abort", code="forbidden")
 
     fault.remove()
     assert api.dns().status == 403
     with pytest.raises(ControlRefused, match=r"no fault is 'fault-1'; armed are fault-2$"):
-        control.remove_fault(fault.id, name)
+        fault.remove()
 
-    assert control.clear_faults(name) == 1
+    assert api.emulator.clear_faults() == 1
     assert api.dns().status == 200
     with pytest.raises(ControlRefused, match="armed are none"):
-        control.fault(other.id, name)
+        _ = other.now
 
 
 def test_refused_fault_is_not_armed(api: Api):
-    control, name = api.emulator.control, api.emulator.name
-    before = control.export_state(name)
+    before = api.emulator.export()
 
     with pytest.raises(ControlRefused, match="did you mean list_deployments") as caught:
-        control.add_fault({"timeout": {}, "call": "list_deployment"}, name)
+        api.emulator.arm({"timeout": {}, "call": "list_deployment"})
 
     assert caught.value.status == 400
-    assert control.export_state(name) == before
+    assert api.emulator.export() == before
 
 
 def test_log_explains_what_a_fault_did(api: Api):
@@ -300,7 +295,7 @@ def test_log_explains_what_a_fault_did(api: Api):
 
     api.set_flag(True)
 
-    [entry] = api.emulator.control.requests(api.emulator.name)
+    [entry] = api.emulator.requests.page()["items"]
     assert entry["why"][:2] == [
         "fault-1 (latency, before_commit) acted, its hit 1",
         "fault-2 (abort, after_commit) acted, its hit 1",

@@ -14,7 +14,7 @@ def control(hosting_emulator: HostingEmulator) -> ControlClient:
 
 def make(control: ControlClient, **body: Any) -> Any:
     made = control.post("worlds", body)
-    control.delete_world(made["name"])
+    control.world(made["name"]).delete()
     return made
 
 
@@ -26,15 +26,15 @@ INLINE = """{"name": "inline", "description": "A world of its own.",
 
 def test_a_scenario_of_the_library(control: ControlClient):
     loaded = control.create_world(ephemeral=True)
-    control.load_scenario("stuck-operation", world=loaded["name"])
+    control.world(loaded["name"]).load_scenario("stuck-operation")
 
     made = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
 
-    one, other = (control.export_state(name) for name in (loaded["name"], made["name"]))
+    one, other = (control.world(name).export() for name in (loaded["name"], made["name"]))
     for table in ("timeline", "faults", "assumptions", "clock", "projects"):
         assert one["tables"].get(table) == other["tables"].get(table)
     for name in (loaded["name"], made["name"]):
-        control.delete_world(name)
+        control.world(name).delete()
 
 
 def test_inline_text(control: ControlClient):
@@ -64,25 +64,25 @@ def test_what_is_asked_for_beside_it_is_laid_over(control: ControlClient):
 def test_two_of_one_scenario_are_alone(control: ControlClient):
     first, second = (control.post("worlds", {"scenario": {"text": INLINE}}) for _ in range(2))
 
-    control.clear_faults(first["name"])
-    control.advance(first["name"], by="1h")
+    control.world(first["name"]).clear_faults()
+    control.world(first["name"]).clock.move(by="1h")
 
-    assert len(control.faults(second["name"])) == 1
-    assert control.clock(second["name"])["now"] == "2030-01-01T00:00:00.000Z"
+    assert len(control.world(second["name"]).faults) == 1
+    assert control.world(second["name"]).clock.state["now"] == "2030-01-01T00:00:00.000Z"
     for world in (first, second):
-        control.delete_world(world["name"])
+        control.world(world["name"]).delete()
 
 
 def test_an_exported_state(control: ControlClient, hosting_emulator: HostingEmulator):
     hosting_emulator.clock.advance("5d")
-    state = control.export_state(hosting_emulator.name)
+    state = control.world(hosting_emulator.name).export()
 
     made = control.post("worlds", {"state": state})
 
-    found = control.export_state(made["name"])
+    found = control.world(made["name"]).export()
     assert found["tables"]["clock"] == state["tables"]["clock"]
     assert found["seed"] == state["seed"]
-    control.delete_world(made["name"])
+    control.world(made["name"]).delete()
 
 
 @pytest.mark.parametrize(

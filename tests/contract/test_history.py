@@ -18,7 +18,7 @@ def history(api: Api, limit: int = 100) -> Any:
 
 
 def state(api: Api) -> Any:
-    found = api.emulator.control.export_state(api.emulator.name)
+    found = api.emulator.export()
     del found["commit"]
     return found
 
@@ -64,8 +64,8 @@ def test_a_fork_may_begin_at_any_of_them(api: Api):
 
     forked = control.post(path(api, "fork"), {"commit": commit})
 
-    found = control.export_state(forked["name"])
-    control.delete_world(forked["name"])
+    found = control.world(forked["name"]).export()
+    control.world(forked["name"]).delete()
     assert found["tables"] == before["tables"]
     assert state(api) != before
 
@@ -77,9 +77,8 @@ def test_a_commit_that_is_not_kept(api: Api, ask: str):
 
 
 def test_only_the_last_are_kept(api: Api):
-    name, control = api.emulator.name, api.emulator.control
     for _ in range(CAPACITY + 5):
-        control.set_clock(name, clock={"mode": "frozen"})
+        api.emulator.clock.change({"mode": "frozen"})
 
     found = history(api, 1000)
 
@@ -88,10 +87,9 @@ def test_only_the_last_are_kept(api: Api):
 
 
 def test_what_replaces_a_world_is_in_its_history(api: Api):
-    control, name = api.emulator.control, api.emulator.name
-    control.load_scenario("stuck-operation", world=name)
-    control.reset(name)
-    control.import_state(control.export_state(name), name)
+    api.emulator.load_scenario("stuck-operation")
+    api.emulator.reset()
+    api.emulator.import_state(api.emulator.export())
 
     titles = [item["title"] for item in history(api, 3)["items"]]
 

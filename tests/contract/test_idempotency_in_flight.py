@@ -114,7 +114,7 @@ def test_the_second_waits_for_the_first_and_gets_its_answer(stage: Stage) -> Non
 
 
 def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
-    stage.api.emulator.control.set_assumptions({"idempotency_in_flight": "refuse"}, "held")
+    stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 
     stage.hide(stage.other)
@@ -128,7 +128,7 @@ def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
 
 
 def test_then_another_key_is_answered_all_the_same(stage: Stage) -> None:
-    stage.api.emulator.control.set_assumptions({"idempotency_in_flight": "refuse"}, "held")
+    stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 
     stage.hide(stage.other, key="another", enabled="true")

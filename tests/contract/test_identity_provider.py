@@ -18,7 +18,7 @@ from tests.contract.forged_tokens import parts
 
 
 def discover(api: HeldApi) -> dict[str, Any]:
-    issuer = api.emulator.control.world(api.emulator.name)["issuer"]
+    issuer = api.emulator.summary["issuer"]
     found = get(f"{issuer}/.well-known/openid-configuration")
     assert found["issuer"] == issuer
     return found

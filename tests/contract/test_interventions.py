@@ -28,7 +28,8 @@ def test_answer_names_the_intervention_and_says_what_was_done(api: HeldApi):
     control = api.emulator.control
     operation = api.initialize().json["id"]
 
-    answer = control.intervene("stick_operation", {"project": "shop"}, api.emulator.name)
+    path = api.emulator.control_path("interventions")
+    answer = control.post(path, {"stick_operation": {"project": "shop"}})
 
     assert answer == {
         "intervention": "stick_operation",
@@ -61,14 +62,14 @@ def test_refusal_changes_nothing(
 
 def test_other_worlds_stay_as_they_are(api: HeldApi):
     control = api.emulator.control
-    other = control.fork(api.emulator.name)["name"]
-    before = control.export_state(other)
+    other = control.world(api.emulator.name).copy()["name"]
+    before = control.world(other).export()
 
     intervene(api, "move_dns", project="shop", to="revoked")
 
     assert api.dns().json["status"] == "revoked"
-    assert control.export_state(other) == before
-    control.delete_world(other)
+    assert control.world(other).export() == before
+    control.world(other).delete()
 
 
 # --- The flag (call 1) ---------------------------------------------------------------------------

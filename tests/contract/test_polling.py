@@ -131,16 +131,16 @@ def test_what_happened_does_not_depend_on_who_looked(api: HeldApi, start: Start)
     """Each event happens at its own moment, however late anybody asks."""
     operation = start(api).json
     control, name = api.emulator.control, api.emulator.name
-    fork = control.fork(name)["name"]
+    fork = api.emulator.copy()["name"]
 
     try:
         for _ in range(24):  # one looks all the time, the other once at the end
             api.advance("500ms")
             api.poll(operation["id"])
-        control.advance(fork, by="12s")
-        looked, unlooked = (control.export_state(world)["tables"] for world in (name, fork))
+        control.world(fork).clock.move(by="12s")
+        looked, unlooked = (control.world(world).export()["tables"] for world in (name, fork))
     finally:
-        control.delete_world(fork)
+        control.world(fork).delete()
 
     for table in ("operations", "deployments", "projects", "schedule", "streams"):
         if table == "deployments":
@@ -200,7 +200,7 @@ def test_applying_domains_builds_nothing(api: HeldApi) -> None:
 def test_advancing_until_an_operation_ends_moves_no_further(api: HeldApi) -> None:
     operation = api.initialize(1).json
 
-    moved = api.emulator.control.advance(api.emulator.name, until_operation=operation["id"])
+    moved = api.emulator.clock.move(until_operation=operation["id"])
 
     assert moved["moved_ms"] == 10_000
     assert api.poll(operation["id"]).json["updated_at"] == api.emulator.clock.now

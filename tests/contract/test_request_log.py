@@ -21,7 +21,7 @@ def path(api: Api, rest: str) -> str:
 
 
 def numbers(api: Api, **filters: Any) -> list[int]:
-    return [item["n"] for item in api.emulator.control.requests(api.emulator.name, **filters)]
+    return [item["n"] for item in api.emulator.requests.page(**filters)["items"]]
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_nobody_is_who_came_without_a_known_token(api: Api):
     api.dns(token="x.y.z")
     api.dns(who="outsider")
 
-    who = [item["who"] for item in api.emulator.control.requests(api.emulator.name)]
+    who = [item["who"] for item in api.emulator.requests.page()["items"]]
 
     assert who == ["outsider", "nobody", None]
     assert numbers(api, who="nobody") == [2]
@@ -97,13 +97,13 @@ def test_a_filter_that_cannot_be_is_refused(api: Api, filters: str, words: str):
 
 
 def test_items_carry_their_trail_unless_it_is_not_wanted(asked: Api):
-    control, world = asked.emulator.control, asked.emulator.name
-    hidden = control.requests(world, status="404")[0]
+    emulator = asked.emulator
+    hidden = emulator.requests.page(status="404")["items"][0]
     scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
 
     assert "Who could see it: member (maintainer), owner (owner), reader (reader)." in scope[0]
-    assert control.request(2, world)["trail"] == hidden["trail"]
-    assert all("trail" not in item for item in control.request_page(world, trail=False)["items"])
+    assert emulator.requests.whole(2)["trail"] == hidden["trail"]
+    assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
 
 
 def test_the_client_is_told_nothing_of_that(asked: Api):
@@ -130,7 +130,7 @@ def test_a_har_fits_the_schema_of_har_1_2(asked: Api):
     with pytest.raises(OSError, match=r"."):
         asked.dns()
 
-    har = asked.emulator.control.har(asked.emulator.name)
+    har = asked.emulator.requests.har()
 
     har_validator().validate(har)
     entries: list[Any] = har["log"]["entries"]
@@ -139,7 +139,7 @@ def test_a_har_fits_the_schema_of_har_1_2(asked: Api):
 
 
 def test_the_schema_would_find_a_fault(asked: Api):
-    har: Any = asked.emulator.control.har(asked.emulator.name)
+    har: Any = asked.emulator.requests.har()
     del har["log"]["entries"][0]["response"]["content"]["mimeType"]
 
     with pytest.raises(jsonschema.ValidationError, match="mimeType"):
@@ -153,7 +153,7 @@ def test_a_har_has_what_a_browsers_importer_reads(asked: Api):
     with pytest.raises(IncompleteRead):
         asked.dns()
 
-    har: Any = asked.emulator.control.har(asked.emulator.name)
+    har: Any = asked.emulator.requests.har()
 
     assert len(har["log"]["entries"]) == 6
     for entry in har["log"]["entries"]:
@@ -176,7 +176,7 @@ def test_a_har_has_what_a_browsers_importer_reads(asked: Api):
 
 
 def test_a_har_shows_what_a_network_panel_shows(asked: Api):
-    har: Any = asked.emulator.control.har(asked.emulator.name, call="set_project_powered_by_flag")
+    har: Any = asked.emulator.requests.har(call="set_project_powered_by_flag")
     (entry,) = har["log"]["entries"]
 
     request, response = entry["request"], entry["response"]
@@ -195,18 +195,18 @@ def test_a_har_shows_what_a_network_panel_shows(asked: Api):
 
 
 def test_a_replay_is_made_by_the_same_person_with_a_new_key(asked: Api):
-    control, world = asked.emulator.control, asked.emulator.name
+    emulator = asked.emulator
 
-    made = control.replay(4, world)
+    made = emulator.requests.replay(4)
 
     assert (made["n"], made["status"], made["who"]) == (5, 202, "owner")
     assert made["idempotency_key"] not in (None, "domains-1")
     assert not made["replayed"]
-    assert control.replay(4, world)["idempotency_key"] != made["idempotency_key"]
+    assert emulator.requests.replay(4)["idempotency_key"] != made["idempotency_key"]
 
 
 def test_a_replay_with_the_same_key_gets_the_first_answer(asked: Api):
-    made = asked.emulator.control.replay(4, asked.emulator.name, same_key=True)
+    made = asked.emulator.requests.replay(4, same_key=True)
 
     assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
     assert {"step": "idempotency", "says": "A replay: the key domains-1 came first with #4."} in (
@@ -217,17 +217,20 @@ def test_a_replay_with_the_same_key_gets_the_first_answer(asked: Api):
 def test_a_replay_works_though_the_token_has_expired(asked: Api):
     asked.emulator.clock.advance("90d")
 
-    assert asked.emulator.control.replay(1, asked.emulator.name)["status"] == 200
-    assert asked.emulator.control.replay(2, asked.emulator.name)["who"] == "outsider"
+    assert asked.emulator.requests.replay(1)["status"] == 200
+    assert asked.emulator.requests.replay(2)["who"] == "outsider"
 
 
 def test_a_replay_keeps_an_api_key_and_a_token_nobody_knows(api: Api):
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
     api.dns(token="x.y.z")
-    control, world = api.emulator.control, api.emulator.name
+    emulator = api.emulator
 
-    by_key, unknown = control.replay(2, world), control.replay(3, world)
+    by_key, unknown = (
+        emulator.requests.replay(2),
+        emulator.requests.replay(3),
+    )
 
     assert by_key["status"] == 200
     assert "API key 'ci'" in by_key["trail"][0]["says"]
@@ -238,7 +241,7 @@ def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: Api):
     asked.emulator.fault("latency", delay_ms=1)
     asked.emulator.fault("timeout", times=1)
 
-    made = asked.emulator.control.replay(1, asked.emulator.name)
+    made = asked.emulator.requests.replay(1)
 
     assert (made["status"], made["lost"]) == (0, "timeout")
     assert [step["says"] for step in made["trail"] if step["step"] == "fault"][:2] == [
@@ -251,6 +254,6 @@ def test_what_was_not_kept_whole_is_not_replayed(api: Api):
     api.send("PUT", "/v1/nowhere", raw=b"x" * 20_000)
 
     with pytest.raises(ControlRefused, match="only the first 16384 of 20000 bytes"):
-        api.emulator.control.replay(1, api.emulator.name)
+        api.emulator.requests.replay(1)
     with pytest.raises(ControlRefused, match="no request '9'"):
-        api.emulator.control.replay(9, api.emulator.name)
+        api.emulator.requests.replay(9)

@@ -14,7 +14,7 @@ HERE = "http://localhost:5173/callback"
 @pytest.fixture
 def browser(api: HeldApi) -> Browser:
     """A browser that has never been here, at the world's identity provider."""
-    return Browser(api.emulator.control.world(api.emulator.name)["issuer"])
+    return Browser(api.emulator.summary["issuer"])
 
 
 def test_a_person_who_is_chosen_is_signed_in(api: HeldApi, browser: Browser) -> None:
@@ -277,7 +277,7 @@ def test_a_session_answers_without_a_page(api: HeldApi, browser: Browser) -> Non
 
 def test_a_session_of_one_world_is_none_in_another(api: HeldApi, browser: Browser) -> None:
     browser.choose("owner")
-    elsewhere = Browser(api.emulator.control.world("default")["issuer"], browser.cookie)
+    elsewhere = Browser(api.emulator.control.world("default").summary["issuer"], browser.cookie)
 
     assert elsewhere.authorize(prompt="none").answer["error"] == "login_required"
 

@@ -17,13 +17,13 @@ def take(api: Api) -> Any:
 
 
 def state(api: Api) -> Any:
-    found = api.emulator.control.export_state(api.emulator.name)
+    found = api.emulator.export()
     del found["commit"]
     return found
 
 
 def test_restoring_puts_state_time_faults_and_assumptions_back(api: Api):
-    control, name = api.emulator.control, api.emulator.name
+    control = api.emulator.control
     api.set_flag(False)
     operation = api.apply_domains().json["id"]
     api.emulator.clock.advance("3s")
@@ -33,7 +33,7 @@ def test_restoring_puts_state_time_faults_and_assumptions_back(api: Api):
     api.set_flag(True)
     api.emulator.clock.advance("90d")
     api.emulator.fault("abort", code="rate_limited")
-    control.set_assumptions({"default_page_size": 5}, name)
+    api.emulator.set_assumptions({"default_page_size": 5})
     shown = control.post(snapshots(api, f"/{taken['id']}/restore"))
 
     assert state(api) == before

@@ -272,7 +272,7 @@ def test_redeeming_leaves_no_gap_in_the_request_log(api: HeldApi) -> None:
     problem(redeem(api, ticket), 404, "resource_not_found")
     api.dns()
 
-    log = api.emulator.control.requests(api.emulator.name)
+    log = api.emulator.requests.page()["items"]
 
     assert [entry["n"] for entry in log] == list(range(len(log), 0, -1))
 
@@ -301,12 +301,12 @@ def test_elsewhere_a_ticket_is_worth_nothing(api: HeldApi, host: str) -> None:
 def test_a_ticket_of_one_world_is_worth_nothing_in_another(api: HeldApi) -> None:
     # given a world that knows the very same ticket
     ticket = issue(api)
-    fork = api.emulator.control.fork(api.emulator.name)["name"]
+    fork = api.emulator.copy()["name"]
     theirs = ticket["redeem_url"].replace(f".{api.emulator.name}.", f".{fork}.")
     try:
         first, second = redeem(api, ticket), visit(api, theirs)
     finally:
-        api.emulator.control.delete_world(fork)
+        api.emulator.control.world(fork).delete()
 
     assert [first.status, second.status] == [303, 303]  # each has its own, and uses it alone
     problem(redeem(api, ticket), 404, "resource_not_found")
@@ -326,7 +326,7 @@ def test_the_request_log_keeps_no_secret(api: HeldApi) -> None:
     redeem(api, ticket)
     api.call("GET", f"/v1/x?ticket={secret_of(ticket)}")
 
-    log = json.dumps(api.emulator.control.requests(api.emulator.name))
+    log = json.dumps(api.emulator.requests.page()["items"])
 
     assert secret_of(ticket) not in log
     assert api.emulator.token() not in log

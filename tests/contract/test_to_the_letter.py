@@ -77,7 +77,7 @@ def test_next_cursor_is_a_string_or_is_not_there(api: HeldApi) -> None:
 
 
 def test_null_on_the_last_page_is_marked_as_outside_the_letter(api: HeldApi) -> None:
-    rows = api.emulator.control.assumptions(api.emulator.name)
+    rows = api.emulator.assumptions
 
     assert {
         row["name"]: row["outside_the_letter"] for row in rows if row["outside_the_letter"]

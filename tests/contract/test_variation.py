@@ -29,7 +29,7 @@ def control(hosting_emulator: HostingEmulator) -> ControlClient:
 def created(control: ControlClient, **options: Any) -> Any:
     """Make a world, delete it and return its summary."""
     made = control.create_world(**options)
-    control.delete_world(made["name"])
+    control.world(made["name"]).delete()
     return made
 
 
@@ -53,7 +53,7 @@ def test_a_world_varies_from_now_on_and_no_longer(api: Api):
 
 
 def _varied(emulator: HostingEmulator) -> list[Any]:
-    exchanges = emulator.control.requests(emulator.name)
+    exchanges = emulator.requests.page()["items"]
     return [exchange for exchange in exchanges if exchange["varied"] == ["key-order"]]
 
 
@@ -62,7 +62,7 @@ def test_the_log_says_of_each_answer_what_was_varied(api: Api):
     while "X-Request-Id" not in (answer := api.dns()).headers:
         pass
 
-    exchange = api.emulator.control.requests(api.emulator.name, limit=1)[0]
+    exchange = api.emulator.requests.page(limit=1)["items"][0]
 
     assert answer.status == 200
     assert exchange["varied"] == ["request-id-on-success"]
@@ -186,7 +186,7 @@ def test_the_report_says_how_to_have_it_again(api: Api):
 
 def test_the_document_of_a_varied_world_requires_less(api: Api):
     def required() -> list[str]:
-        document = api.emulator.control.openapi(api.emulator.name)
+        document = api.emulator.openapi()
         found: list[str] = document["components"]["schemas"]["Deployment"]["required"]
         return found
 

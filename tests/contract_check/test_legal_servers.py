@@ -33,7 +33,7 @@ def test_our_own_limits_are_no_difference(
     hosting_emulator: HostingEmulator, assumed: dict[str, object]
 ) -> None:
     hosting_emulator.clock.freeze()
-    hosting_emulator.control.set_assumptions(assumed, hosting_emulator.name)
+    hosting_emulator.set_assumptions(assumed)
 
     report = checked(hosting_emulator, patience_s=5.0)
 

@@ -36,7 +36,7 @@ def test_the_sample_is_of_them() -> None:
 def assume(emulator: HostingEmulator, alternative: Alternative) -> dict[str, Any]:
     """Put an alternative in force; return what the check has to be told of it."""
     emulator.clock.skip()
-    emulator.control.set_assumptions({alternative.name: alternative.value}, emulator.name)
+    emulator.set_assumptions({alternative.name: alternative.value})
     told = alternative.name == "operation_path"
     return {"assumed": {alternative.name: alternative.value}} if told else {}
 
@@ -93,7 +93,7 @@ def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
 
 def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -> None:
     def state() -> Any:
-        return hosting_emulator.control.export_state(hosting_emulator.name)
+        return hosting_emulator.export()
 
     before = state()
 
@@ -110,7 +110,7 @@ def test_the_flag_is_put_back_as_it_was(hosting_emulator: HostingEmulator, enabl
 
     checked(hosting_emulator, project_id=project, allow=frozenset(["flag"]))
 
-    tables = hosting_emulator.control.export_state(hosting_emulator.name)["tables"]
+    tables = hosting_emulator.export()["tables"]
     assert tables["projects"][project].get("flag_enabled", False) is enabled
 
 
@@ -160,7 +160,7 @@ def test_a_short_token_spoils_no_word(hosting_emulator: HostingEmulator) -> None
 
 
 def test_an_operation_that_does_not_end_is_said(hosting_emulator: HostingEmulator) -> None:
-    hosting_emulator.control.set_assumptions({"source_profile": "manual"}, hosting_emulator.name)
+    hosting_emulator.set_assumptions({"source_profile": "manual"})
 
     report = checked(hosting_emulator, patience_s=30)
 
@@ -170,7 +170,7 @@ def test_an_operation_that_does_not_end_is_said(hosting_emulator: HostingEmulato
 
 def test_an_operation_that_ends_at_once_is_observed(hosting_emulator: HostingEmulator) -> None:
     values = {"domains_profile": "immediate"}
-    hosting_emulator.control.set_assumptions(values, hosting_emulator.name)
+    hosting_emulator.set_assumptions(values)
 
     report = checked(hosting_emulator, allow=frozenset(["domains"]))
 
@@ -208,7 +208,7 @@ def test_a_base_url_may_end_in_v1(hosting_emulator: HostingEmulator) -> None:
 
 def test_names_that_nobody_would_try_have_to_be_told(hosting_emulator: HostingEmulator) -> None:
     names = {"cursor_parameter": "from", "limit_parameter": "n", "environment_parameter": "where"}
-    hosting_emulator.control.set_assumptions(names, hosting_emulator.name)
+    hosting_emulator.set_assumptions(names)
 
     untold = checked(hosting_emulator, allow=frozenset())
     told = checked(hosting_emulator, allow=frozenset(), assumed=names)

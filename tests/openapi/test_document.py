@@ -330,10 +330,9 @@ def test_serves_what_the_command_prints(api: Api):
 
 
 def test_serves_each_world_its_own(api: Api):
-    control, world = api.emulator.control, api.emulator.name
-    control.set_assumptions(CONTRARY, world)
+    api.emulator.set_assumptions(CONTRARY)
 
-    found = control.openapi(world)
+    found = api.emulator.openapi()
 
     assert found == openapi_document(
         Assumptions().changed(CONTRARY), server_url=api.emulator.base_url

@@ -55,7 +55,7 @@ def run(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
 def save_document(api: Api, folder: Path) -> Path:
     """Keep the document of a world, as it is served."""
     path = folder / "openapi.json"
-    path.write_text(json.dumps(api.emulator.control.openapi(api.emulator.name)))
+    path.write_text(json.dumps(api.emulator.openapi()))
     return path
 
 
@@ -242,7 +242,7 @@ def test_python_client_reads_problems(moving: Api, python: PythonClient):
 
 
 def test_python_client_can_be_generated_whatever_is_assumed(api: Api, tmp_path: Path):
-    api.emulator.control.set_assumptions(CONTRARY, api.emulator.name)
+    api.emulator.set_assumptions(CONTRARY)
 
     generate_python(api, tmp_path)
 

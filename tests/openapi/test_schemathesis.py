@@ -14,7 +14,7 @@ from tests.openapi.contrary import CONTRARY
 
 
 def contrary(api: Api) -> Api:
-    api.emulator.control.set_assumptions(CONTRARY, api.emulator.name)
+    api.emulator.set_assumptions(CONTRARY)
     return api
 
 

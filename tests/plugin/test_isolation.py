@@ -78,10 +78,10 @@ def test_two_hundred_worlds_at_once(hosting_emulator_worlds: MoreWorlds, each: E
         assert ask(world, "edge-dns", api_key)[0] == 200
         assert ask(world, "edge-dns", of_another[0])[0] == 401
         assert ask(world, "edge-dns", of_another[1])[0] == 401
-        assert [fault["hits"] for fault in world.control.faults(world.name)] == [1] * (n % 2)
+        assert [fault.hits for fault in world.faults] == [1] * (n % 2)
         unfinished = world.control.get(f"worlds/{world.name}/operations?unfinished=true")["items"]
         assert [found["id"] for found in unfinished] == [operation]
-        made = [made["call"] for made in reversed(world.control.requests(world.name))]
+        made = [made["call"] for made in reversed(world.requests.page()["items"])]
         assert made == ["apply_project_domains", "list_deployments", *["get_dns_authorization"] * 3]
 
     each(check, names)

@@ -11,7 +11,7 @@ from tests.plugin.conftest import Suite
 SKIPPING = "name: skipping\ndescription: Time jumps.\nclock: {mode: skip}\n"
 ABOUT = """
 def scenario_of(emulator):
-    return str(emulator.control.report(emulator.name)["scenario"])
+    return str(emulator.report_document()["scenario"])
 """
 
 
@@ -110,7 +110,7 @@ def test_keywords_are_a_scenario_or_laid_over_one(suite: Suite):
             assumptions={"accepted_status": 200},
         )
         def test_over(hosting_emulator):
-            world = hosting_emulator.control.world(hosting_emulator.name)
+            world = hosting_emulator.summary
             assert world["clock"]["rate"] == 60
             assert world["assumptions"] == {"accepted_status": 200}
             assert world["seed"] == "another"

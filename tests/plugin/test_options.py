@@ -37,7 +37,7 @@ def test_scenario_of_the_library(suite: Suite, way: str):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
-            assert hosting_emulator.control.report(hosting_emulator.name)["scenario"]
+            assert hosting_emulator.report_document()["scenario"]
         """
     )
     suite.passes(*said(suite, way, "scenario", "stuck-operation"))
@@ -60,7 +60,7 @@ def test_clock(suite: Suite, way: str):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
-            clock = hosting_emulator.control.clock(hosting_emulator.name)
+            clock = hosting_emulator.clock.state
             assert (clock["mode"], clock["rate"]) == ("scaled", 60)
         """
     )
@@ -80,7 +80,7 @@ def test_seed(suite: Suite, way: str):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
-            world = hosting_emulator.control.world(hosting_emulator.name)
+            world = hosting_emulator.summary
             assert world["seed"] == "another"
         """
     )

@@ -55,7 +55,7 @@ def test_worlds_of_every_scope(suite: Suite):
                 assert apply_domains(mine) == 200
                 assert everywhere.clock.mode == "skip"
                 assert fresh.clock.mode == "real"
-                assert mine.control.world(mine.name)["seed"] == "mine"
+                assert mine.summary["seed"] == "mine"
                 type(self).seen = [mine.name, the_shop.name, everywhere.name, in_package.name]
 
             def test_second(self, mine, the_shop, everywhere, in_package):

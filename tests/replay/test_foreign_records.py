@@ -108,7 +108,7 @@ def _other(method: str, url: str) -> Any:
 @pytest.fixture
 def saved(api: Api) -> Any:
     walk(api)
-    har = api.emulator.control.har(api.emulator.name)
+    har = api.emulator.requests.har()
     return browsers(har, api.emulator.base_url)
 
 
@@ -146,7 +146,7 @@ def test_a_call_of_a_browsers_record_is_known_by_method_and_path(api: Api, saved
 
 def test_a_proxys_record_with_its_secrets_goes_on_with_the_key_it_made(api: Api):
     walk(api)
-    har = api.emulator.control.har(api.emulator.name)
+    har = api.emulator.requests.har()
     text = json.dumps(browsers(har, api.emulator.base_url))
     saved = json.loads(text)
     kept = "phk_" + "k" * 43
@@ -161,14 +161,18 @@ def test_a_proxys_record_with_its_secrets_goes_on_with_the_key_it_made(api: Api)
 
     with like_recorded(control, record, Beginning()) as fresh:
         replay(control, record, control.world(fresh.name))
-        trails = [step["says"] for item in control.requests(fresh.name) for step in item["trail"]]
+        trails = [
+            step["says"]
+            for item in control.world(fresh.name).requests.page()["items"]
+            for step in item["trail"]
+        ]
 
     assert len([said for said in trails if "by the API key 'ci'" in said]) == 1
 
 
 def test_what_a_stranger_calls_a_project_may_be_a_project_here(api: Api):
     walk(api)
-    har = api.emulator.control.har(api.emulator.name)
+    har = api.emulator.requests.har()
     har["log"]["creator"]["name"] = "mitmproxy"
     control, record = api.emulator.control, read_record(har)
 

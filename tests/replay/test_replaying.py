@@ -61,7 +61,7 @@ def walk(api: Api) -> None:
 
 
 def recorded(api: Api, *, state: bool = True) -> Recording:
-    return read_record(api.emulator.control.har(api.emulator.name, state=state))
+    return read_record(api.emulator.requests.har(state=state))
 
 
 def again(
@@ -186,9 +186,7 @@ def test_a_lost_answer_is_lost_again_only_where_the_fault_is(api: Api):
 
 
 def test_a_key_that_is_older_than_the_record_is_made_again(api: Api):
-    key = api.emulator.control.create_api_key(
-        "member", world=api.emulator.name, permissions=["dns.read"]
-    )["value"]
+    key = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
     api.dns(token=key)
     api.deployments(token=key)
     record = recorded(api)
@@ -248,11 +246,11 @@ def test_a_recording_of_the_skip_clock_is_sent_with_time_standing_still(api: Api
 
 def test_whole_exchanges_of_the_log_are_a_record_too(api: Api):
     walk(api)
-    control, world = api.emulator.control, api.emulator.name
-    items = [control.request(item["n"], world) for item in control.requests(world, limit=1000)]
+    control, world = api.emulator.control, api.emulator
+    items = [world.requests.whole(item["n"]) for item in world.requests.page(limit=1000)["items"]]
     record = read_record(json.loads(json.dumps(items)))
 
-    report = again(control, record, Beginning(seed=control.world(world)["seed"]))
+    report = again(control, record, Beginning(seed=world.summary["seed"]))
 
     # It does not tell which requests were sent with an API key: that one was refused for it.
     asked_with_key = next(

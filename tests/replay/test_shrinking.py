@@ -49,7 +49,7 @@ def long_walk(api: Api) -> None:
 
 
 def recorded(api: Api) -> Recording:
-    return read_record(api.emulator.control.har(api.emulator.name, state=True))
+    return read_record(api.emulator.requests.har(state=True))
 
 
 def shrunk(api: Api, shows: str, **options: Any) -> Shrunk:

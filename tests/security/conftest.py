@@ -26,7 +26,7 @@ def unchanged(server: BackgroundEmulator) -> Iterator[Callable[[], None]]:
     def everything() -> object:
         control = server.control
         names = [world["name"] for world in control.worlds()]
-        return {name: control.export_state(name) for name in names}
+        return {name: control.world(name).export() for name in names}
 
     before = everything()
 

@@ -176,7 +176,10 @@ def test_a_local_web_app_may_call_the_public_api(
 ):
     origin = _filled(origin, server)
     sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
-    bearer = ("Authorization", f"Bearer {server.control.token('reader')['access_token']}")
+    bearer = (
+        "Authorization",
+        f"Bearer {server.control.world().mint_token('reader')['access_token']}",
+    )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     question = ("Access-Control-Request-Method", "PUT")
 
@@ -262,7 +265,10 @@ def test_the_public_api_does_not_answer_under_such_a_name(
     server: BackgroundEmulator, unchanged: Check, host: str
 ):
     """Not even with a token: whoever knows the seed can make one."""
-    bearer = ("Authorization", f"Bearer {server.control.token('owner')['access_token']}")
+    bearer = (
+        "Authorization",
+        f"Bearer {server.control.world().mint_token('owner')['access_token']}",
+    )
     path = f"/v1/projects/{server.ready.project_id}/powered-by-flag"
     headers = [("Host", _filled(host, server)), bearer, ("Idempotency-Key", "theirs")]
     kind = ("Content-Type", "application/json")
@@ -278,7 +284,10 @@ def test_the_public_api_does_not_answer_under_such_a_name(
 
 
 def test_a_kept_connection_is_no_way_around(server: BackgroundEmulator, unchanged: Check):
-    bearer = ("Authorization", f"Bearer {server.control.token('owner')['access_token']}")
+    bearer = (
+        "Authorization",
+        f"Bearer {server.control.world().mint_token('owner')['access_token']}",
+    )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     with wire(server.base_url) as connection:
         for host, status in (("localhost", 200), ("evil.example.com", 400), ("localhost", 200)):
@@ -300,7 +309,10 @@ def test_the_emulators_own_names_and_pages_are_answered(server: BackgroundEmulat
 def test_names_that_nobody_else_can_own_reach_the_public_api_only(
     server: BackgroundEmulator, host: str
 ):
-    bearer = ("Authorization", f"Bearer {server.control.token('reader')['access_token']}")
+    bearer = (
+        "Authorization",
+        f"Bearer {server.control.world().mint_token('reader')['access_token']}",
+    )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
 
     assert ask(server.base_url, "GET", path, [("Host", host), bearer]).status == 200

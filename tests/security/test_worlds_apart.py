@@ -42,14 +42,14 @@ def test_credentials_of_one_world_are_refused_in_another(server: BackgroundEmula
     control = server.control
     for name in ("here", "there"):
         control.create_world(name)
-        control.create_api_key("owner", world=name)
-    control.create_api_key("owner", world="there")
+        control.world(name).create_api_key("owner")
+    control.world("there").create_api_key("owner")
     projects = {
-        name: next(p["id"] for p in control.world(name)["projects"] if p["alias"] == "shop")
+        name: next(p["id"] for p in control.world(name).summary["projects"] if p["alias"] == "shop")
         for name in ("here", "there")
     }
-    jwt = control.token("owner", world="here")["access_token"]
-    key = control.create_api_key("owner", world="here")["value"]
+    jwt = control.world("here").mint_token("owner")["access_token"]
+    key = control.world("here").create_api_key("owner")["value"]
     for credential in (jwt, key):
         for name, status in (("here", 200), ("there", 401), ("default", 401)):
             prefix = "" if name == "default" else f"/worlds/{name}"
@@ -64,8 +64,10 @@ def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: Backgr
     origins, urls = {}, {}
     for name in ("mine", "yours"):
         control.create_world(name)
-        token = control.token("owner", world=name)["access_token"]
-        project = next(p["id"] for p in control.world(name)["projects"] if p["alias"] == "shop")
+        token = control.world(name).mint_token("owner")["access_token"]
+        project = next(
+            p["id"] for p in control.world(name).summary["projects"] if p["alias"] == "shop"
+        )
         path = f"/worlds/{name}/v1/projects/{project}/dev-access-tickets"
         ticket = send(server, "POST", path, Authorization=f"Bearer {token}").json
         origins[name] = urlsplit(ticket["origin"]).netloc
@@ -99,7 +101,7 @@ HEADERS = [
 
 @pytest.mark.parametrize("changed", HEADERS, ids=str)
 def test_a_header_of_the_callers_own_is_refused(server: BackgroundEmulator, changed: dict):
-    token = server.control.token("owner")["access_token"]
+    token = server.control.world().mint_token("owner")["access_token"]
     header, claims, signature = token.split(".")
     forged = b64({**json.loads(unb64(header)), **changed})
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
@@ -161,7 +163,7 @@ def _files(around: Path) -> set[str]:
 def test_no_name_leads_out_of_the_data_directory(kept: tuple[BackgroundEmulator, Path], name: str):
     server, around = kept
     before = _files(around)
-    state = server.control.export_state()
+    state = server.control.world().export()
     quoted, twice = quote(name, safe=""), quote(quote(name, safe=""), safe="")
     asked: list[tuple[str, str, object]] = [
         ("POST", "/_emulator/worlds", {"name": name}),
@@ -196,9 +198,9 @@ def test_nor_does_one_in_an_imported_state(kept: tuple[BackgroundEmulator, Path]
     """A state says which world it was; where it goes is said by whoever imports it."""
     server, around = kept
     before = _files(around)
-    state = {**server.control.export_state(), "world": name}
+    state = {**server.control.world().export(), "world": name}
 
-    server.control.import_state(state)
+    server.control.world().import_state(state)
 
-    assert server.control.world()["name"] == "default"
+    assert server.control.world().summary["name"] == "default"
     assert _files(around) == before

@@ -47,17 +47,17 @@ def _text(state: ClockState) -> str:
 @clock.command()
 @prints(_text)
 @opt.with_world
-def show(client: opt.ControlClient, world: str) -> ClockState:
+def show(world: opt.HostingEmulator) -> ClockState:
     """Show the time, the clock's mode and what is due next."""
-    return client.clock(world)
+    return world.clock.state
 
 
 def _add_mode(name: str, request: ClockRequest, words: str) -> None:
     @clock.command(name, help=words)
     @prints(_text)
     @opt.with_world
-    def change(client: opt.ControlClient, world: str) -> ClockState:
-        return client.set_clock(world, clock=request)
+    def change(world: opt.HostingEmulator) -> ClockState:
+        return world.clock.change(request)
 
 
 _add_mode("freeze", {"mode": "frozen"}, "Stop the clock: time moves only by `advance` and `set`.")
@@ -70,7 +70,7 @@ _add_mode(
 @click.argument("rate", type=RATE)
 @prints(_text)
 @opt.with_world
-def scale(client: opt.ControlClient, world: str, rate: float) -> ClockState:
+def scale(world: opt.HostingEmulator, rate: float) -> ClockState:
     """Let the clock run at another speed.
 
     RATE is in world seconds per real second, above 0: with 60, a minute passes each second.
@@ -78,7 +78,7 @@ def scale(client: opt.ControlClient, world: str, rate: float) -> ClockState:
     Examples:
       hosting-emulator clock scale 60
     """
-    return client.set_clock(world, clock={"mode": "scaled", "rate": rate})
+    return world.clock.change({"mode": "scaled", "rate": rate})
 
 
 _add_mode(
@@ -94,9 +94,7 @@ _add_mode(
 @opt.option("--until OPERATION", "Move until the operation with this id reaches its end.")
 @prints(_text)
 @opt.with_world
-def advance(
-    client: opt.ControlClient, world: str, duration: str | None, **target: Any
-) -> ClockState:
+def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> ClockState:
     """Move time forward and run all that falls due on the way.
 
     DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give either DURATION, --to
@@ -110,14 +108,14 @@ def advance(
     to, until = target["to"], target["until"]
     if sum(given is not None for given in (duration, to, until)) != 1:
         raise click.UsageError("give exactly one of DURATION, --to and --until")
-    return client.advance(world, by=duration, to=to, until_operation=until)
+    return world.clock.move(by=duration, to=to, until_operation=until)
 
 
 @clock.command("set")
 @click.argument("timestamp", type=TIMESTAMP)
 @prints(_text)
 @opt.with_world
-def set_(client: opt.ControlClient, world: str, timestamp: str) -> ClockState:
+def set_(world: opt.HostingEmulator, timestamp: str) -> ClockState:
     """Set the time; moving back is refused.
 
     TIMESTAMP is RFC 3339 text with Z or an offset.
@@ -125,4 +123,4 @@ def set_(client: opt.ControlClient, world: str, timestamp: str) -> ClockState:
     Examples:
       hosting-emulator clock set 2030-01-31T09:30:00Z
     """
-    return client.set_clock(world, clock={"at": timestamp})
+    return world.clock.change({"at": timestamp})

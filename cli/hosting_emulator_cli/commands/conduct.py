@@ -67,7 +67,7 @@ def conduct(
         return
     about = _about(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
-        report = ask_conduct(client, world, off=split_words(off), final=final)
+        report = ask_conduct(client.world(world), off=split_words(off), final=final)
         rules = client.contract("conduct-rules") if junit or sarif else []
     if junit is not None:
         write_whole(junit, conduct_junit(report, rules, world, severity))

@@ -47,7 +47,7 @@ def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
 
         return openapi_document(Assumptions())
 
-    document = ask(lambda client: client.openapi(world), default)
+    document = ask(lambda client: client.world(world).openapi(), default)
     put_document(document, output, "The document is written to")
 
 
@@ -107,7 +107,7 @@ def assumptions(ask: opt.Ask, world: str) -> Any:
 
         return describe(Assumptions())
 
-    return ask(lambda client: client.assumptions(world), default)
+    return ask(lambda client: client.world(world).assumptions, default)
 
 
 # --- contract check ------------------------------------------------------------------------------

@@ -34,8 +34,7 @@ from hosting_emulator_cli.variables import (
 @prints(lambda found: export_lines(found, click.get_current_context().params["shell"]))
 @opt.with_world
 def env(
-    client: opt.ControlClient,
-    world: str,
+    world: opt.HostingEmulator,
     principal: str,
     organization: str | None,
     named: str | None,
@@ -54,8 +53,8 @@ def env(
       hosting-emulator env --shell powershell | Invoke-Expression
       hosting-emulator env --shell dotenv > .env
     """
-    info, summary = client.info(), client.world(world)
-    token = client.token(principal, world=world, organization=organization)["access_token"]
+    info, summary = world.control.info(), world.summary
+    token = world.mint_token(principal, organization=organization)["access_token"]
     if named is None:
         project = first_project(summary, organization_of(token))
     else:
@@ -87,8 +86,7 @@ def env(
 @prints(lambda made: made.get("value") or made["access_token"])
 @opt.with_world
 def token(
-    client: opt.ControlClient,
-    world: str,
+    world: opt.HostingEmulator,
     principal: str,
     organization: str | None,
     api_client: bool,
@@ -111,12 +109,11 @@ def token(
     if permissions and not api_key:
         raise click.UsageError("--permission belongs to --api-key: give that as well")
     if api_key:
-        return client.create_api_key(
-            principal, world=world, organization=organization, permissions=permissions or None
+        return world.create_api_key(
+            principal, organization=organization, permissions=permissions or None
         )
-    return client.token(
+    return world.mint_token(
         principal,
-        world=world,
         organization=organization,
         interactive=not api_client,
         expires_in_seconds=expires_in_s,

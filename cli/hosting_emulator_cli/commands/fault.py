@@ -118,8 +118,7 @@ class _Add(click.Command):
 @prints("{value[id]}", words=_armed_words)
 @opt.with_world
 def add(
-    client: opt.ControlClient,
-    world: str,
+    world: opt.HostingEmulator,
     effect: str | None,
     taken: tuple[tuple[str, Any], ...],
     json_fault: str | None,
@@ -148,7 +147,7 @@ def add(
         raise click.UsageError("give --json-fault alone: the rest of the fault stands in it")
     else:
         document = _parsed(str(json_fault))
-    return client.add_fault(document, world)
+    return world.arm(document).state
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -180,19 +179,19 @@ def _parsed(text: str) -> dict[str, Any]:
     )
 )
 @opt.with_world
-def list_(client: opt.ControlClient, world: str) -> Any:
+def list_(world: opt.HostingEmulator) -> Any:
     """List the armed faults in the order in which they are tried.
 
     SEEN counts the requests that matched, HITS those that were acted on; one that is SPENT can act
     no more.
     """
-    return client.faults(world)
+    return [fault.state for fault in world.faults]
 
 
 @fault.command()
 @click.argument("faults", nargs=-1, required=True, metavar="FAULT...")
 @opt.with_world
-def remove(client: opt.ControlClient, world: str, faults: tuple[str, ...]) -> None:
+def remove(world: opt.HostingEmulator, faults: tuple[str, ...]) -> None:
     """Remove faults.
 
     Each FAULT is an id, such as fault-1.
@@ -201,15 +200,15 @@ def remove(client: opt.ControlClient, world: str, faults: tuple[str, ...]) -> No
       hosting-emulator fault remove fault-1
     """
     for name in faults:
-        client.remove_fault(name, world)
+        world.remove_fault(name)
         say(f"{name} is removed.")
 
 
 @fault.command()
 @opt.with_world
-def clear(client: opt.ControlClient, world: str) -> None:
+def clear(world: opt.HostingEmulator) -> None:
     """Remove all faults of a world."""
-    count = client.clear_faults(world)
+    count = world.clear_faults()
     say(f"{count} {'fault is' if count == 1 else 'faults are'} removed.")
 
 
@@ -292,7 +291,8 @@ def intervene(
     if listing == (word is not None):
         raise click.UsageError("give either WORD or --list")
     if word is not None:
-        return ask(lambda client: client.intervene(word, dict(fields), world))
+        said = ask(lambda client: client.world(world).intervene(str(word), **dict(fields)))
+        return {"intervention": word, "said": said}
     return ask(
         lambda client: client.contract("interventions"),
         "hosting_emulator.interventions:describe_interventions",

@@ -45,8 +45,7 @@ _replay_options = opt.options(
 def replay(
     ctx: click.Context,
     /,
-    client: opt.ControlClient,
-    world: str,
+    world: opt.HostingEmulator,
     what: str,
     same_key: bool,
     fresh: bool,
@@ -74,11 +73,11 @@ def replay(
             raise click.UsageError(
                 "a single request goes to its own world: only --same-key is for N"
             )
-        found = client.replay(int(what), world, same_key=same_key)
+        found = world.requests.replay(int(what), same_key=same_key)
         if as_json:
             put_json(found)
         else:
-            show_whole(found, project_aliases(client, world))
+            show_whole(found, project_aliases(world))
         return
     if same_key:
         raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
@@ -88,13 +87,14 @@ def replay(
     from hosting_emulator.replay import like_recorded, report_document
     from hosting_emulator.replay import replay as send
 
-    record = _read(client, world, what)
+    record = _read(world, what)
+    control = world.control
     beginning, sending = _how(**how)
     if named:
-        report = send(client, record, client.world(world), sending)
+        report = send(control, record, world, sending)
     else:
-        with like_recorded(client, record, beginning) as made:
-            report = send(client, record, client.world(made.name), sending)
+        with like_recorded(control, record, beginning) as made:
+            report = send(control, record, made, sending)
     if as_json:
         put_json(report_document(report, record))
     else:
@@ -117,8 +117,7 @@ def replay(
 @opt.json_option
 @opt.with_world
 def shrink(
-    client: opt.ControlClient,
-    world: str,
+    world: opt.HostingEmulator,
     file: str | None,
     shows: str,
     output: Path | None,
@@ -142,11 +141,11 @@ def shrink(
         answer = Shows.read(shows)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--shows") from error
-    record = _read(client, world, file)
+    record = _read(world, file)
     beginning, sending = _how(**how)
     try:
         found = reduce(
-            client, record, answer, beginning=beginning, options=sending, max_runs=max_runs
+            world.control, record, answer, beginning=beginning, options=sending, max_runs=max_runs
         )
     except NotShown as error:
         raise Failure(str(error)) from error
@@ -166,14 +165,14 @@ def shrink(
     )
 
 
-def _read(client: opt.ControlClient, world: str, file: str | None) -> Recording:
+def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
     """Read a recording, or a world's log. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
 
     try:
-        return read_record(client.har(world, state=True) if file is None else read_json(file))
+        return read_record(world.requests.har(state=True) if file is None else read_json(file))
     except RecordRefused as error:
-        name = f"world {world}" if file is None else display_name(file)
+        name = f"world {world.name}" if file is None else display_name(file)
         raise Failure(f"{name}: {error}") from error
 
 

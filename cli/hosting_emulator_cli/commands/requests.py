@@ -60,7 +60,7 @@ def requests() -> None:
 @opt.json_option
 @opt.with_world
 def list_(
-    client: opt.ControlClient, world: str, limit: int, whole: bool, as_json: bool, **filters: Any
+    world: opt.HostingEmulator, limit: int, whole: bool, as_json: bool, **filters: Any
 ) -> None:
     """List the last requests, the newest last.
 
@@ -69,11 +69,11 @@ def list_(
     """
     if whole and not as_json:
         raise click.UsageError("--whole belongs to --json; `requests show N` shows one whole")
-    items = client.request_page(world, limit=limit, **filters)["items"][::-1]
+    items = world.requests.page(limit=limit, **filters)["items"][::-1]
     if as_json:
-        put_json([client.request(item["n"], world) for item in items] if whole else items)
+        put_json([world.requests.whole(item["n"]) for item in items] if whole else items)
         return
-    aliases = project_aliases(client, world)
+    aliases = project_aliases(world)
     if is_terminal():
         _show(items, aliases)
     else:
@@ -87,7 +87,7 @@ def list_(
 @click.argument("n", type=WholeNumber(min=1))
 @opt.json_option
 @opt.with_world
-def show(client: opt.ControlClient, world: str, n: int, as_json: bool) -> None:
+def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
     """Show one request whole: its trail, headers and bodies.
 
     N is its number in the list. Of what a client may not see, the trail says that it exists and who
@@ -96,11 +96,11 @@ def show(client: opt.ControlClient, world: str, n: int, as_json: bool) -> None:
     Examples:
       hosting-emulator requests show 12
     """
-    found = client.request(n, world)
+    found = world.requests.whole(n)
     if as_json:
         put_json(found)
     else:
-        show_whole(found, project_aliases(client, world))
+        show_whole(found, project_aliases(world))
 
 
 @requests.command()
@@ -108,18 +108,18 @@ def show(client: opt.ControlClient, world: str, n: int, as_json: bool) -> None:
 @_filters
 @opt.flag("--json as_json", "Print JSON, one object a line.")
 @opt.with_world
-def tail(client: opt.ControlClient, world: str, last: int, as_json: bool, **filters: Any) -> None:
+def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C.
 
     Examples:
       hosting-emulator requests tail
       hosting-emulator requests tail --call list_deployments --json | jq .code
     """
-    aliases = project_aliases(client, world)
-    with client.listen(world, only=("request", "world"), **filters) as events:
+    aliases = project_aliases(world)
+    with world.requests.listen(only=("request", "world"), **filters) as events:
         shown = 0
         if last:
-            page = client.request_page(world, limit=last, **filters)
+            page = world.requests.page(limit=last, **filters)
             for exchange in reversed(page["items"]):
                 _put_line(exchange, aliases, as_json)
                 shown = exchange["n"]
@@ -128,7 +128,7 @@ def tail(client: opt.ControlClient, world: str, last: int, as_json: bool, **filt
                 say("Too many came at once: some are not shown.")
             elif kind == "world":
                 say(f"The world was {data['title']}.")
-                shown, aliases = 0, project_aliases(client, world)
+                shown, aliases = 0, project_aliases(world)
             elif data["n"] > shown:
                 _put_line(cast("Exchange", data), aliases, as_json)
 
@@ -161,8 +161,7 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 @opt.output_option
 @opt.with_world
 def har(
-    client: opt.ControlClient,
-    world: str,
+    world: opt.HostingEmulator,
     limit: int,
     state: bool,
     output: Path | None,
@@ -177,7 +176,7 @@ def har(
     """
     from hosting_emulator_cli.files import put_document
 
-    document = client.har(world, limit=limit, state=state, **filters)
+    document = world.requests.har(limit=limit, state=state, **filters)
     put_document(document, output, "The requests are written to")
 
 

@@ -111,7 +111,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 @click.argument("named", metavar="SCENARIO")
 @prints(words="World {value[name]} is now what {named} says.")
 @opt.with_world
-def load(client: opt.ControlClient, world: str, named: str) -> Any:
+def load(world: opt.HostingEmulator, named: str) -> Any:
     """Replace a world by a scenario's.
 
     SCENARIO is a name in the library or a YAML file. What was in the world is gone once the new
@@ -120,7 +120,7 @@ def load(client: opt.ControlClient, world: str, named: str) -> Any:
     Examples:
       hosting-emulator scenario load provider-outage --world ci-1
     """
-    return client.load_scenario(**choose_scenario(named), world=world)
+    return world.load_scenario(**choose_scenario(named))
 
 
 @scenario.command()

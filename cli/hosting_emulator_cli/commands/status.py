@@ -152,7 +152,7 @@ def _why_text(found: dict[str, Any]) -> str | None:
 @click.argument("operation")
 @prints(_why_text)
 @opt.with_world
-def why(client: opt.ControlClient, world: str, operation: str) -> Any:
+def why(world: opt.HostingEmulator, operation: str) -> Any:
     """Say where an operation stands, what comes next, and what would move it.
 
     OPERATION is its id. Times are the world's; the commands at the end can be run as they stand.
@@ -160,4 +160,4 @@ def why(client: opt.ControlClient, world: str, operation: str) -> Any:
     Examples:
       hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448
     """
-    return client.why(operation, world)
+    return world.why(operation)

@@ -140,7 +140,7 @@ def create(
 @_ephemeral_option
 @_prints_new_world
 @opt.with_world
-def fork(client: opt.ControlClient, world: str, name: str | None, **same: Any) -> WorldSummary:
+def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSummary:
     """Copy a world, as it is or was, into a new one and print its name.
 
     NAME is the new world's; without it a throw-away name. --world is the one that is copied.
@@ -149,7 +149,7 @@ def fork(client: opt.ControlClient, world: str, name: str | None, **same: Any) -
       hosting-emulator world fork before-upgrade --world checkout
       hosting-emulator world fork --at 12
     """
-    return client.fork(world, name, **same)
+    return world.copy(name, **same)
 
 
 @world.command()
@@ -164,7 +164,7 @@ def fork(client: opt.ControlClient, world: str, name: str | None, **same: Any) -
     )
 )
 @opt.with_world
-def history(client: opt.ControlClient, world: str, limit: int) -> list[CommitEntry]:
+def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first: to rewind to or to fork at.
 
     A commit is one accepted change. A world keeps its last 1,000 while the emulator runs.
@@ -172,14 +172,14 @@ def history(client: opt.ControlClient, world: str, limit: int) -> list[CommitEnt
     Examples:
       hosting-emulator world history --world checkout
     """
-    return client.history(world, limit=limit)
+    return world.commits(limit=limit)
 
 
 @world.command()
 @click.argument("commit", type=WholeNumber(min=0))
 @prints(words="World {value[name]} is as it was after commit {commit}.")
 @opt.with_world
-def rewind(client: opt.ControlClient, world: str, commit: int) -> WorldSummary:
+def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
     """Put a world back to what it was after a commit.
 
     COMMIT is its number in `world history`. It is one more commit, so that you can go back again;
@@ -188,14 +188,14 @@ def rewind(client: opt.ControlClient, world: str, commit: int) -> WorldSummary:
     Examples:
       hosting-emulator world rewind 12
     """
-    return client.rewind(commit, world)
+    return world.rewind(commit)
 
 
 @world.command()
 @click.argument("name", required=False)
 @prints(words="World {value[name]} is back at its seed.")
 @opt.with_world
-def reset(client: opt.ControlClient, world: str, name: str | None) -> WorldSummary:
+def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
     """Put a world back to what its seed makes of it.
 
     NAME is the world's; without it the one --world says.
@@ -204,7 +204,7 @@ def reset(client: opt.ControlClient, world: str, name: str | None) -> WorldSumma
       hosting-emulator world reset
       hosting-emulator world reset ci-1
     """
-    return client.reset(name or world)
+    return (world.control.world(name) if name else world).reset()
 
 
 @world.command()
@@ -218,29 +218,29 @@ def delete(client: opt.ControlClient, name: str) -> None:
     Examples:
       hosting-emulator world delete checkout
     """
-    client.delete_world(name)
+    client.world(name).delete()
     say(f"World {name} is deleted.")
 
 
 @world.command()
 @opt.output_option
 @opt.with_world
-def export(client: opt.ControlClient, world: str, output: Path | None) -> None:
+def export(world: opt.HostingEmulator, output: Path | None) -> None:
     """Write a world's whole state as one readable JSON document.
 
     Examples:
       hosting-emulator world export --world checkout --output before.json
     """
 
-    state = client.export_state(world)
-    put_document(state, output, f"World {world} is written to")
+    state = world.export()
+    put_document(state, output, f"World {world.name} is written to")
 
 
 @world.command("import")
 @click.argument("file")
 @prints(words="World {value[name]} now holds what {file} says.")
 @opt.with_world
-def import_(client: opt.ControlClient, world: str, file: str) -> WorldSummary:
+def import_(world: opt.HostingEmulator, file: str) -> WorldSummary:
     """Replace a world's state by an exported document; a missing world is made.
 
     FILE is what `world export` wrote; - reads stdin.
@@ -251,4 +251,4 @@ def import_(client: opt.ControlClient, world: str, file: str) -> WorldSummary:
     state = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{file} is not an exported world: it must hold a JSON object")
-    return client.import_state(state, world)
+    return world.import_state(state)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.explore.plan import LATE_MS, FaultPoint, NumberedRequest, fault_at, number
-from hosting_emulator.sdk import ControlClient, ControlRefused, JsonObject
+from hosting_emulator.sdk import ArmedFault, ControlRefused, HostingEmulator, JsonObject
 
 #: Rows of a kind, by the kind's name.
 State = Mapping[str, Counter[str]]
@@ -273,15 +273,15 @@ class Visit:
         off: Sequence[str] = (),
     ) -> None:
         self.point, self._clean, self._off = point, clean, off
-        self._fault: str | None = None
+        self._fault: ArmedFault | None = None
         self.start: State = {}
         self.seen: Observation | None = None
 
-    def begin(self, client: ControlClient, world: str) -> None:
+    def begin(self, world: HostingEmulator) -> None:
         """Arm the point's fault; of a clean run's world note how it begins."""
         point = self.point
         if point is None or self._clean is None:
-            self.start = summary(client.export_state(world))
+            self.start = summary(world.export())
             return
         requests = self._clean.seen.requests
         request = next((r for r in requests if r.name == point.request), None)
@@ -295,18 +295,18 @@ class Visit:
                 f"{point.request} is answered {request.exchange['status']} in the clean run: nothing is "
                 "committed that a fault could come after; write before_commit"
             )
-        self._fault = client.add_fault(fault_at(point, request), world)["id"]
+        self._fault = world.arm(fault_at(point, request))
 
-    def end(self, client: ControlClient, world: str) -> None:
+    def end(self, world: HostingEmulator) -> None:
         """Observe what the world has come to."""
-        self.seen = self._observe(client, world)
+        self.seen = self._observe(world)
         if self.seen.late:
             time.sleep(LATE_MS / 1000)
-            self.seen = self._observe(client, world)
+            self.seen = self._observe(world)
 
-    def _observe(self, client: ControlClient, world: str) -> Observation:
+    def _observe(self, world: HostingEmulator) -> Observation:
         fault = self._fault
-        page = client.request_page(world, limit=_MOST_REQUESTS, trail=False)
+        page = world.requests.page(limit=_MOST_REQUESTS, trail=False)
         exchanges = page["items"][::-1]
         if page["total"] > len(exchanges):
             raise TooManyRequests(
@@ -315,21 +315,23 @@ class Visit:
             )
         # What is cut or slowed down goes by how long the answers of the clean run are.
         asked = [exchange["n"] for exchange in exchanges if self.point is None]
-        sizes = {n: client.request(n, world)["answer"]["body_bytes"] for n in asked}
+        sizes = {n: world.requests.whole(n)["answer"]["body_bytes"] for n in asked}
         try:
-            hit = fault is not None and client.fault(fault, world)["hits"] > 0
+            hit = fault is not None and fault.hits > 0
         except ControlRefused as refused:
             if refused.status != 404:
                 raise
             hit = False  # the client was at the control API itself, and removed it
-        findings = client.conduct(world, off=self._off, final=True)["findings"]
+        findings = world.conduct.read(off=self._off, final=True)["findings"]
         told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
         return Observation(
             requests=number(exchanges, sizes),
-            state=summary(client.export_state(world)),
+            state=summary(world.export()),
             codes=frozenset(e["code"] for e in exchanges if e["code"]),
             hit=hit,
-            late=hit and not any(f"{fault} (" in why for e in exchanges for why in e["why"]),
+            late=hit
+            and fault is not None
+            and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"]),
             conduct=tuple(dict.fromkeys(told)),
         )
 

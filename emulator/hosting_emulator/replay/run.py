@@ -21,7 +21,7 @@ from hosting_emulator.replay.recording import (
     Who,
     moment_ms,
 )
-from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
+from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator
 
 #: How exactly moments are compared where time runs by itself, or ran so elsewhere; in milliseconds.
 _ABOUT_MS = 5000
@@ -85,11 +85,11 @@ class ReplayOptions:
 def replay(
     control: ControlClient,
     record: Recording,
-    world: WorldSummary,
+    world: HostingEmulator,
     options: ReplayOptions | None = None,
 ) -> ReplayReport:
     """Send all of a recording's requests to a world, in their order. Raises ControlError."""
-    run = ReplayRun(control, record, world, options or ReplayOptions())
+    run = ReplayRun(HostingEmulator(control, world.name), record, options or ReplayOptions())
     requests = list(run.send(record.requests))
     return ReplayReport(world.name, requests, run.notes)
 
@@ -124,13 +124,12 @@ class ReplayRun:
 
     def __init__(
         self,
-        control: ControlClient,
+        emulator: HostingEmulator,
         record: Recording,
-        world: WorldSummary,
         options: ReplayOptions,
     ) -> None:
-        self._emulator = HostingEmulator(control, world)
-        self._world = world
+        self._emulator = emulator
+        world = self._world = emulator.summary
         self._names = Names()
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
@@ -407,7 +406,7 @@ def like_recorded(
     if record.state is not None and scenario is None and beginning.seed is None:
         with HostingEmulator.fresh(control, state=record.state) as emulator:
             if beginning.assumptions:
-                control.set_assumptions(beginning.assumptions, emulator.name)
+                emulator.set_assumptions(beginning.assumptions)
             yield emulator
         return
     clock: ClockRequest = {"mode": "frozen"}

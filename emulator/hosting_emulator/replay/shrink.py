@@ -116,9 +116,7 @@ def shrink(
     def sent(world: HostingEmulator, requests: Requests) -> Iterator[Replayed]:
         nonlocal runs
         runs += 1
-        summary = world.control.world(world.name)
-        run = ReplayRun(world.control, record, summary, options or ReplayOptions())
-        return run.send(requests)
+        return ReplayRun(world, record, options or ReplayOptions()).send(requests)
 
     def holds(kept: Requests) -> bool:
         with base.fork() as world:
@@ -142,7 +140,7 @@ def shrink(
             left, shortest = found.items, found.finished
         with base.fork() as world:
             list(sent(world, (*left, shown)))
-            har = world.control.har(world.name, state=True)
+            har = world.requests.har(state=True)
     return Shrunk((*left, shown), len(record.requests), runs, shortest, har)
 
 

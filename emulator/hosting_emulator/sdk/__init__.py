@@ -5,8 +5,8 @@
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the control API beneath it, which the CLI uses as well. Importing this loads
-nothing beyond the standard library, and needs no pytest.
+`ControlClient` is the client of the process beneath it. Importing this loads nothing beyond the
+standard library, and needs no pytest.
 """
 
 from hosting_emulator.sdk.clock import Duration as Duration
@@ -18,10 +18,10 @@ from hosting_emulator.sdk.connection import EmulatorUnreachable as EmulatorUnrea
 from hosting_emulator.sdk.connection import EventStream as EventStream
 from hosting_emulator.sdk.connection import UnexpectedAnswer as UnexpectedAnswer
 from hosting_emulator.sdk.control import ControlClient as ControlClient
-from hosting_emulator.sdk.control import world_path as world_path
 from hosting_emulator.sdk.emulator import ArmedFault as ArmedFault
 from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
 from hosting_emulator.sdk.emulator import Phase as Phase
+from hosting_emulator.sdk.emulator import TokenOptions as TokenOptions
 from hosting_emulator.sdk.emulator import WorldSnapshot as WorldSnapshot
 from hosting_emulator.sdk.fresh import ClockLike as ClockLike
 from hosting_emulator.sdk.fresh import ScenarioLike as ScenarioLike

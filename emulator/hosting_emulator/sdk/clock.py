@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hosting_emulator.sdk.control import ControlClient
+from hosting_emulator.sdk.control import given
 from hosting_emulator.sdk.records import ClockMode, ClockRequest, ClockState
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk.emulator import HostingEmulator
 
 Duration = str | timedelta | float
 """A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
@@ -18,29 +21,33 @@ OperationLike = str | Mapping[str, Any]
 class WorldClock:
     """A world's clock. Time only moves forward, and whatever falls due on the way happens."""
 
-    def __init__(self, control: ControlClient, world: str) -> None:
-        self._control = control
-        self._world = world
+    def __init__(self, emulator: HostingEmulator) -> None:
+        self._emulator = emulator
 
     def __repr__(self) -> str:
-        return f"<WorldClock of {self._world!r}>"
+        return f"<WorldClock of {self._emulator.name!r}>"
 
     # --- Reading -----------------------------------------------------------------------------
 
     @property
+    def state(self) -> ClockState:
+        """All of the clock as it now is."""
+        return ClockState(self._emulator.control.get(self._emulator.control_path("clock")))
+
+    @property
     def now(self) -> str:
         """World time, as an RFC 3339 timestamp in UTC."""
-        return self._read().now
+        return self.state.now
 
     @property
     def mode(self) -> ClockMode:
         """`real`, `frozen`, `scaled` or `skip`."""
-        return self._read().mode
+        return self.state.mode
 
     @property
     def next_due_at(self) -> str | None:
         """When the next event is due, as an RFC 3339 timestamp; None if nothing is."""
-        return self._read().next_due_at
+        return self.state.next_due_at
 
     # --- Moving ------------------------------------------------------------------------------
 
@@ -50,7 +57,7 @@ class WorldClock:
         `by` is text such as `10m`, `90d` or `PT10M`, a timedelta, or seconds. To the millisecond.
         Raises ValueError for a negative span, ControlRefused for text that is no span.
         """
-        return self._move(by=_duration_text(by))
+        return self.move(by=_duration_text(by)).now
 
     def advance_to(self, moment: str | datetime) -> str:
         """Move time forward to a moment, and return what time it is then.
@@ -58,7 +65,7 @@ class WorldClock:
         `moment` is an RFC 3339 timestamp or a datetime with a time zone (ValueError without one).
         Raises ControlRefused (409) for a moment that is past.
         """
-        return self._move(to=_timestamp_text(moment))
+        return self.move(to=_timestamp_text(moment)).now
 
     def until(self, operation: OperationLike) -> str:
         """Move time forward until an operation has ended, and return the state it ended in.
@@ -66,40 +73,42 @@ class WorldClock:
         `operation` is its id, or its document as the call answered it. Raises ControlRefused (409)
         when time alone does not end it: it is stuck, or waits to be told.
         """
-        operation_id = id_of(operation)
-        self._move(until_operation=operation_id)
-        return self._control.why(operation_id, self._world).state
+        self.move(until_operation=id_of(operation))
+        return self._emulator.why(operation).state
+
+    def move(
+        self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
+    ) -> ClockState:
+        """Move time forward in one of these ways, as text, and return the clock as it is then."""
+        path = self._emulator.control_path("clock", "advance")
+        body = given(by=by, to=to, until_operation=until_operation)
+        return ClockState(self._emulator.control.post(path, body))
 
     # --- Changing how it runs ----------------------------------------------------------------
 
-    def freeze(self) -> None:
+    def freeze(self) -> ClockState:
         """Stand still until moved."""
-        self.set("frozen")
+        return self.set("frozen")
 
-    def run(self) -> None:
+    def run(self) -> ClockState:
         """Run as the machine's clock does, from now on."""
-        self.set("real")
+        return self.set("real")
 
-    def skip(self) -> None:
+    def skip(self) -> ClockState:
         """Jump to the next event whenever a client polls an unfinished operation."""
-        self.set("skip")
+        return self.set("skip")
 
-    def scale(self, rate: float) -> None:
+    def scale(self, rate: float) -> ClockState:
         """Run at `rate` world seconds for each real second, above 0."""
-        self.set("scaled", rate=rate)
+        return self.set("scaled", rate=rate)
 
-    def set(self, mode: ClockMode, *, rate: float | None = None) -> None:
+    def set(self, mode: ClockMode, *, rate: float | None = None) -> ClockState:
         """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
-        clock: ClockRequest = {"mode": mode}
-        if rate is not None:
-            clock["rate"] = rate
-        self._control.set_clock(self._world, clock=clock)
+        return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
 
-    def _read(self) -> ClockState:
-        return self._control.clock(self._world)
-
-    def _move(self, **how: str) -> str:
-        return self._control.advance(self._world, **how).now
+    def change(self, clock: ClockRequest) -> ClockState:
+        """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
+        return ClockState(self._emulator.control.put(self._emulator.control_path("clock"), clock))
 
 
 def _duration_text(span: Duration) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
+from urllib.parse import quote, urlencode
 
 from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
 from hosting_emulator.sdk.connection import (
@@ -18,7 +20,7 @@ from hosting_emulator.sdk.connection import (
     read_address,
     read_control_token,
 )
-from hosting_emulator.sdk.control import ControlClient, world_path
+from hosting_emulator.sdk.control import ControlClient, given
 from hosting_emulator.sdk.fresh import (
     ScenarioLike,
     VaryLike,
@@ -33,6 +35,7 @@ from hosting_emulator.sdk.records import (
     Record,
     VariationState,
     Why,
+    WorldMember,
     WorldSummary,
 )
 from hosting_emulator.sdk.requests import Requests, WorldConduct
@@ -44,64 +47,64 @@ if TYPE_CHECKING:
 Phase: TypeAlias = Literal["before_commit", "after_commit"]
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400
+#: What is kept of a summary, until another one comes.
+_OF_SUMMARY = ("base_url", "control_url", "projects", "organizations", "people")
+
+
+class TokenOptions(TypedDict, total=False):
+    """What an access token may be, beside whose.
+
+    `organization`, an alias or id, is the person's own unless given. A token that is not
+    `interactive` carries no sign-in. It lives for seconds of the world's time.
+    """
+
+    organization: str | None
+    interactive: bool
+    expires_in_seconds: int | None
 
 
 class HostingEmulator:
     """A world: where it answers, who may ask, what is in it, and what happens to it.
 
-    Made by `connect` or `fresh`, or given by the pytest plugin. What the emulator refuses is a
-    `ControlRefused` with one clear line; without an emulator it is an `EmulatorUnreachable`.
-    Threads may share a handle. `with` closes it at its end.
+    Made by `connect` or `fresh`, by a client's `world`, or given by the pytest plugin. What the
+    emulator refuses is a `ControlRefused` with one clear line; without an emulator it is an
+    `EmulatorUnreachable`. Threads may share a handle. `with` closes it at its end.
     """
 
     control: ControlClient
-    """The control API's client, for everything that has no method here."""
+    """The client of the process: other worlds, the contract's tables, the scenario library."""
     name: str
     """The world's name."""
-    base_url: str
-    """What goes before `/v1/…` for this world."""
-    control_url: str
-    """Where the control API has this world."""
-    projects: Aliases
-    """Ids of projects by alias."""
-    organizations: Aliases
-    """Ids of organizations by alias."""
-    people: Aliases
-    """Ids of people by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
     clock: WorldClock
     """World time: `now`, `advance`, `until`, `freeze`, …"""
 
     def __init__(
         self,
         control: ControlClient,
-        world: WorldSummary,
+        world: str | WorldSummary,
         *,
         throw_away: bool = False,
         own_connection: bool = False,
     ) -> None:
-        """Hold a world by its summary; `close` deletes a `throw_away` one."""
+        """Hold a world by its name or summary; `close` deletes a `throw_away` one."""
         self.control = control
+        self.name = world if isinstance(world, str) else world.name
+        self.clock = WorldClock(self)
         self._throw_away = throw_away
         self._own_connection = own_connection
         self._forks: list[HostingEmulator] = []
-        self._take_over(world)
-        self.clock = WorldClock(control, self.name)
-
-    def _take_over(self, world: WorldSummary) -> None:
-        """Take over what a summary says; tokens of an earlier past may be refused by now."""
-        self.name = world.name
-        self.base_url = world.base_url
-        self.control_url = world.control_url
-        self.projects = Aliases("project", [(p["alias"], p["id"]) for p in world.projects])
-        self.organizations = Aliases(
-            "organization", [(o["alias"], o["id"]) for o in world.organizations]
-        )
-        self.people = Aliases("person", [(p["alias"], p["id"]) for p in world.people])
-        self._homes: dict[str, str] = {p["id"]: p["organization_id"] for p in world.projects}
         self._tokens: dict[str, str] = {}
+        self._known = None if isinstance(world, str) else world
 
     def __repr__(self) -> str:
-        return f"<HostingEmulator {self.name!r} at {self.base_url}>"
+        at = self._known.base_url if self._known else self.control.control_url
+        return f"<HostingEmulator {self.name!r} at {at}>"
+
+    def control_path(self, *parts: str | int, **query: Any) -> str:
+        """Return the path of this world, or of something in it, as `control` takes it."""
+        path = "/".join(["worlds", *(quote(str(part), safe="") for part in (self.name, *parts))])
+        asked = {name: value for name, value in query.items() if value not in (None, "")}
+        return f"{path}?{urlencode(asked)}" if asked else path
 
     # --- Opening and closing -----------------------------------------------------------------
 
@@ -123,7 +126,9 @@ class HostingEmulator:
         with _reach(url, control_token) as (control, named, own):
             if world is not None and named is not None and url is not None and world != named:
                 raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
-            return cls(control, control.world(world or named or "default"), own_connection=own)
+            emulator = cls(control, world or named or "default", own_connection=own)
+            emulator._take_over(emulator.summary)
+            return emulator
 
     @classmethod
     def fresh(
@@ -155,15 +160,27 @@ class HostingEmulator:
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
-        """Copy this world into one that lives on by itself; closed with this one.
+        """Copy this world, as `copy` does, into one that is closed with this one."""
+        fork = HostingEmulator(
+            self.control, self.copy(name, ephemeral=True, commit=commit), throw_away=True
+        )
+        self._forks.append(fork)
+        return fork
+
+    def copy(
+        self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
+    ) -> WorldSummary:
+        """Copy this world into one that lives on by itself, and return its summary.
 
         As it is now, or as it was after a `commit` of its `history` (ControlRefused, 404, if that
         is not kept). Tokens are of one world: the copy has its own.
         """
-        copied = self.control.fork(self.name, name, ephemeral=True, commit=commit)
-        fork = HostingEmulator(self.control, copied, throw_away=True)
-        self._forks.append(fork)
-        return fork
+        body = given(name=name, ephemeral=ephemeral, commit=commit)
+        return WorldSummary(self.control.post(self.control_path("fork"), body))
+
+    def delete(self) -> None:
+        """Delete this world and its state; the default world cannot be deleted (409)."""
+        self.control.delete(self.control_path())
 
     def close(self) -> None:
         """Delete the forks, and the world if it is a throw-away one. Again is no error."""
@@ -173,7 +190,7 @@ class HostingEmulator:
             self._throw_away = False
             # Gone already, or gone with its emulator: that is what was wanted.
             with suppress(EmulatorUnreachable), _gone_is_fine():
-                self.control.delete_world(self.name)
+                self.delete()
         if self._own_connection:
             self.control.close()
 
@@ -186,6 +203,47 @@ class HostingEmulator:
     # --- What is in it, and who may ask ------------------------------------------------------
 
     @property
+    def summary(self) -> WorldSummary:
+        """This world in short, as it now is."""
+        return WorldSummary(self.control.get(self.control_path()))
+
+    def _take_over(self, answer: JsonObject) -> WorldSummary:
+        """Take over what a summary says; tokens of an earlier past may be refused by now."""
+        for name in _OF_SUMMARY:
+            vars(self).pop(name, None)
+        self._known, self._tokens = WorldSummary(answer), {}
+        return self._known
+
+    @property
+    def _place(self) -> WorldSummary:
+        return self._known or self._take_over(self.summary)
+
+    @cached_property
+    def base_url(self) -> str:
+        """What goes before `/v1/…` for this world."""
+        return self._place.base_url
+
+    @cached_property
+    def control_url(self) -> str:
+        """Where the control API has this world."""
+        return self._place.control_url
+
+    @cached_property
+    def projects(self) -> Aliases:
+        """Ids of projects by alias."""
+        return _aliases("project", self._place.projects)
+
+    @cached_property
+    def organizations(self) -> Aliases:
+        """Ids of organizations by alias."""
+        return _aliases("organization", self._place.organizations)
+
+    @cached_property
+    def people(self) -> Aliases:
+        """Ids of people by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
+        return _aliases("person", self._place.people)
+
+    @property
     def project(self) -> str:
         """The id of the project `shop`, or else of the first. NoSuchName if there is none."""
         return self._showcase(self.projects, "shop", "project")
@@ -194,13 +252,17 @@ class HostingEmulator:
     def organization(self) -> str:
         """The id of `acme`, or else of the project's organization, or else of the first."""
         if "acme" not in self.organizations and self.projects:
-            return self._homes[self.project]
+            return self._home(self.project)
         return self._showcase(self.organizations, "acme", "organization")
 
     def _showcase(self, ids: Aliases, alias: str, kind: str) -> str:
         if not ids:
             raise NoSuchName(f"world {self.name} has no {kind}")
         return ids[alias] if alias in ids else next(iter(ids.values()))
+
+    def _home(self, project: str) -> str:
+        homes: dict[str, str] = {p["id"]: p["organization_id"] for p in self._place.projects}
+        return homes[project]
 
     def url(self, path: str, /, *, project: str | None = None) -> str:
         """Return the whole URL of a path of this world, such as `/v1/projects/{project}/domains`.
@@ -215,60 +277,69 @@ class HostingEmulator:
             wanted = self.project if project is None else self.projects[project]
             path = path.replace("{project}", wanted)
         if "{organization}" in path:
-            home = self.organization if project is None else self._homes[self.projects[project]]
+            home = self.organization if project is None else self._home(self.projects[project])
             path = path.replace("{organization}", home)
         return self.base_url + path
 
-    def token(
-        self,
-        who: str = "owner",
-        *,
-        organization: str | None = None,
-        interactive: bool = True,
-        expires_in_seconds: int | None = None,
-    ) -> str:
-        """Return an access token for a person, by alias or id.
+    def token(self, who: str = "owner", **options: Unpack[TokenOptions]) -> str:
+        """Return an access token for a person, by alias or id; the options are `TokenOptions`.
 
-        `organization`, an alias or id, is the person's own unless given. A token that is not
-        `interactive` carries no sign-in. It lives ten years of world time unless told otherwise
-        (1 second to ten years). Raises ControlRefused for whoever does not exist (404).
+        It lives ten years of world time unless told otherwise (1 second to ten years). Raises
+        ControlRefused for whoever does not exist (404).
         """
-        plain = organization is None and interactive and expires_in_seconds is None
+        options = TokenOptions(**given(**options))  # type: ignore[typeddict-item]
+        plain = options in ({}, {"interactive": True})
         if plain and who in self._tokens:
             return self._tokens[who]
-        token: str = self.control.token(
-            who,
-            world=self.name,
-            organization=organization,
-            interactive=interactive,
-            expires_in_seconds=_TEN_YEARS_S if expires_in_seconds is None else expires_in_seconds,
-        )["access_token"]
+        options.setdefault("expires_in_seconds", _TEN_YEARS_S)
+        token: str = self.mint_token(who, **options)["access_token"]
         if plain:
             self._tokens[who] = token
         return token
+
+    def mint_token(self, who: str = "owner", **options: Unpack[TokenOptions]) -> Record:
+        """Make an access token, which lives an hour unless told otherwise: {access_token, …}."""
+        return Record(
+            self.control.post(self.control_path("tokens"), given(**options, **{"as": who}))
+        )
 
     def headers(self, who: str = "owner", *, key: str | None = None) -> dict[str, str]:
         """Return a person's Authorization header, and with `key` the Idempotency-Key."""
         headers = {"Authorization": f"Bearer {self.token(who)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
-    def api_key(
+    def api_key(self, who: str = "owner", **options: Any) -> str:
+        """Make a user API key as `create_api_key` does, and return its value."""
+        return str(self.create_api_key(who, **options)["value"])
+
+    def create_api_key(
         self,
         who: str = "owner",
         *,
         name: str | None = None,
         organization: str | None = None,
         permissions: Sequence[str] | None = None,
-    ) -> str:
-        """Make a user API key without a call of the contract, and return its value.
+    ) -> Record:
+        """Make a user API key without a call of the contract: {value, key}.
 
         `organization` is the person's own unless given, `permissions` are all that it has. It
         expires after 90 days of world time.
         """
-        made = self.control.create_api_key(
-            who, world=self.name, name=name, organization=organization, permissions=permissions
-        )
-        return str(made["value"])
+        body = given(name=name, organization=organization, permissions=permissions)
+        return Record(self.control.post(self.control_path("api-keys"), {"as": who, **body}))
+
+    def openapi(self) -> JsonObject:
+        """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
+        return Record(self.control.get(self.control_path("openapi.json")))
+
+    @property
+    def assumptions(self) -> list[Record]:
+        """What is assumed where the contract is silent: each with name, value and sentence."""
+        return list(self.control.get(self.control_path("assumptions"))["items"])
+
+    def set_assumptions(self, values: Mapping[str, Any]) -> list[Record]:
+        """Change some assumptions by name, and return them all."""
+        return list(self.control.patch(self.control_path("assumptions"), values)["items"])
 
     # --- Failures on demand ------------------------------------------------------------------
 
@@ -299,24 +370,29 @@ class HostingEmulator:
         scenario: `fault(abort={"code": "rate_limited"}, times=2)`. What is wrong is refused now
         (ControlRefused), naming the nearest.
         """
-        given, apart = (
-            locals(),
-            ("self", "effect", "options"),
-        )  # the rule is what has a parameter of its own
-        rule = {name.rstrip("_"): value for name, value in given.items() if name not in apart}
-        options = {name: value for name, value in options.items() if value is not None}
-        document = options if effect is None else {effect: options}
-        document |= {name: value for name, value in rule.items() if value is not None}
-        return ArmedFault(self.control, self.name, self.control.add_fault(document, self.name))
+        rule, apart = locals(), ("self", "effect", "options")  # what has a parameter of its own
+        rule = {name.rstrip("_"): value for name, value in rule.items() if name not in apart}
+        options = given(**options)
+        return self.arm((options if effect is None else {effect: options}) | given(**rule))
+
+    def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
+        """Arm a fault that is written as in a scenario: one effect, what it matches, when it acts."""
+        armed = self.control.post(self.control_path("faults"), fault)
+        return ArmedFault(self, FaultState(armed))
 
     @property
     def faults(self) -> list[ArmedFault]:
         """The armed faults, in the order in which they are tried."""
-        return [ArmedFault(self.control, self.name, f) for f in self.control.faults(self.name)]
+        found = self.control.get(self.control_path("faults"))["items"]
+        return [ArmedFault(self, FaultState(fault)) for fault in found]
+
+    def remove_fault(self, fault_id: str) -> None:
+        """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
+        self.control.delete(self.control_path("faults", fault_id))
 
     def clear_faults(self) -> int:
         """Disarm all faults, and return how many there were."""
-        return self.control.clear_faults(self.name)
+        return int(self.control.delete(self.control_path("faults"))["removed"])
 
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return what was done in one sentence.
@@ -324,14 +400,15 @@ class HostingEmulator:
         Such as `intervene("stick_operation", project="shop")`. What makes no sense is refused with
         ControlRefused, and nothing is changed.
         """
-        return str(self.control.intervene(word, fields, self.name)["said"])
+        path = self.control_path("interventions")
+        return str(self.control.post(path, {word: fields})["said"])
 
     # --- Other answers that the contract allows ----------------------------------------------
 
     @property
     def variation(self) -> VariationState | None:
         """How this world's answers vary: seed, points, and what has varied so far; None: not."""
-        answer = self.control.get(world_path(self.name, "variation"))
+        answer = self.control.get(self.control_path("variation"))
         return None if answer is None else VariationState(answer)
 
     def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> VariationState:
@@ -341,12 +418,12 @@ class HostingEmulator:
         ValueError for what is no seed, ControlRefused for a point that there is not.
         """
         text, points = read_vary(seed, only)
-        body = {"seed": text} if points is None else {"seed": text, "only": points}
-        return VariationState(self.control.put(world_path(self.name, "variation"), body))
+        body = given(seed=text, only=points)
+        return VariationState(self.control.put(self.control_path("variation"), body))
 
     def unvary(self) -> None:
         """Answer as usual again."""
-        self.control.delete(world_path(self.name, "variation"))
+        self.control.delete(self.control_path("variation"))
 
     # --- What happened -----------------------------------------------------------------------
 
@@ -357,47 +434,72 @@ class HostingEmulator:
 
     def why(self, operation: OperationLike) -> Why:
         """Explain why an operation, given by id or document, is where it is; `str()` reads well."""
-        return self.control.why(id_of(operation), self.name)
+        return Why(self.control.get(self.control_path("operations", id_of(operation), "why")))
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
         """Tell this world's story: clock, last requests with why, pending operations, faults."""
-        return report_text(self.control.report(self.name, requests=requests), color=color)
+        return report_text(self.report_document(requests=requests), color=color)
+
+    def report_document(self, *, requests: int = 20) -> Record:
+        """This world's story in one document, with its last `requests` exchanges."""
+        return Record(self.control.get(self.control_path("report", requests=requests)))
 
     @property
     def conduct(self) -> WorldConduct:
         """How the client behaved: `assert_clean()`, `findings()`, `report()`."""
-        return WorldConduct(self.control, self.name)
+        return WorldConduct(self)
 
     # --- Going back --------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
         """Keep this world as it is now; `with` goes back to it at its end."""
-        return WorldSnapshot(self, self.control.post(world_path(self.name, "snapshots"), {}))
+        return WorldSnapshot(self, self.control.post(self.control_path("snapshots"), {}))
 
-    def restore(self, snapshot: WorldSnapshot) -> None:
+    def restore(self, snapshot: WorldSnapshot) -> WorldSummary:
         """Put state, clock, faults and assumptions back; the request log goes on."""
-        path = world_path(self.name, "snapshots", snapshot.id, "restore")
-        self._take_over(WorldSummary(self.control.post(path, {})))
+        return self._take_over(
+            self.control.post(self.control_path("snapshots", snapshot.id, "restore"), {})
+        )
 
     @property
     def history(self) -> list[CommitEntry]:
         """The last commits that are kept, oldest first, each with what made it; at most 1,000."""
-        return self.control.history(self.name, limit=1000)[::-1]
+        return self.commits(1000)[::-1]
 
-    def rewind(self, commit: int) -> None:
+    def commits(self, limit: int = 100) -> list[CommitEntry]:
+        """The last commits that are kept, newest first, 1 to 1000 of them."""
+        found = self.control.get(self.control_path("history", limit=limit))["items"]
+        return [CommitEntry(commit) for commit in found]
+
+    def rewind(self, commit: int) -> WorldSummary:
         """Put back the state after a commit of `history`; the request log goes on."""
-        self._take_over(self.control.rewind(commit, self.name))
+        path = self.control_path("rewind")
+        return self._take_over(self.control.post(path, {"commit": commit}))
 
-    def reset(self) -> None:
+    def reset(self) -> WorldSummary:
         """Put the world back to how it began, its request log emptied."""
-        self._take_over(self.control.reset(self.name))
+        return self._take_over(self.control.post(self.control_path("reset"), {}))
+
+    def load_scenario(
+        self, name: str | None = None, *, text: str | None = None, file: str | None = None
+    ) -> WorldSummary:
+        """Replace this world by a scenario's: one of the library by `name`, or YAML as `text`.
+
+        `file` is what errors call the text. The old state stays until the new one is ready.
+        """
+        body = given(name=name, text=text, file=file)
+        return self._take_over(self.control.post(self.control_path("scenario"), body))
+
+    def import_state(self, state: Mapping[str, Any]) -> WorldSummary:
+        """Replace this world's state by an exported document; a missing world is made."""
+        return self._take_over(self.control.put(self.control_path("state"), state))
 
     def export(self, path: str | Path | None = None) -> JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
         `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again.
         """
-        state = self.control.export_state(self.name)
+        state = Record(self.control.get(self.control_path("state")))
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
@@ -406,13 +508,14 @@ class HostingEmulator:
 class ArmedFault:
     """A fault that was armed. `id` is its id in its world; the end of a `with` block disarms it."""
 
-    def __init__(self, control: ControlClient, world: str, armed: FaultState) -> None:
-        self._control = control
-        self._world = world
-        self.id = armed.id
+    def __init__(self, emulator: HostingEmulator, state: FaultState) -> None:
+        self._emulator = emulator
+        self.id = state.id
+        self.state = state
+        """The fault as it was when it was armed or listed."""
 
     def __repr__(self) -> str:
-        return f"<ArmedFault {self.id!r} of {self._world!r}>"
+        return f"<ArmedFault {self.id!r} of {self._emulator.name!r}>"
 
     @property
     def seen(self) -> int:
@@ -432,11 +535,12 @@ class ArmedFault:
     @property
     def now(self) -> FaultState:
         """The fault as it now is, with all its counts. Raises ControlRefused once removed."""
-        return self._control.fault(self.id, self._world)
+        path = self._emulator.control_path("faults", self.id)
+        return FaultState(self._emulator.control.get(path))
 
     def remove(self) -> None:
         """Disarm it. Raises ControlRefused when it is not armed any more."""
-        self._control.remove_fault(self.id, self._world)
+        self._emulator.remove_fault(self.id)
 
     def __enter__(self) -> Self:
         return self
@@ -470,8 +574,7 @@ class WorldSnapshot:
     def forget(self) -> None:
         """Let go of it; a forgotten one is no error."""
         with _gone_is_fine():
-            path = world_path(self._emulator.name, "snapshots", self.id)
-            self._emulator.control.delete(path)
+            self._emulator.control.delete(self._emulator.control_path("snapshots", self.id))
 
     def __enter__(self) -> Self:
         return self
@@ -479,6 +582,10 @@ class WorldSnapshot:
     def __exit__(self, *_: object) -> None:
         self.restore()
         self.forget()
+
+
+def _aliases(kind: str, members: Sequence[WorldMember]) -> Aliases:
+    return Aliases(kind, [(member["alias"], member["id"]) for member in members])
 
 
 @contextmanager

@@ -8,13 +8,16 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator.sdk.control import ControlClient
+from hosting_emulator.sdk.connection import EventStream
 from hosting_emulator.sdk.records import (
     ConductFinding,
     ConductReport,
     Exchange,
     HeaderValues,
+    JsonObject,
     Message,
+    Record,
+    RequestFilters,
     Severity,
     WholeExchange,
 )
@@ -110,7 +113,7 @@ class Requests(Sequence[RecordedRequest]):
 
     def __init__(self, emulator: HostingEmulator) -> None:
         self._emulator = emulator
-        self._control, self._world = emulator.control, emulator.name
+        self._control = emulator.control
         self._after = 0
 
     # --- Reading -----------------------------------------------------------------------------
@@ -131,18 +134,18 @@ class Requests(Sequence[RecordedRequest]):
         return self._read()[0][place]
 
     def __repr__(self) -> str:
-        return f"<Requests of {self._world!r}>"
+        return f"<Requests of {self._emulator.name!r}>"
 
     @property
     def total(self) -> int:
         """How many requests there were in all, held or not."""
-        total: int = self._control.request_page(self._world, limit=1)["total"]
+        total: int = self.page(limit=1)["total"]
         return max(0, total - self._after)
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on."""
         later = copy(self)
-        later._after = self._control.request_page(self._world, limit=1)["total"]
+        later._after = self.page(limit=1)["total"]
         return later
 
     def of(
@@ -151,6 +154,58 @@ class Requests(Sequence[RecordedRequest]):
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
         meant = RequestMatcher(call, filters, self._emulator.people, self._emulator.projects)
         return [request for request in self._read()[0] if not meant.misses(request)]
+
+    # --- As the control API has them -----------------------------------------------------------
+
+    def page(
+        self, *, limit: int = 50, trail: bool = True, **filters: Unpack[RequestFilters]
+    ) -> Record:
+        """The last exchanges, newest first, 1 to 1000 of them, and how many there were: {items, total}.
+
+        Each item is an `Exchange`; without `trail` the answer is shorter and sooner made.
+        """
+        query = {"trail": None if trail else "false", **filters}
+        return Record(self._control.get(self._path(limit=limit, **query)))
+
+    def whole(self, n: int) -> WholeExchange:
+        """One exchange with headers and bodies; 404 when newer ones have taken its place."""
+        return WholeExchange(self._control.get(self._path(n)))
+
+    def har(
+        self, *, limit: int = 1000, state: bool = False, **filters: Unpack[RequestFilters]
+    ) -> JsonObject:
+        """The last exchanges, oldest first, as an HTTP Archive 1.2.
+
+        With `state` it holds the world as the first of them found it, for sending them again.
+        """
+        query = {"limit": limit, "state": "true" if state else None, **filters}
+        return Record(self._control.get(self._emulator.control_path("requests.har", **query)))
+
+    def replay(self, n: int, *, same_key: bool = False) -> WholeExchange:
+        """Send a request again, as the same person, and return what it came to.
+
+        It gets a new Idempotency-Key, unless `same_key`. 409 if its body was not kept whole.
+        """
+        return WholeExchange(self._control.post(self._path(n, "replay"), {"same_key": same_key}))
+
+    def listen(
+        self,
+        *,
+        only: Sequence[str] = (),
+        last_id: int | None = None,
+        **filters: Unpack[RequestFilters],
+    ) -> EventStream:
+        """Listen to the world, over a connection of its own, from now on (or after `last_id`).
+
+        `only` names the kinds of events wanted; `filters` choose among requests. To miss nothing,
+        listen first and read then.
+        """
+        path = self._emulator.control_path("events", only=",".join(only), **filters)
+        headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
+        return self._control.open_stream(path, headers)
+
+    def _path(self, *parts: str | int, **query: Any) -> str:
+        return self._emulator.control_path("requests", *parts, **query)
 
     # --- Asserting ---------------------------------------------------------------------------
 
@@ -219,7 +274,7 @@ class Requests(Sequence[RecordedRequest]):
     def _table(self, held: list[RecordedRequest], lost: int, marked: set[int]) -> list[str]:
         if not held:
             return [f"no request has reached this world; its base URL is {self._emulator.base_url}"]
-        lines = [f"made in world {self._world}{', > are those counted' if marked else ''}:"]
+        lines = [f"made in world {self._emulator.name}{', > are those counted' if marked else ''}:"]
         shown = held[-_ROWS:]
         if left_out := len(held) - len(shown) + lost:
             lines.append(f"    … {count_text(left_out, 'earlier request')} left out")
@@ -232,17 +287,14 @@ class Requests(Sequence[RecordedRequest]):
 
     def _read(self) -> tuple[list[RecordedRequest], int]:
         """Return what the log holds, and how many older ones have left it."""
-        page = self._control.request_page(self._world, limit=CAPACITY, trail=False)
+        page = self.page(limit=CAPACITY, trail=False)
         held = [
-            RecordedRequest(exchange, self._fetch)
+            RecordedRequest(exchange, self.whole)
             for exchange in reversed(page["items"])
             if exchange["n"] > self._after
         ]
         full = len(page["items"]) == CAPACITY
         return held, max(0, page["total"] - self._after - len(held)) if full else 0
-
-    def _fetch(self, n: int) -> WholeExchange:
-        return self._control.request(n, self._world)
 
 
 class RequestMatcher:
@@ -391,12 +443,18 @@ class WorldConduct:
     since. `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
     """
 
-    def __init__(self, control: ControlClient, world: str) -> None:
-        self._control = control
-        self._world = world
+    def __init__(self, emulator: HostingEmulator) -> None:
+        self._emulator = emulator
 
     def __repr__(self) -> str:
-        return f"<WorldConduct of {self._world!r}>"
+        return f"<WorldConduct of {self._emulator.name!r}>"
+
+    def read(self, *, off: Collection[str] = (), final: bool = False) -> ConductReport:
+        """Read what was found by now, of any severity; with `final` as for `findings`."""
+        rules = off if isinstance(off, str) else ",".join(off)
+        query = {"off": rules, "final": "true" if final else None}
+        path = self._emulator.control_path("conduct", **query)
+        return ConductReport(self._emulator.control.get(path))
 
     def findings(
         self, *, off: Collection[str] = (), at_least: Severity = "note", final: bool = True
@@ -431,6 +489,4 @@ class WorldConduct:
             raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")
 
     def _read(self, off: Collection[str], at_least: str, *, final: bool) -> ConductReport:
-        if isinstance(off, str):
-            off = (off,)
-        return of_severity(self._control.conduct(self._world, off=off, final=final), at_least)
+        return of_severity(self.read(off=off, final=final), at_least)

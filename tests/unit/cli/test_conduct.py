@@ -293,4 +293,4 @@ def test_exec_tells_of_each_world_in_which_something_was_found(control: FakeCont
 
 def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
     with connected(control.url, None) as client, pytest.raises(Failure, match="--conduct-off"):
-        ask_conduct(client, off=["no-such-rule"], option="--conduct-off: ")
+        ask_conduct(client.world(), off=["no-such-rule"], option="--conduct-off: ")

@@ -81,7 +81,7 @@ def test_an_assumption_is_printed_ready_for_a_scenario(
     check: Check, run, hosting_emulator: HostingEmulator, tmp_path: Path
 ):
     values = {"limit_parameter": "size", "missing_environment": "prod", "timestamp_form": "offset"}
-    hosting_emulator.control.set_assumptions(values, hosting_emulator.name)
+    hosting_emulator.set_assumptions(values)
     path = tmp_path / "observed.yaml"
 
     result = check("--scenario", str(path))

@@ -47,7 +47,7 @@ def test_token_of_a_person_comes_with_their_own_organization_and_project(ask, co
     assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
     assert shown["HOSTING_PROJECT_ID"] == "01PROJ2"
     asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"as": "reader", "interactive": True}]
+    assert asked == [{"as": "reader"}]
 
 
 def test_showcase_goes_before_the_first(ask, control: FakeControl):
@@ -69,7 +69,7 @@ def test_organization_and_project_may_differ(ask, control: FakeControl):
     assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
     assert shown["HOSTING_PROJECT_ID"] == "01PROJ1"
     asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"as": "owner", "organization": "paid", "interactive": True}]
+    assert asked == [{"as": "owner", "organization": "paid"}]
 
 
 @pytest.mark.parametrize("name", ["second", "blog", "01PROJ2"])

@@ -15,7 +15,7 @@ from tests.unit.sdk.fake_control import FakeControl, Says
 SET_CLOCK, ADVANCE = "PUT /worlds/default/clock", "POST /worlds/default/clock/advance"
 ADD, INTERVENE = "POST /worlds/default/faults", "POST /worlds/default/interventions"
 ARMED = {"id": "fault-1", "phase": "before_commit"}
-SAID = {"said": "operation 01J0 is stuck while running"}
+SAID = "operation 01J0 is stuck while running"
 AT = "2030-01-31T09:30:00Z"
 
 CASES: list[tuple[str, str, Any, Any]] = [
@@ -127,7 +127,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         "intervene fail_operation project=shop retryable=true 'message=No space left: 5 GB'"
         """ 'code="404"'""",
         INTERVENE,
-        SAID,
+        {"intervention": "fail_operation", "said": SAID},
         {
             "fail_operation": {
                 "project": "shop",
@@ -140,7 +140,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
     (
         "intervene leave_key_creation_uncertain --world ci-1",
         "POST /worlds/ci-1/interventions",
-        SAID,
+        {"intervention": "leave_key_creation_uncertain", "said": SAID},
         {"leave_key_creation_uncertain": {}},
     ),
 ]

@@ -9,46 +9,47 @@ from tests.unit.sdk.fake_control import FakeControl, Says
 
 def test_every_method_reaches_its_resource(api: Api):
     """Each once, against the emulator itself; what a world answers is the contract tests' matter."""
-    control, world = api.emulator.control, api.emulator.name
+    emulator = api.emulator
+    control, world = emulator.control, emulator.name
     operation = api.apply_domains().json["id"]
-    state = control.export_state(world)
+    state = emulator.export()
 
     for table in ("problems", "conduct-rules", "interventions"):
         assert isinstance(control.contract(table), list)
     assert control.scenarios()
     assert control.info().control_url == control.control_url
     assert control.health()["status"] == "ok"
-    assert control.openapi(world)["openapi"] == "3.1.0"
+    assert emulator.openapi()["openapi"] == "3.1.0"
     assert control.contract("scenario-schema.json")["$schema"]
     assert {"abort", "timeout"} <= {
         kind["kind"] for kind in control.contract("fault-kinds")["effects"]
     }
     assert control.scenario("rate-limited")["text"]
     assert world in {summary.name for summary in control.worlds()}
-    assert control.clock(world).mode == control.set_clock(world, clock={"mode": "frozen"}).mode
-    assert control.advance(world, by="1s").moved_ms == 1000
-    assert control.why(operation, world).operation == operation
-    assert control.set_assumptions({"rate_limit": "off"}, world) == control.assumptions(world)
-    assert control.requests(world, who="owner")[0].call == "apply_project_domains"
-    assert control.request_page(world, limit=1, trail=False)["total"] == 1
-    assert control.request(1, world).answer["body_bytes"] > 0
-    assert control.har(world, state=True, status="2xx")["log"]["_state"]
-    assert control.replay(1, world).status == 202
-    assert control.report(world, requests=1)["requests"]["total"] == 2
+    assert emulator.clock.state.mode == emulator.clock.change({"mode": "frozen"}).mode
+    assert emulator.clock.move(by="1s").moved_ms == 1000
+    assert emulator.why(operation).operation == operation
+    assert emulator.set_assumptions({"rate_limit": "off"}) == emulator.assumptions
+    assert emulator.requests.page(who="owner")["items"][0].call == "apply_project_domains"
+    assert emulator.requests.page(limit=1, trail=False)["total"] == 1
+    assert emulator.requests.whole(1).answer["body_bytes"] > 0
+    assert emulator.requests.har(state=True, status="2xx")["log"]["_state"]
+    assert emulator.requests.replay(1).status == 202
+    assert emulator.report_document(requests=1)["requests"]["total"] == 2
     rule = control.contract("conduct-rules")[0]["id"]
-    assert control.conduct(world, off=[rule], final=True).rules_off == [rule]
-    oldest = control.history(world)[-1]
-    assert control.rewind(oldest.commit, world).name == world
-    assert control.create_api_key("reader", world=world, name="ci", permissions=[])["value"]
-    assert control.token(world=world, interactive=False, expires_in_seconds=60)["expires_in"] == 60
-    assert control.load_scenario("rate-limited", world=world).name == world
-    assert control.import_state(state, world).counts["operations"]
-    assert control.reset(world).name == world
+    assert emulator.conduct.read(off=[rule], final=True).rules_off == [rule]
+    oldest = emulator.commits()[-1]
+    assert emulator.rewind(oldest.commit).name == world
+    assert emulator.create_api_key("reader", name="ci", permissions=[])["value"]
+    assert emulator.mint_token(interactive=False, expires_in_seconds=60)["expires_in"] == 60
+    assert emulator.load_scenario("rate-limited").name == world
+    assert emulator.import_state(state).counts["operations"]
+    assert emulator.reset().name == world
 
 
 def test_names_are_escaped_in_paths(api: Api):
     with pytest.raises(ControlRefused, match="no world is named 'a/b c'"):
-        api.emulator.control.world("a/b c")
+        _ = api.emulator.control.world("a/b c").summary
 
 
 def test_control_token_is_sent_with_every_request(control: FakeControl):
@@ -88,7 +89,7 @@ def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient
     control.on("GET /worlds/w", Says(problem, 404, content_type="application/problem+json"))
 
     with pytest.raises(ControlRefused) as caught:
-        client.world("w")
+        _ = client.world("w").summary
 
     refused = caught.value
     assert (refused.status, refused.title) == (404, "No such world")
@@ -100,14 +101,14 @@ def test_refusal_without_a_detail_shows_its_title(control: FakeControl, client: 
     control.on("GET /worlds/w", Says({"title": "Busy"}, 503))
 
     with pytest.raises(ControlRefused, match=r"^Busy$"):
-        client.world("w")
+        _ = client.world("w").summary
 
 
 def test_refusal_without_a_problem_shows_its_status(control: FakeControl, client: ControlClient):
     control.on("GET /worlds/w", Says(["?"], 500))
 
     with pytest.raises(ControlRefused, match="refused with status 500"):
-        client.world("w")
+        _ = client.world("w").summary
 
 
 def test_another_server_at_the_address_is_told_apart(control: FakeControl, client: ControlClient):

@@ -43,7 +43,7 @@ def test_fresh_world_as_asked(url: str):
         clock={"mode": "scaled", "rate": 60},
         assumptions={"rate_limit": "10/1m"},
     ) as fresh:
-        summary = fresh.control.world(fresh.name)
+        summary = fresh.summary
 
     assert (fresh.name, summary["seed"], summary["clock"]["rate"]) == ("as-asked", "mine", 60)
     assert summary["assumptions"] == {"rate_limit": "10/1m"}
@@ -52,7 +52,7 @@ def test_fresh_world_as_asked(url: str):
 
 def test_fresh_world_of_the_library(url: str):
     with HostingEmulator.fresh(url, scenario="stuck-operation") as fresh:
-        assert fresh.control.report(fresh.name)["scenario"] is not None
+        assert fresh.report_document()["scenario"] is not None
 
 
 def test_fresh_world_of_a_file(url: str, tmp_path: Path):
@@ -97,7 +97,7 @@ def test_wrong_document_is_told_by_its_name(hosting_emulator: HostingEmulator, u
 
 def test_closing_a_world_that_is_gone_is_no_error(hosting_emulator: HostingEmulator, url: str):
     fresh = HostingEmulator.fresh(url)
-    hosting_emulator.control.delete_world(fresh.name)
+    hosting_emulator.control.world(fresh.name).delete()
 
     fresh.close()
 
@@ -189,7 +189,7 @@ def test_fork_goes_its_own_way_and_ends_with_its_parent(
 
 def test_any_commit_can_be_gone_back_to_or_begun_at(api: Api):
     emulator = api.emulator
-    before = emulator.control.world(emulator.name)["counts"]["operations"]
+    before = emulator.summary["counts"]["operations"]
     api.set_flag(False)
     api.apply_domains()
 
@@ -198,7 +198,7 @@ def test_any_commit_can_be_gone_back_to_or_begun_at(api: Api):
     emulator.rewind(hidden["commit"])
 
     for world in (emulator, fork):
-        assert world.control.world(world.name)["counts"]["operations"] == before
+        assert world.summary["counts"]["operations"] == before
     assert emulator.history[-1]["title"] == f"rewound to {hidden['commit']}"
     assert len(emulator.requests) == 2
     with pytest.raises(ControlRefused, match="commit 9999 is not kept"):

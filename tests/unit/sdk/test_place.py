@@ -7,7 +7,7 @@ from tests.conftest import Api
 
 
 def changed(emulator: HostingEmulator, **parts: object) -> HostingEmulator:
-    summary: WorldSummary = emulator.control.world(emulator.name)
+    summary: WorldSummary = emulator.summary
     summary.update(parts)
     return HostingEmulator(emulator.control, summary)
 

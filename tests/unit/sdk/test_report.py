@@ -171,7 +171,7 @@ def test_of_a_real_world_also_after_a_journey_as_json(api: Api):
 
     text = emulator.report()
 
-    document = json.loads(json.dumps(emulator.control.report(emulator.name)))
+    document = json.loads(json.dumps(emulator.report_document()))
     assert report_text(document) == text
     assert f"\n  {operation['id']}  apply_project_domains of shop is queued\n" in text
     assert "\n  #1  PUT  apply_project_domains  owner  202\n" in text
