@@ -353,8 +353,7 @@ def _own_frame(lines: Sequence[str]) -> int | None:
 
 def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
     """Write all that was asked for, to files and stdout. Raises Failure."""
-    from hosting_emulator.explore.page import page
-    from hosting_emulator.explore.report import document, junit_text
+    from hosting_emulator.explore.report import document, junit_text, page
 
     if options.junit_file is not None:
         write_whole(options.junit_file, junit_text(exploration))

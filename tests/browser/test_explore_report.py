@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.page import page
 from hosting_emulator.explore.plan import KINDS, plan
+from hosting_emulator.explore.report import page
 from tests.browser.chromium import Chromium
 from tests.unit.explore.samples import exploration, requests, result
 

@@ -1,4 +1,4 @@
-"""What came of exploring, as a value, a matrix, a JSON document, a text and JUnit; all say the same."""
+"""What came of exploring, as a value, a matrix, JSON, a text, JUnit and a page; all say the same."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
+from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple
 
 from hosting_emulator import junit
@@ -157,8 +160,8 @@ class Cell(NamedTuple):
     """What became of one point: its mark, and the verdict if it was run. `point` None: no point."""
 
     mark: str
-    verdict: Verdict | None = None
     point: FaultPoint | None = None
+    verdict: Verdict | None = None
 
 
 class Matrix(NamedTuple):
@@ -171,31 +174,26 @@ class Matrix(NamedTuple):
     def legend(self) -> list[tuple[str, str]]:
         """The marks that occur, and what each means."""
         marks = {cell.mark for cells in self.rows.values() for cell in cells}
-        words = [(mark, str(verdict)) for verdict, (mark, *_) in MEANINGS.items()]
-        return [
-            (mark, word)
-            for mark, word in [*words, (MERGED, "merged"), (NOT_RUN, "not run")]
-            if mark in marks
-        ]
+        words = [(meaning.mark, str(verdict)) for verdict, meaning in MEANINGS.items()]
+        words += [(MERGED, "merged"), (NOT_RUN, "not run")]
+        return [(mark, word) for mark, word in words if mark in marks]
 
 
 def matrix(exploration: Exploration) -> Matrix:
     """Lay an exploration out. Reads that are merged as a whole get no row of their own."""
     plan = exploration.plan
     known = {*plan.points, *plan.left_out}
-    results = {result.point: result for result in exploration.results}
-    into = {merged.point: merged.into for merged in plan.merged}
+    results = {result.point: result.verdict for result in exploration.results}
+    merged = {merged.point for merged in plan.merged}
 
     def place(fault: str) -> tuple[int, bool, str]:
         return KINDS.index(kind_of(fault)), fault != "abort:service_unavailable", fault
 
     def cell(point: FaultPoint) -> Cell:
         if point not in known:
-            return Cell(MERGED, None, point) if point in into else Cell(" ")
-        result = results.get(point)
-        if result is None:
-            return Cell(NOT_RUN, None, point)
-        return Cell(MEANINGS[result.verdict].mark, result.verdict, point)
+            return Cell(MERGED, point) if point in merged else Cell(" ")
+        verdict = results.get(point)
+        return Cell(MEANINGS[verdict].mark if verdict else NOT_RUN, point, verdict)
 
     faults = tuple(sorted({point.fault for point in known}, key=place))
     named = {point.request for point in known}
@@ -377,27 +375,113 @@ def junit_text(exploration: Exploration) -> str:
     suites = []
     for request in exploration.plan.requests:
         results = [r for r in exploration.results if r.point.request == request.name]
-        cases = [_case(result, exploration) for result in results]
-        for point in exploration.not_run:
-            if point.request == request.name:
-                left = junit.element("skipped", message=f"not run: {exploration.cut}")
-                cases.append(
-                    junit.case(request.name, f"{point.fault} {point.phase}", left, time="0")
-                )
+        cases = [
+            _case(r.point, f"{r.duration_s:.3f}", _outcome(r, exploration.repeat)) for r in results
+        ]
+        left = junit.element("skipped", message=f"not run: {exploration.cut}")
+        not_run = (point for point in exploration.not_run if point.request == request.name)
+        cases += [_case(point, "0", left) for point in not_run]
         if cases:
             seconds = sum(result.duration_s for result in results)
             suites.append(junit.suite(request.name, cases, time=f"{seconds:.3f}"))
     return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
 
 
-def _case(result: PointResult, exploration: Exploration) -> Any:
-    point, outcome = result.point, None
-    if result.verdict == "not reached":
-        outcome = junit.element("skipped", message=MEANINGS["not reached"].text)
-    elif not result.fine:
-        why = "; ".join(result.says) or MEANINGS[result.verdict].text
-        text = "\n".join([*result.output, *result.conduct, f"again: {exploration.repeat(point)}"])
-        message = f"{result.verdict}: {why}"
-        outcome = junit.element("failure", text, type=result.verdict, message=message)
-    seconds = f"{result.duration_s:.3f}"
+def _case(point: FaultPoint, seconds: str, outcome: Any) -> Any:
     return junit.case(point.request, f"{point.fault} {point.phase}", outcome, time=seconds)
+
+
+def _outcome(result: PointResult, repeat: Callable[[FaultPoint], str]) -> Any:
+    meaning = MEANINGS[result.verdict].text
+    if result.verdict == "not reached":
+        return junit.element("skipped", message=meaning)
+    if result.fine:
+        return None
+    text = "\n".join([*result.output, *result.conduct, f"again: {repeat(result.point)}"])
+    message = f"{result.verdict}: {'; '.join(result.says) or meaning}"
+    return junit.element("failure", text, type=result.verdict, message=message)
+
+
+# --- page ----------------------------------------------------------------------------------------
+
+_PARTS = ("html", "css")
+_WORDS = {MERGED: "alike to another, and merged", NOT_RUN: "not run"}
+_PHASES = (
+    '<th scope="col" title="before commit">before</th>'
+    '<th scope="col" title="after commit">after</th>'
+)
+
+
+def page(exploration: Exploration) -> str:
+    """Write an exploration as a whole HTML document, with no script and no other file.
+
+    All that is shown is escaped here.
+    """
+    found, told = matrix(exploration), stories(exploration)
+    figures = {
+        "requests": len(exploration.plan.requests),
+        "runs": len(exploration.results),
+        **counts(exploration.results),
+        **coverage_counts(exploration),
+    }
+    anchors = {
+        str(result.point): f"story-{n}" for n, alike in enumerate(told, 1) for result in alike
+    }
+    rows = (
+        f'<tr><th scope="row">{escape(request)}</th>'
+        f"{''.join(_cell_html(cell, anchors) for cell in cells)}</tr>"
+        for request, cells in found.rows.items()
+    )
+    conduct_items = "".join(
+        f"<li>{escape(finding)}{f'<pre>{escape(again)}</pre>' if again else ''}</li>"
+        for finding, again in conduct(exploration)
+    )
+    sections = "\n".join(_story_html(n, alike, exploration) for n, alike in enumerate(told, 1))
+    heading = "<h2>Conduct in runs that went well</h2>"
+    html, style = (Path(__file__).with_name(f"page.{kind}").read_text("utf-8") for kind in _PARTS)
+    return Template(html).substitute(
+        subject=escape(exploration.subject),
+        verdict=f"{'did not survive' if exploration.found else 'survived'} every failure",
+        style=style,
+        figures="".join(
+            f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures.items()
+        ),
+        faults="".join(
+            f'<th scope="colgroup" colspan="2" title="{escape(fault)}">{escape(short(fault))}</th>'
+            for fault in found.faults
+        ),
+        phases=_PHASES * len(found.faults),
+        rows="\n".join(rows),
+        legend="".join(
+            f'<li><b class="{word.replace(" ", "-")}">{escape(mark)}</b> {word}</li>'
+            for mark, word in found.legend
+        ),
+        notes="".join(f"<li>{escape(text)}</li>" for text in notes(exploration)),
+        stories=f"<h2>What happened</h2>\n{sections}" if told else "",
+        conduct=f"{heading}\n<ul>{conduct_items}</ul>" if conduct_items else "",
+    )
+
+
+def _cell_html(cell: Cell, anchors: dict[str, str]) -> str:
+    if cell.point is None:
+        return "<td></td>"
+    title = escape(f"{cell.point}: {cell.verdict or _WORDS[cell.mark]}")
+    mark, anchor = escape(cell.mark), anchors.get(str(cell.point))
+    if anchor is not None:
+        mark = f'<a href="#{anchor}" aria-label="{title}">{mark}</a>'
+    kind = (cell.verdict or "none").replace(" ", "-")
+    return f'<td class="{kind}" title="{title}">{mark}</td>'
+
+
+def _story_html(n: int, alike: Sequence[PointResult], exploration: Exploration) -> str:
+    first = alike[0]
+    says = "; ".join(first.says) or MEANINGS[first.verdict].text
+    output = f"<pre>{escape(chr(10).join(first.output))}</pre>" if first.output else ""
+    findings = "".join(f"<p>Conduct: {escape(finding)}</p>" for finding in first.conduct)
+    lines = "\n".join(escape(exploration.repeat(result.point)) for result in alike)
+    return (
+        f'<section class="story" id="story-{n}"><h3><code>{escape(first.point.request)}</code> '
+        f'<span class="verdict {first.verdict}">{first.verdict}</span></h3>'
+        f"<p>{escape(says)}.</p>{output}{findings}"
+        f"<p>Again:</p><pre>{lines}</pre></section>"
+    )

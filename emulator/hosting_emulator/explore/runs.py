@@ -18,8 +18,6 @@ from hosting_emulator.sdk import ArmedFault, ControlRefused, HostingEmulator, Js
 
 #: Rows of a kind, by the kind's name.
 State = Mapping[str, Counter[str]]
-_Row = Mapping[str, Any]
-_Name = Callable[[str], str]
 #: The kinds that clients make, each by what several of them are called.
 MADE = {
     "operation": "operations",
@@ -30,13 +28,6 @@ MADE = {
 _SHOWN = 4
 
 
-class StateDifference(NamedTuple):
-    """How a state differs from the clean run's; `more`: there is something more of it."""
-
-    says: str
-    more: bool
-
-
 def summary(state: JsonObject) -> dict[str, Counter[str]]:
     """Summarize an exported state; a world of before a table existed has no rows in it."""
     tables: Mapping[str, Mapping[str, Any]] = state["tables"]
@@ -45,37 +36,36 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
         for table in ("organizations", "people", "projects")
         for key, row in tables[table].items()
     }
-    return {
-        kind: Counter(
-            text
-            for key, row in tables.get(table, {}).items()
-            if (text := write(lambda id_: aliases.get(id_, id_), key, row)) is not None
-        )
-        for kind, (table, write) in _KINDS.items()
-    }
+    found = {kind: Counter[str]() for kind in _TABLES}
+    for kind, table in _TABLES.items():
+        for key, row in tables.get(table, {}).items():
+            text = _written(kind, lambda id_: aliases.get(id_, id_), key, row)
+            found[kind].update([text] if text else [])
+    return found
 
 
-def differences(found: State, clean: State, start: State, again: State) -> list[StateDifference]:
-    """Compare what a run came to with the clean run; `start` is where both began.
+def differences(
+    found: State, clean: State, start: State, again: State
+) -> tuple[list[str], list[str]]:
+    """Say how a run's state differs from the clean run's; then those in which there is more of it.
 
-    `again` is what a second clean run came to: where that one differs already, nothing is said of
-    what differs by chance: neither the rows, nor their number if that differs as well.
+    `start` is where both began. `again` is what a second clean run came to: where that one differs
+    already, nothing is said of what differs by chance: neither the rows, nor their number if that
+    differs as well.
     """
-    result = []
+    every, more = list[str](), list[str]()
     for kind, rows in clean.items():
         many, usual = (counted.total() - start[kind].total() for counted in (found[kind], rows))
+        extra, lacking = found[kind] - rows, rows - found[kind]
         if kind in MADE and many != usual:
             if again[kind].total() == rows.total():
-                extra = _shown((found[kind] - rows) if many > usual else (rows - found[kind]))
                 name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
-                says = f"{many} {name} where the clean run makes {usual}: {extra}"
-                result.append(StateDifference(says, many > usual))
+                which = _shown(extra if many > usual else lacking)
+                every.append(f"{many} {name} where the clean run makes {usual}: {which}")
+                more += every[-1:] if many > usual else []
         elif found[kind] != rows and again[kind] == rows:
-            has, had = _shown(found[kind] - rows), _shown(rows - found[kind])
-            result.append(
-                StateDifference(f"{kind}: {has} where the clean run has {had}", more=False)
-            )
-    return result
+            every.append(f"{kind}: {_shown(extra)} where the clean run has {_shown(lacking)}")
+    return every, more
 
 
 def _shown(rows: Counter[str]) -> str:
@@ -84,58 +74,47 @@ def _shown(rows: Counter[str]) -> str:
     return ", ".join([*texts[:_SHOWN], *more]) or "none"
 
 
-def _operation(name: _Name, _: str, row: _Row) -> str:
-    error = (row.get("error") or {}).get("code")
-    stuck = " and stuck" if row.get("stuck") else ""
-    ended = f"{row.get('state', 'queued')}{stuck}{f' ({error})' if error else ''}"
-    return f"{row['kind']} of {name(row['project_id'])} {ended}"
+#: The table that each kind of thing is in.
+_TABLES = {
+    "flag": "projects",
+    "source": "projects",
+    "operation": "operations",
+    "deployment": "deployments",
+    "API key": "user_api_keys",
+    "dev access ticket": "dev_access_tickets",
+    "DNS authorization": "dns_authorizations",
+    "database": "databases",
+}
 
 
-def _api_key(name: _Name, _: str, row: _Row) -> str:
-    who, where = name(row["person_id"]), name(row["organization_id"])
-    return f"{row['name']!r} of {who} in {where}{' revoked' if row.get('revoked') else ''}"
-
-
-def _ticket(name: _Name, _: str, row: _Row) -> str | None:
-    state = row.get("state", "unused")
-    shown = f"{name(row['project_id'])} for {name(row['principal'])} {state}"
-    return None if state == "revoked" else shown
-
-
-def _database(name: _Name, key: str, row: _Row) -> str:
+def _written(kind: str, name: Callable[[str], str], key: str, row: Mapping[str, Any]) -> str | None:
+    """Write a row of a table in words; None: it is not to be seen."""
+    match kind:
+        case "flag":
+            return f"{row['alias']} {'shows' if row.get('flag_enabled') else 'hides'} its flag"
+        case "source":
+            return f"{row['alias']} at generation {row.get('source_generation', 0)}"
+        case "operation":
+            error = (row.get("error") or {}).get("code")
+            stuck = " and stuck" if row.get("stuck") else ""
+            ended = f"{row.get('state', 'queued')}{stuck}{f' ({error})' if error else ''}"
+            return f"{row['kind']} of {name(row['project_id'])} {ended}"
+        case "deployment":
+            return f"{name(row['project_id'])} {row['status']}"
+        case "API key":
+            who, where = name(row["person_id"]), name(row["organization_id"])
+            revoked = " revoked" if row.get("revoked") else ""
+            return f"{row['name']!r} of {who} in {where}{revoked}"
+        case "dev access ticket":
+            state, who = row.get("state", "unused"), name(row["principal"])
+            return None if state == "revoked" else f"{name(row['project_id'])} for {who} {state}"
+        case "DNS authorization":
+            status, zone = row.get("status", "not_authorized"), row.get("zone") or ""
+            return f"{name(key)} {status} {zone}"
     project, _, environment = key.partition("/")
     placement = row.get("placement") or {}
     states = [placement.get("state", "none"), *filter(None, [placement.get("pending_state")])]
     return f"{name(project)}/{environment} {' to '.join(states)}"
-
-
-#: The kinds of things: the table that each is in, and how a row of it is written.
-_KINDS: dict[str, tuple[str, Callable[[_Name, str, _Row], str | None]]] = {
-    "flag": (
-        "projects",
-        lambda _, __, row: (
-            f"{row['alias']} {'shows' if row.get('flag_enabled') else 'hides'} its flag"
-        ),
-    ),
-    "source": (
-        "projects",
-        lambda _, __, row: f"{row['alias']} at generation {row.get('source_generation', 0)}",
-    ),
-    "operation": ("operations", _operation),
-    "deployment": (
-        "deployments",
-        lambda name, _, row: f"{name(row['project_id'])} {row['status']}",
-    ),
-    "API key": ("user_api_keys", _api_key),
-    "dev access ticket": ("dev_access_tickets", _ticket),
-    "DNS authorization": (
-        "dns_authorizations",
-        lambda name, key, row: (
-            f"{name(key)} {row.get('status', 'not_authorized')} {row.get('zone') or ''}"
-        ),
-    ),
-    "database": ("databases", _database),
-}
 
 
 Verdict = Literal["survived", "not reached", "failed", "hung", "doubled", "differs", "misbehaved"]
@@ -154,6 +133,7 @@ class Meaning(NamedTuple):
     text: str
 
 
+_WELL = "it ends well, but"
 MEANINGS: Mapping[Verdict, Meaning] = {
     "survived": Meaning("+", "green", "it ends as the clean run does, and so does the service"),
     "not reached": Meaning(
@@ -161,15 +141,10 @@ MEANINGS: Mapping[Verdict, Meaning] = {
     ),
     "failed": Meaning("F", "red", "it ends with another exit code"),
     "hung": Meaning("H", "red", "it did not end within its time, and was ended"),
-    "doubled": Meaning(
-        "2", "red", "it ends well, but something was done more often than in the clean run"
-    ),
-    "differs": Meaning(
-        "D", "yellow", "it ends well, but the service is not as the clean run leaves it"
-    ),
+    "doubled": Meaning("2", "red", f"{_WELL} something was done more often than in the clean run"),
+    "differs": Meaning("D", "yellow", f"{_WELL} the service is not as the clean run leaves it"),
     "misbehaved": Meaning(
-        *("M", "yellow"),
-        "it ends well, but did what the real service would not bear (`--conduct error`)",
+        "M", "yellow", f"{_WELL} did what the real service would not bear (`--conduct error`)"
     ),
 }
 #: How many runs are made where nothing is said.
@@ -381,21 +356,18 @@ class Explorer:
         What goes wrong is looked at twice, unless it hung: chance, or a busy machine, may have been
         at work, and only what happens again is held against the client.
         """
-        first = self._result(name, point, clean)
-        if once or first.fine or first.verdict == "hung":
-            return first
-        second = self._result(f"{name}-again", point, clean)
-        if first.verdict == second.verdict:
-            return first
-        says = "; ".join((first.verdict, *first.says))
-        return replace(second, says=(*second.says, f"the first of two runs: {says}"))
-
-    def _result(self, name: str, point: FaultPoint, clean: CleanRun) -> PointResult:
         visit = Visit(point, clean, self._off)
         end = self._perform(visit, name, self.limit_s)
         assert visit.seen is not None
         limit_s = round(self.limit_s, 1)
-        return judge(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
+        found = judge(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
+        if once or found.fine or found.verdict == "hung":
+            return found
+        second = self.result(f"{name}-again", point, clean, once=True)
+        if found.verdict == second.verdict:
+            return found
+        says = "; ".join((found.verdict, *found.says))
+        return replace(second, says=(*second.says, f"the first of two runs: {says}"))
 
 
 def judge(
@@ -412,9 +384,7 @@ def judge(
     Of its conduct only that counts which the clean run has not, too.
     """
     told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
-    found = differences(seen.state, clean.seen.state, clean.start, clean.again)
-    more = [difference.says for difference in found if difference.more]
-    every = [difference.says for difference in found]
+    every, more = differences(seen.state, clean.seen.state, clean.start, clean.again)
     verdict: Verdict
     if ended.hung:
         verdict, says = "hung", [f"it did not end within {limit_s:g} s", *more]

@@ -12,7 +12,6 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.page import page
 from hosting_emulator.explore.plan import KINDS, plan
 from hosting_emulator.explore.report import (
     Exploration,
@@ -20,6 +19,7 @@ from hosting_emulator.explore.report import (
     document,
     junit_text,
     matrix,
+    page,
     plan_text,
     read_result,
     report_text,
