@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hosting_emulator.replay.recording import (
     CUT,
-    FREE,
     Names,
-    NameToken,
     RecordedAnswer,
     moment_ms,
-    tokens,
+    names_in,
     without_secrets,
 )
 
@@ -28,6 +27,9 @@ _LOST = "(no answer)"
 #: A world's name before the zones of this emulator, wherever a record does not tell the name.
 _WORLD_LABEL = re.compile(r"(?<=\w)\.[a-z0-9-]+(?=\.(?:dev|prod|mail)\.localhost)")
 _OPAQUE = re.compile("[A-Za-z0-9_-]+")
+#: Plain text and times; and what an emulator of ours may be called at, or where it listens, which
+#: says nothing about the service.
+_NO_NAMES = ("", "time", "place", "port")
 
 
 class AnswerDifference(NamedTuple):
@@ -62,13 +64,13 @@ class Moments(NamedTuple):
         return then_ms == now_ms or before_both or off_ms <= self.tolerance_ms
 
 
+@dataclass(frozen=True)
 class Comparison:
     """Compares one answer with the one recorded. `worlds` are the names of the two worlds."""
 
-    def __init__(self, names: Names, moments: Moments, worlds: tuple[str, str]) -> None:
-        self._names = names
-        self._moments = moments
-        self._worlds = worlds
+    names: Names
+    moments: Moments
+    worlds: tuple[str, str]
 
     def differences(
         self, recorded: RecordedAnswer | None, new: RecordedAnswer | None
@@ -89,7 +91,12 @@ class Comparison:
             return
         if recorded.status != new.status:
             yield AnswerDifference("status", recorded.status, new.status)
-        yield from self._headers(recorded, new)
+        for name in _HEADERS:
+            at, before, now = f"header {name}", recorded.header(name), new.header(name)
+            if before is not None and now is not None:
+                yield from self._texts(at, before, now)
+            elif before is not now:
+                yield AnswerDifference(at, before or _ABSENT, now or _ABSENT)
         if (recorded.status < 400) != (new.status < 400):
             # Of a success and a failure no member is the same: the two are told whole.
             yield AnswerDifference("body", _brief(recorded), _brief(new))
@@ -101,25 +108,15 @@ class Comparison:
             else:
                 yield from self._values("body", *documents)
 
-    def _headers(self, recorded: RecordedAnswer, new: RecordedAnswer) -> Iterator[AnswerDifference]:
-        for name in _HEADERS:
-            before, now = recorded.header(name), new.header(name)
-            if before is None or now is None:
-                if before is not now:
-                    yield AnswerDifference(f"header {name}", before or _ABSENT, now or _ABSENT)
-            else:
-                yield from self._texts(f"header {name}", before, now)
-
     def _values(self, at: str, recorded: Any, new: Any) -> Iterator[AnswerDifference]:
         if isinstance(recorded, dict) and isinstance(new, dict):
             for name in [*recorded, *(name for name in new if name not in recorded)]:
                 inner = f"{at}.{name}"
-                if name not in recorded or name not in new:
-                    yield AnswerDifference(
-                        inner, recorded.get(name, _ABSENT), new.get(name, _ABSENT)
-                    )
+                before, now = recorded.get(name, _ABSENT), new.get(name, _ABSENT)
+                if name in recorded and name in new:
+                    yield from self._member(inner, name, before, now)
                 else:
-                    yield from self._member(inner, name, recorded[name], new[name])
+                    yield AnswerDifference(inner, before, now)
         elif isinstance(recorded, list) and isinstance(new, list):
             if len(recorded) != len(new):
                 yield AnswerDifference(f"{at}.length", len(recorded), len(new))
@@ -141,33 +138,32 @@ class Comparison:
             yield from self._values(at, recorded, new)
 
     def _texts(self, at: str, recorded: str, new: str) -> Iterator[AnswerDifference]:
-        before = list(tokens(self._at_home(recorded)))
-        now = list(tokens(self._at_home(new)))
+        before, now = (list(names_in(self._at_home(text))) for text in (recorded, new))
         pairs = list(zip(before, now, strict=False))
-        if len(before) != len(now) or not all(self._alike(*pair) for pair in pairs):
+        if len(before) != len(now) or not all(self._alike(*old, *made) for old, made in pairs):
             yield AnswerDifference(at, recorded, new)
             return
-        for old, made in pairs:
-            if old.kind is not None and old.kind not in {"time", *FREE}:
-                yield from self._pair(at, old.text, made.text)
+        for (kind, old), (_, made) in pairs:
+            if kind not in _NO_NAMES:
+                yield from self._pair(at, old, made)
 
-    def _alike(self, old: NameToken, made: NameToken) -> bool:
+    def _alike(self, kind: str, old: str, made_kind: str, made: str) -> bool:
         """Whether two pieces of text may stand for each other; plain text must be the same."""
-        if old.kind == made.kind == "time":
-            return self._moments.same(old.text, made.text)
-        return old.kind == made.kind and (old.kind is not None or old.text == made.text)
+        if kind == made_kind == "time":
+            return self.moments.same(old, made)
+        return kind == made_kind and (kind != "" or old == made)
 
     def _pair(self, at: str, recorded: str, new: str) -> Iterator[AnswerDifference]:
         if recorded == CUT:
             return
-        known = self._names.learn(recorded, new)
+        known = self.names.learn(recorded, new)
         if known is not None:
             yield AnswerDifference(at, f"{recorded}, which is {known} here", new)
 
     def _at_home(self, text: str) -> str:
         """Return a text without the worlds' own names in hostnames."""
         text = _WORLD_LABEL.sub("", text)
-        for name in self._worlds:
+        for name in self.worlds:
             if name:
                 text = text.replace(f".{name}.", ".")
         return text

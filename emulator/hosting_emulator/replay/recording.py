@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct, convert, field
@@ -53,8 +53,6 @@ _KINDS = {
     "port": r"(?<=\.localhost):\d+",
 }
 _NAMES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()))
-#: What an emulator of ours may be called at, or where it listens, says nothing about the service.
-FREE = frozenset({"place", "port"})
 #: What stands in a recording for a secret that was cut out of it.
 CUT = "<redacted>"
 
@@ -408,13 +406,6 @@ def _at(place: str) -> Iterator[None]:
 # what is sent.
 
 
-class NameToken(NamedTuple):
-    """A name in a text: its kind, None for the plain text between two."""
-
-    kind: str | None
-    text: str
-
-
 class Names:
     """Which recorded name stands for which new one."""
 
@@ -448,22 +439,22 @@ class Names:
         return f"{name}{mark}{value if named == plain else quote(named, safe='')}"
 
 
-def tokens(text: str) -> Iterator[NameToken]:
-    """Cut a text into names and what stands between them."""
+def names_in(text: str) -> Iterator[tuple[str, str]]:
+    """Cut a text into names, each with its kind, and the plain text between them, of the kind ""."""
     done = 0
     for found in _NAMES.finditer(text):
         if found.start() > done:
-            yield NameToken(None, text[done : found.start()])
-        yield NameToken(found.lastgroup, found.group())
+            yield "", text[done : found.start()]
+        yield str(found.lastgroup), found.group()
         done = found.end()
     if done < len(text):
-        yield NameToken(None, text[done:])
+        yield "", text[done:]
 
 
 def without_secrets(value: Any) -> Any:
     """Return a JSON value with the secrets cut out of its texts."""
     if isinstance(value, str):
-        return "".join(CUT if token.kind == "secret" else token.text for token in tokens(value))
+        return "".join(CUT if kind == "secret" else piece for kind, piece in names_in(value))
     if isinstance(value, list):
         return [without_secrets(item) for item in value]
     if isinstance(value, dict):

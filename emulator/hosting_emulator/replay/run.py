@@ -30,11 +30,8 @@ _UNKNOWN = "not-a-token"
 _OPAQUE = re.compile("(?!\\d+$)[A-Za-z0-9_-]{6,}")
 #: What belongs to a connection, to another place or to somebody's session, not to the request.
 _NOT_SENT = frozenset(
-    {
-        *("host", "connection", "keep-alive", "proxy-connection", "proxy-authorization"),
-        *("transfer-encoding", "content-length", "te", "trailer", "upgrade", "expect"),
-        *("accept-encoding", "cookie", "x-control-token"),
-    }
+    "host connection keep-alive proxy-connection proxy-authorization transfer-encoding "
+    "content-length te trailer upgrade expect accept-encoding cookie x-control-token".split()
 )
 
 
@@ -90,8 +87,7 @@ def replay(
 ) -> ReplayReport:
     """Send all of a recording's requests to a world, in their order. Raises ControlError."""
     run = ReplayRun(HostingEmulator(control, world.name), record, options or ReplayOptions())
-    requests = list(run.send(record.requests))
-    return ReplayReport(world.name, requests, run.notes)
+    return ReplayReport(world.name, list(run.send(record.requests)), run.notes)
 
 
 def report_document(report: ReplayReport, record: Recording) -> dict[str, Any]:
@@ -123,19 +119,13 @@ class ReplayRun:
     """One replay on its way: the names it has learnt, the time it has come to."""
 
     def __init__(
-        self,
-        emulator: HostingEmulator,
-        record: Recording,
-        options: ReplayOptions,
+        self, emulator: HostingEmulator, record: Recording, options: ReplayOptions
     ) -> None:
-        self._emulator = emulator
+        self._emulator, self._names = emulator, (names := Names())
         world = self._world = emulator.summary
-        self._names = Names()
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
-        self._credentials = _Credentials(
-            self._emulator, record, self._names, options.as_, self.notes
-        )
+        self._credentials = _Credentials(emulator, record.own, names, options.as_, self.notes)
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
         self._timeout_s = options.timeout_s
@@ -180,13 +170,8 @@ class ReplayRun:
             self._credentials.headers(recorded),
             self._body(recorded.body),
         )
-        moments = Moments(
-            recorded.at_ms,
-            self._now_ms,
-            self._recorded_start_ms,
-            self._start_ms,
-            self._tolerance_ms,
-        )
+        starts = (self._recorded_start_ms, self._start_ms)
+        moments = Moments(recorded.at_ms, self._now_ms, *starts, self._tolerance_ms)
         comparison = Comparison(self._names, moments, self._worlds)
         differences = comparison.differences(recorded.answer, answer)
         self._credentials.learn_key(recorded.answer, answer)
@@ -250,27 +235,20 @@ class ReplayRun:
                 self.notes.append(f"{found} is taken for {alias} of {self._world.name}")
 
 
+@dataclass
 class _Credentials:
     """What to put into the Authorization headers of one replay, for the recording has no secrets.
 
-    `as_` is a person, by alias or id, who sends everything that was sent with a credential.
+    `person`, by alias or id, sends everything that was sent with a credential, if there is one.
     """
 
-    def __init__(
-        self,
-        emulator: HostingEmulator,
-        record: Recording,
-        names: Names,
-        as_: str | None,
-        notes: list[str],
-    ) -> None:
-        self._emulator = emulator
-        self._own = record.own
-        self._names = names
-        self._as = as_
-        self._notes = notes
-        self._tokens: dict[tuple[str, str | None, bool], str] = {}
-        self._key_values: dict[str, str] = {}
+    _emulator: HostingEmulator
+    _own: bool
+    _names: Names
+    _person: str | None
+    _notes: list[str]
+    _tokens: dict[tuple[str, str | None, bool], str] = field(default_factory=dict)
+    _key_values: dict[str, str] = field(default_factory=dict)
 
     def headers(self, recorded: RecordedCall) -> Headers:
         """Return a request's headers with the new names and its sender's credential in them."""
@@ -302,8 +280,8 @@ class _Credentials:
         """Return the bearer token to send; None: none, or none but the recorded one."""
         if recorded.credential is False:
             return None
-        if self._as is not None:
-            return self._emulator.token(self._as)
+        if self._person is not None:
+            return self._emulator.token(self._person)
         if recorded.who is not None:
             return self._of(recorded.who)
         if self._own:  # it named nobody then, and must not now
@@ -317,25 +295,23 @@ class _Credentials:
         return self._emulator.token("owner")
 
     def _of(self, who: Who) -> str:
-        if who.api_key is not None:
-            return self._key_values.get(who.api_key) or self._new_key(who, who.api_key)
         person = who.alias or self._names.new_for(who.person)
         organization = who.organization and self._names.new_for(who.organization)
-        sender = (person, organization, who.interactive)
-        if sender not in self._tokens:
-            self._tokens[sender] = self._emulator.token(
-                person, organization=organization, interactive=who.interactive
+        if who.api_key is None:
+            sender = (person, organization, who.interactive)
+            if sender not in self._tokens:
+                self._tokens[sender] = self._emulator.token(
+                    person, organization=organization, interactive=who.interactive
+                )
+            return self._tokens[sender]
+        if who.api_key not in self._key_values:
+            self._key_values[who.api_key] = self._emulator.api_key(
+                person, organization=organization, permissions=who.permissions
             )
-        return self._tokens[sender]
-
-    def _new_key(self, who: Who, key: str) -> str:
-        self._key_values[key] = self._emulator.api_key(
-            who.alias or self._names.new_for(who.person),
-            organization=who.organization and self._names.new_for(who.organization),
-            permissions=who.permissions,
-        )
-        self._note(f"the API key {key} is older than the record: a key like it was made")
-        return self._key_values[key]
+            self._note(
+                f"the API key {who.api_key} is older than the record: a key like it was made"
+            )
+        return self._key_values[who.api_key]
 
     def _note(self, sentence: str) -> None:
         if sentence not in self._notes:
@@ -343,11 +319,7 @@ class _Credentials:
 
 
 def _exchange(
-    connection: http.client.HTTPConnection,
-    method: str,
-    target: str,
-    headers: Headers,
-    body: bytes | None,
+    connection: http.client.HTTPConnection, method: str, target: str, headers: Headers, body: Any
 ) -> RecordedAnswer | None:
     """Send a request as it was and read its answer; None: no whole answer came."""
     try:
@@ -402,23 +374,19 @@ def like_recorded(
 
     That is the state in the recording; else a default world of its seed and assumptions.
     """
-    scenario, was = beginning.scenario, record.world
-    if record.state is not None and scenario is None and beginning.seed is None:
-        with HostingEmulator.fresh(control, state=record.state) as emulator:
-            if beginning.assumptions:
-                emulator.set_assumptions(beginning.assumptions)
-            yield emulator
-        return
-    clock: ClockRequest = {"mode": "frozen"}
-    begins_at = was.began_at or was.at
-    if begins_at is not None and scenario is None:  # a scenario says itself when it begins
-        clock["at"] = begins_at
-    assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
-    with HostingEmulator.fresh(
-        control,
-        scenario=scenario,
-        clock=clock,
-        seed=beginning.seed or was.seed,
-        assumptions=assumptions or None,
-    ) as emulator:
+    scenario, was, how = beginning.scenario, record.world, dict[str, Any]()
+    like_state = record.state is not None and scenario is None and beginning.seed is None
+    if like_state:
+        how["state"] = record.state
+    else:
+        clock: ClockRequest = {"mode": "frozen"}
+        begins_at = was.began_at or was.at
+        if begins_at is not None and scenario is None:  # a scenario says itself when it begins
+            clock["at"] = begins_at
+        assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
+        how = {"scenario": scenario, "clock": clock, "assumptions": assumptions or None}
+        how["seed"] = beginning.seed or was.seed
+    with HostingEmulator.fresh(control, **how) as emulator:
+        if like_state and beginning.assumptions:
+            emulator.set_assumptions(beginning.assumptions)
         yield emulator

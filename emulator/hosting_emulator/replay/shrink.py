@@ -70,12 +70,10 @@ class Shows:
 
     def about(self, recorded: RecordedCall) -> bool:
         """Whether a request is one of those meant, whatever its answer."""
-        return (
-            self.n in (None, recorded.n)
-            and self.call in (None, recorded.call)
-            and self.method in (None, recorded.method)
-            and (self.path is None or fnmatchcase(recorded.path, self.path))
-        )
+        return all(
+            getattr(self, name) in (None, getattr(recorded, name))
+            for name in ("n", "call", "method")
+        ) and fnmatchcase(recorded.path, self.path or "*")
 
     def answered(self, answer: RecordedAnswer | None) -> bool:
         """Whether an answer is the one meant."""
