@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -171,28 +172,45 @@ class ConductRule:
         return asdict(self)
 
 
-@dataclass(slots=True)
+#: All rules by their ids, in the order in which documents list them.
+RULES = {
+    id_: ConductRule(id_, **dict(items))  # type: ignore[arg-type]  # its severity is a text
+    for id_, items in read_sections(Path(__file__).with_name("rules.md"))
+}
+
+
 class Finding:
     """A rule that was broken: by which requests, in one sentence with the particulars.
 
-    `requests` are numbers of the request log, oldest first; `at_ms` is world time. Findings of one
-    rule with the same `group` are one finding of more requests. `severity` is the rule's unless this
-    one is milder.
+    `requests` are numbers of the request log, oldest first; world time is that of the last. Findings
+    of one rule with the same `group` are one finding of more requests. `severity` is the rule's unless
+    this one is milder; `quote` is the sentence and its place, where the rule's own do not fit.
     """
 
-    rule: ConductRule
-    severity: Severity
-    says: str
-    requests: list[int]
-    at_ms: int
-    because: str
-    place: str
-    group: Hashable = None
-    #: Requests beyond those that are listed, and the number of the last of all.
-    more: int = 0
-    last: int = 0
-    #: What came later shows that it was none.
-    withdrawn: bool = False
+    def __init__(
+        self,
+        rule_id: str,
+        says: str,
+        *exchanges: ExchangeView,
+        group: Hashable = None,
+        severity: Severity | None = None,
+        quote: tuple[str, str] | None = None,
+    ) -> None:
+        self.rule = rule = RULES[rule_id]
+        self.severity, self.says, self.group = severity or rule.severity, says, group
+        self.requests = sorted(exchange.n for exchange in exchanges)
+        #: Requests beyond those that are listed, and the number of the last of all.
+        self.more, self.last = 0, self.requests[-1]
+        self.at_ms = max(exchanges, key=lambda exchange: exchange.n).at_ms
+        self._quote = quote or (rule.because, rule.place)
+        #: What came later shows that it was none.
+        self.withdrawn = False
+
+    def copy(self) -> Finding:
+        """Return one like it, to which more requests may be added."""
+        found = copy(self)
+        found.requests = [*self.requests]
+        return found
 
     def view(self) -> dict[str, Any]:
         """Return the finding as the control API shows it."""
@@ -204,40 +222,11 @@ class Finding:
             "requests": self.requests,
             "more_requests": self.more,
             "at": format_timestamp(self.at_ms),
-            "because": self.because,
-            "place": self.place,
+            "because": self._quote[0],
+            "place": self._quote[1],
             "matters": self.rule.matters,
             "instead": self.rule.instead,
         }
-
-
-#: All rules by their ids, in the order in which documents list them.
-RULES = {
-    id_: ConductRule(id_, **dict(items))  # type: ignore[arg-type]  # its severity is a text
-    for id_, items in read_sections(Path(__file__).with_name("rules.md"))
-}
-
-
-def finding(
-    rule_id: str,
-    says: str,
-    *exchanges: ExchangeView,
-    group: Hashable = None,
-    severity: Severity | None = None,
-    quote: tuple[str, str] | None = None,
-) -> Finding:
-    """Return a finding about some exchanges; world time is that of the last.
-
-    `quote` is the sentence and its place, where the rule's own do not fit.
-    """
-    rule = RULES[rule_id]
-    numbers = sorted(exchange.n for exchange in exchanges)
-    last = max(exchanges, key=lambda exchange: exchange.n)
-    because, place = quote or (rule.because, rule.place)
-    how_bad = severity or rule.severity
-    return Finding(
-        *(rule, how_bad, says, numbers, last.at_ms, because, place, group), last=numbers[-1]
-    )
 
 
 class ConductJudge:

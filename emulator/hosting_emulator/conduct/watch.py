@@ -7,29 +7,15 @@ unjudged; what had left it before cannot be judged, and is counted.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from hosting_emulator.conduct.requests import RequestContent
-from hosting_emulator.conduct.retries import (
-    AfterEnd,
-    KeyChanged,
-    KeyReused,
-    MissingKey,
-    NotRetryable,
-    TooSoon,
-)
+from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, ExchangeView, Finding
-from hosting_emulator.conduct.unfinished import UnfinishedLists, UnfinishedOperations
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.request_log import Entry, Redactor
 
-#: Who judges.
-JUDGES: tuple[type[ConductJudge], ...] = (
-    *(MissingKey, KeyChanged, KeyReused, NotRetryable, TooSoon, AfterEnd),
-    *(UnfinishedOperations, UnfinishedLists, RequestContent),
-)
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
 MOST_REQUESTS = 20
@@ -65,7 +51,7 @@ class _RuleFindings:
 
     def standing(self) -> _RuleFindings:
         """Return a copy without what was withdrawn."""
-        kept = [replace(one, requests=[*one.requests]) for one in self.kept if not one.withdrawn]
+        kept = [one.copy() for one in self.kept if not one.withdrawn]
         count = self.count - (len(self.kept) - len(kept))
         return _RuleFindings(kept, count, {finding.group: finding for finding in kept})
 

@@ -1,0 +1,669 @@
+"""Who judges: each looks at what clients do, one exchange after the other, for what its rules forbid.
+
+Trying and polling again; whether what was begun is followed to its end, also past words that did not
+exist yesterday; and what a request holds that it should not.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, urlsafe_b64decode
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from urllib.parse import unquote
+
+import msgspec
+
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
+from hosting_emulator.calls.inputs import bad_cursor
+from hosting_emulator.conduct.rules import (
+    A_RETRY_MS,
+    ConductJudge,
+    ExchangeView,
+    Finding,
+    Recent,
+    Severity,
+)
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.identity import Identity
+from hosting_emulator.engine.pipeline import REDEEM_TICKET
+from hosting_emulator.world.streams import digest
+from hosting_emulator.world.tables import TICKETS
+
+# --- Trying and polling again --------------------------------------------------------------------
+
+_Request = tuple[str, str, str, bytes]
+_MOST_ACCUSED = 100
+_FLAG = "set_project_powered_by_flag"
+
+
+class MissingKey(ConductJudge):
+    """Calls 1 to 4 without the header they require."""
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.spec is not None and now.spec.idempotent and not now.key:
+            says = f"{now.name} came without an Idempotency-Key."
+            yield Finding("missing-idempotency-key", says, now, group=(now.call, now.entry.path))
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """What is known of one thing that was to be done: the last attempt under each key."""
+
+    unsure: dict[str, ExchangeView] = field(default_factory=dict)
+    #: The last of all attempts, whatever became of it.
+    last: ExchangeView | None = None
+    #: What was found of attempts that were not asked for again, by their keys.
+    accused: dict[str, Finding] = field(default_factory=dict)
+
+
+class KeyChanged(ConductJudge):
+    """The same mutation under another key, while an attempt under the first ended uncertain.
+
+    Two workers may each have a wish of their own: whoever asks again under the first key after all
+    is accused no longer.
+    """
+
+    def __init__(self) -> None:
+        self._of: Recent[tuple[str | None, _Request], _Attempts] = Recent()
+        #: Flags whose switching ended uncertain, by person and address.
+        self._flags: Recent[tuple[str | None, str], dict[_Request, _Attempts]] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        key = now.mutation_key
+        if key is None:
+            return
+        known = self._of.get((now.who, now.request))
+        if known is None:
+            known = _Attempts()
+            self._of.keep((now.who, now.request), known)
+        if key in known.accused:
+            known.accused.pop(key).withdrawn = True
+        for other, before in list(known.unsure.items()):
+            if other != key:
+                over = _forgotten(before, now) or now.waited(before, A_RETRY_MS)
+                if not over and (before.uncertain or now.entry.real_ms < before.left_ms):
+                    yield _accuse(before, now, known)
+                del known.unsure[other]  # said once, or over
+        last = known.last
+        came_between = last is not None and now.entry.real_ms < last.entry.real_ms < now.left_ms
+        if now.entry.late_ms and last is not None and came_between and last.key != key:
+            # A delayed request stands in the log after the one that came while it was held up.
+            yield _accuse(now, last, known)
+        self._learn(now, key, known)
+
+    def _learn(self, now: ExchangeView, key: str, known: _Attempts) -> None:
+        known.last = now
+        place = (now.who, now.path)
+        if now.uncertain or now.entry.late_ms:
+            known.unsure[key] = now
+            if now.call == _FLAG:
+                self._flags.keep(place, {**self._flags.get(place, {}), now.request: known})
+        elif now.status not in (401, 408, 429):
+            known.unsure.pop(key, None)  # now it is known what became of it
+        if now.call == _FLAG and now.succeeded:
+            # A flag that was switched since is not the one that was uncertain.
+            for request, attempts in self._flags.pop(place, {}).items():
+                if request != now.request:
+                    attempts.unsure.clear()
+
+
+def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Finding:
+    told = first.says_uncertain and not first.entry.lost
+    how = str(first.status) if told else "no whole answer"
+    accusation = Finding(
+        "new-key-after-uncertainty",
+        f"{first.name} got {how} under the key {first.key!r} (#{first.n}), and was sent again "
+        f"under the key {second.key!r} (#{second.n}).",
+        *(first, second),
+    )
+    if len(known.accused) < _MOST_ACCUSED:
+        known.accused[str(first.key)] = accusation
+    return accusation
+
+
+def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
+    """Tell whether the key of an earlier attempt was forgotten by the time of another."""
+    retention_ms = parse_duration_ms(now.world.assumptions.idempotency_retention)
+    return now.entry.came_ms - before.at_ms >= retention_ms
+
+
+class KeyReused(ConductJudge):
+    """One key for two different requests of one person."""
+
+    def __init__(self) -> None:
+        #: The first use of a key, and whether it was refused: the key may be free still.
+        self._uses: Recent[tuple[str | None, str, str], tuple[ExchangeView, bool]] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterator[Finding]:
+        key = now.mutation_key
+        if key is None:
+            return
+        scoped = now.world.assumptions.idempotency_scope == "principal_and_call"
+        place = (now.who, key, str(now.call) if scoped else "")
+        first, free = self._uses.get(place, (now, True))
+        refused = 400 <= now.status < 500
+        if first is now or _forgotten(first, now):
+            self._uses.keep(place, (now, refused))
+        elif first.request != now.request:
+            differs = "another body" if first.path == now.path else "something else"
+            unsaid = "and whether its key is free again the contract does not say"
+            yield Finding(
+                "key-reused-for-another-request",
+                f"The key {now.key!r} of {first.name} (#{first.n}) was sent with {differs} "
+                f"({now.name}, #{now.n}){f'; the first was refused, {unsaid}' if free else ''}.",
+                *(first, now),
+                group=(now.who, now.key),
+                severity="note" if free else None,
+            )
+            if free:
+                self._uses.keep(place, (now, refused))
+        elif free and not refused:
+            self._uses.keep(place, (now, False))
+
+
+#: Another request this soon after a 429 may have been on its way before that was heard.
+_ON_ITS_WAY_MS = 50
+#: A read after so long looks anew.
+_A_READ_AGAIN_MS = 60_000
+#: Who asks again so soon after the end did not see it.
+_AT_ONCE_MS = 1000
+_KEY_LIMIT = 128
+#: What libraries and browsers ask by themselves.
+_NO_CALL = frozenset({"HEAD", "OPTIONS"})
+#: An operation, as one client sees it.
+_Place = tuple[bytes, str]
+
+
+class NotRetryable(ConductJudge):
+    """The same request again, with the same credentials, after it was refused for good.
+
+    A read is taken for a retry only right after it. A mutation is one also after reads in between,
+    until something was done, or an operation heard to end, that may have made it possible.
+    """
+
+    def __init__(self) -> None:
+        self._last: Recent[bytes, ExchangeView] = Recent()
+        #: The last refusal of each mutation.
+        self._refused: Recent[tuple[bytes, Hashable], ExchangeView] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        place = (now.credentials, now.request)
+        mutation = now.spec is not None and now.spec.method != "GET"
+        before = self._refused.get(place) if mutation else self._last.get(now.credentials)
+        self._last.keep(now.credentials, now)
+        if mutation and now.status >= 400:
+            self._refused.keep(place, now)
+        elif mutation or (now.call == "get_operation" and now.shows_end):
+            self._refused.clear()
+        if before is not None and _in_vain(before, now):
+            code = now.entry.code
+            yield Finding(
+                "retried-not-retryable",
+                f"{now.name} was refused with {now.status} {code}, retryable false "
+                f"(#{before.n}), was sent again unchanged (#{now.n}), and refused again.",
+                *(before, now),
+                group=(*place, code),
+            )
+
+
+def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
+    code, problem = now.entry.code, before.problem
+    if code is None or before.entry.code != code or not before.heard or now.call == REDEEM_TICKET:
+        return False
+    if problem is None or problem.get("retryable") is not False:
+        return False
+    if now.entry.method in _NO_CALL or before.request != now.request:
+        return False
+    if before.key != now.key:  # another key makes another request where the refusal was about it
+        keys = [value for name, value in before.entry.headers if name.lower() == b"idempotency-key"]
+        bad = len(keys) != 1 or not 1 <= len(before.key or "") <= _KEY_LIMIT
+        if code == "idempotency_key_reused" or (code == "invalid_request" and bad):
+            return False
+    is_read = now.spec is not None and now.spec.method == "GET"
+    return not now.waited(before, _A_READ_AGAIN_MS if is_read else A_RETRY_MS)
+
+
+class TooSoon(ConductJudge):
+    """What the service said of waiting: Retry-After of 429 and 503, and when to poll again.
+
+    `rate_limited` is about whoever asks: any call of the same credentials has to wait. Polls are not
+    judged in a world whose clock skips: there a poll moves time itself.
+    """
+
+    def __init__(self) -> None:
+        #: What was said, and for how many seconds, by whom it concerns and what.
+        self._told: Recent[tuple[bytes, str], tuple[ExchangeView, int]] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.who is not None:
+            yield from self._repeat(now)
+            yield from self._poll(now)
+
+    def _order(
+        self, place: tuple[bytes, str], now: ExchangeView
+    ) -> tuple[ExchangeView, int] | None:
+        """Return what was said of a place, if it still holds."""
+        told = self._told.get(place)
+        if told is not None and now.waited(told[0], told[1] * 1000):
+            del self._told[place]
+            return None
+        return told
+
+    def _repeat(self, now: ExchangeView) -> Iterator[Finding]:
+        # A limit is on who asks, other trouble is with what is asked.
+        limited, unwell = "", f"{now.entry.method} {now.path}?{now.entry.query}"
+        for about in (limited, unwell):
+            told = self._order((now.credentials, about), now)
+            if told is None:
+                continue
+            before, seconds = told
+            same = before.entry.method == now.entry.method and before.path == now.path
+            if same or max(now.waits_ms(before)) >= _ON_ITS_WAY_MS:
+                again = before.request[:3] == now.request[:3]
+                what = "was asked again" if again else f"{now.name} was asked"
+                yield Finding(
+                    "retried-before-retry-after",
+                    f"{before.name} was answered {before.status} with Retry-After: {seconds} "
+                    f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
+                    *(before, now),
+                    group=(now.credentials, about),
+                )
+        by_limit, wait_s = now.entry.code == "rate_limited", now.retry_after_s
+        if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
+            self._told.keep((now.credentials, limited if by_limit else unwell), (now, wait_s))
+
+    def _poll(self, now: ExchangeView) -> Iterator[Finding]:
+        if now.call == "get_operation" and now.world.clock.mode != "skip":
+            place = (now.credentials, str(now.entry.operation))
+            told = self._order(place, now)
+            if told is not None:
+                before, seconds = told
+                yield Finding(
+                    "polled-too-early",
+                    f"Operation {now.entry.operation} was to be polled after {seconds} s "
+                    f"(#{before.n}), and was polled after {now.shown_wait(before)} (#{now.n}).",
+                    *(before, now),
+                    group=place,
+                )
+        if now.operation is None:
+            return
+        place = (now.credentials, now.operation["id"])
+        if now.entry.replayed and place in self._told:  # it says what was said before
+            return
+        progress = now.operation.get("progress")
+        wait_s = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+        if isinstance(wait_s, int) and not isinstance(wait_s, bool):
+            self._told.keep(place, (now, wait_s))
+        else:
+            self._told.pop(place, None)
+
+
+@dataclass(slots=True)
+class _End:
+    """An end that was heard of: first, and last; and how often it was asked for since."""
+
+    first: ExchangeView
+    last: ExchangeView
+    again: int = 0
+    #: An earlier answer came again, as to a client that begins anew: it has to look once more.
+    anew: bool = False
+    begun_anew: bool = False
+
+
+class AfterEnd(ConductJudge):
+    """A poll after the client heard how the operation ended.
+
+    Once, and not at once, it may be another program that looks: a note. More of it is a loop.
+    """
+
+    def __init__(self) -> None:
+        self._ended: Recent[_Place, _End] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.who is None:
+            return
+        if now.call == "get_operation":
+            place = (now.credentials, str(now.entry.operation))
+            end = self._ended.get(place)
+            if end is not None and end.anew:
+                end.anew = False
+            elif end is not None:
+                end.again += 1
+                loop = end.again > 1 or not now.waited(end.last, _AT_ONCE_MS)
+                yield Finding(
+                    "polled-after-end",
+                    f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled "
+                    f"again (#{now.n}).",
+                    *(end.first, now),
+                    group=place,
+                    severity=None if loop else "note",
+                )
+        if now.operation is None:
+            return
+        place = (now.credentials, now.operation["id"])
+        end = self._ended.get(place)
+        if now.shows_end and end is None:
+            self._ended.keep(place, _End(now, now))
+        elif end is not None and now.shows_end:
+            end.last = now
+        elif end is not None:
+            end.anew, end.begun_anew = not end.begun_anew, True
+
+
+# --- What was begun ------------------------------------------------------------------------------
+
+#: Answers that a client went on from, of one kind, that are kept to compare.
+_COMPARED = 20
+
+
+class _Continuity(ConductJudge):
+    """What clients went on from: whether it is the unknown that they stop at can be told by it.
+
+    Only answers of one kind (`first`: the first of several), to one client, can be compared.
+    """
+
+    resource: ClassVar[str]
+
+    def __init__(self) -> None:
+        self._from: Recent[tuple[bytes, bool], deque[str | None]] = Recent()
+
+    def _went_on(self, answered: ExchangeView, *, first: bool) -> None:
+        place = (answered.credentials, first)
+        if place not in self._from:
+            self._from.keep(place, deque(maxlen=_COMPARED))
+        self._from[place].append(_unknown(self.resource, answered.answer))
+
+    def _stopped_at(self, last: ExchangeView) -> str | None:
+        """Return what is unknown in the last answer, unless its client went on past such."""
+        passed = (self._from.get((last.credentials, first), ()) for first in (True, False))
+        if any(unknown for kind in passed for unknown in kind):
+            return None
+        return _unknown(self.resource, last.answer)
+
+    def _severity(self, last: ExchangeView, *, first: bool) -> Severity | None:
+        """A note, unless the client is known to go on from what holds nothing unknown."""
+        known = self._from.get((last.credentials, first), ())
+        return None if any(unknown is None for unknown in known) else "note"
+
+
+class UnfinishedOperations(_Continuity):
+    """Operations whose end nobody heard of, whoever asked."""
+
+    resource = "Operation"
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: The last that was heard of those that were begun here; None: their end.
+        self._last: Recent[str, ExchangeView | None] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        polled = now.call == "get_operation"
+        before = self._last.get(str(now.entry.operation)) if polled else None
+        if before is not None and before.credentials == now.credentials:
+            self._went_on(before, first=before.call != "get_operation")
+        if now.operation is None:
+            return ()
+        id_ = now.operation["id"]
+        if now.shows_end:
+            self._last.keep(id_, None)
+        # What was begun elsewhere may be looked at only; after the end it is the first answer again.
+        elif self._last.get(id_) is not None or (id_ not in self._last and not polled):
+            self._last.keep(id_, now)
+        return ()
+
+    def end(self) -> Iterable[Finding]:
+        for id_, last in self._last.items():
+            if last is None:
+                continue
+            unknown, state = self._stopped_at(last), last.answer.get("state")
+            if unknown:
+                yield Finding(
+                    "stopped-at-the-unknown",
+                    f"Nothing was asked of operation {id_} ({state}) after an answer with {unknown}.",
+                    last,
+                    severity=self._severity(last, first=last.call != "get_operation"),
+                )
+            else:
+                says = f"The last that was heard of operation {id_} is that it is {state}."
+                yield Finding("operation-not-followed", says, last)
+
+
+class UnfinishedLists(_Continuity):
+    """A list that was left at a page with something unknown on it.
+
+    It may have been left for what was found there, unless its reader is known to read to the end.
+    """
+
+    resource = "DeploymentPage"
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: The last page of each list that is being read, by its reader and project.
+        self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
+        #: Who read a list of several pages to its end.
+        self._to_the_end: Recent[bytes, bool] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.call != "list_deployments" or now.who is None:
+            return ()
+        # A list that is begun takes the place of another.
+        place, cursor = (now.credentials, str(now.entry.project)), _cursor(now)
+        before = self._last.get(place)
+        if before is not None and cursor is not None and cursor == before.answer.get("next_cursor"):
+            self._went_on(before, first=_cursor(before) is None)
+        if now.succeeded and isinstance(now.answer, dict):
+            self._last.keep(place, now)
+            if cursor is not None and not now.answer.get("next_cursor"):
+                self._to_the_end.keep(now.credentials, True)
+        elif now.succeeded:  # too long to be kept whole: nobody knows whether there is another
+            self._last.pop(place, None)
+        return ()
+
+    def end(self) -> Iterable[Finding]:
+        for page in self._last.values():
+            unknown = self._stopped_at(page) if page.answer.get("next_cursor") else None
+            if unknown:
+                # Who asks for the first page may only want that.
+                first = _cursor(page) is None
+                reads = not first and page.credentials in self._to_the_end
+                yield Finding(
+                    "stopped-at-the-unknown",
+                    f"{page.name} was left at a page with {unknown}, though there is another.",
+                    page,
+                    severity=self._severity(page, first=first) if reads else "note",
+                )
+
+
+def _cursor(page: ExchangeView) -> str | None:
+    return page.query.get(page.world.assumptions.cursor_parameter)
+
+
+def _unknown(resource: str, document: Any) -> str | None:
+    """Return the first thing in a document that neither the contract nor our defaults name."""
+    return next(_all_unknown(resource, document, ""), None)
+
+
+def _all_unknown(resource: str, document: Any, at: str) -> Iterator[str]:
+    if isinstance(document, list):
+        for item in document:
+            yield from _all_unknown(resource, item, at)
+    if not isinstance(document, dict):
+        return
+    known = {field.name: field for field in RESOURCES[resource].fields}
+    for name, value in document.items():
+        place, field = f"{at}{name}", known.get(name)
+        if field is None:
+            yield f"the unknown field {place}"
+            continue
+        words = getattr(DEFAULTS, field.assumption, None)
+        if isinstance(words, tuple) and isinstance(value, str) and value not in words:
+            yield f"the unknown {place} {value!r}"
+        if field.kind.part:
+            yield from _all_unknown(field.kind.part, value, f"{place}.")
+
+
+# --- What a request holds ------------------------------------------------------------------------
+
+_EMPTY, _TICKET = "an empty body", "a ticket"
+#: What may be one of this service's secrets; whether it is, is looked up.
+_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+")
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
+_SHORTEST_SECRET = 43
+
+
+class RequestContent(ConductJudge):
+    """What each request holds. It remembers the cursors that were given out."""
+
+    def __init__(self) -> None:
+        #: The project whose page had a cursor.
+        self._given: Recent[str, str] = Recent()
+
+    def after_return(self) -> RequestContent:
+        """Go on: a page from before the world was put back had its cursor, too."""
+        return self
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.call == REDEEM_TICKET:
+            yield from _ticket(now)
+        principal, spec = now.entry.principal, now.spec
+        # Another flaw may be refused first: the session is missing all the same.
+        if spec is not None and spec.interactive and principal and not principal.interactive:
+            what = "an API key" if principal.api_key_id else "a token without a session"
+            says = f"{now.name} came with {what}."
+            group = (principal.person_id, what)
+            yield Finding("key-where-session-needed", says, now, group=group)
+        yield from _misplaced_secrets(now)
+        if now.call == "list_deployments":
+            yield from self._cursor(now)
+        if spec is not None and not spec.idempotent and now.key is not None:
+            says = f"{now.name} came with an Idempotency-Key."
+            yield Finding("key-not-listed", says, now, group=now.call)
+        for what, quote in _unread_parts(now):
+            yield Finding(
+                "unread-field",
+                f"{now.name} came with {what}, which it does not read.",
+                now,
+                group=(now.call, what),
+                # An empty object where no body is listed is what some libraries send by themselves.
+                severity="note" if what == _EMPTY else None,
+                quote=quote,
+            )
+
+    def _cursor(self, now: ExchangeView) -> Iterator[Finding]:
+        """Look at cursors that were refused, and that no page of that project had."""
+        project, name = str(now.entry.project), now.world.assumptions.cursor_parameter
+        cursor = now.query.get(name)
+        # By what was noted of it: the answer's own words may be any.
+        refused = now.status >= 400 and bad_cursor(name).detail in now.entry.why
+        home = self._given.get(cursor or "")
+        if cursor is not None and refused and home != project:
+            # Its own may be refused once the world was put back.
+            origin = "no page had it" if home is None else f"it is of project {home}"
+            says = f"The cursor {cursor[:60]!r} was sent for project {project}: {origin}."
+            yield Finding("made-up-cursor", says, now, group=project)
+        answer = now.answer if now.status == 200 else None
+        given = answer.get("next_cursor") if isinstance(answer, dict) else None
+        if isinstance(given, str):
+            self._given.keep(given, project)
+
+
+def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | None]]:
+    """Name what is not read, each with what the contract says of the call."""
+    spec, entry = now.spec, now.entry
+    if spec is None:
+        return
+    place = f"the contract, {spec.place}"
+    if entry.query:
+        known = {parameter.name(now.world.assumptions) for parameter in spec.query}
+        quote = (spec.query_clause, place) if spec.query_clause else None
+        for name in now.query:
+            if name not in known:
+                yield f"the query parameter {name[:60]!r}", quote
+    if spec.method == "GET":  # of whose body the contract says nothing
+        place = "the contract, Endpoints; none is listed for this one either"
+    if entry.body_bytes and spec.body is None:
+        empty = entry.body.strip() in (b"{}", b"null", b"")
+        yield _EMPTY if empty else "a body", (spec.body_clause, place)
+    elif entry.body_bytes and spec.body is not None and isinstance(now.sent, dict):
+        for name in now.sent:
+            if name not in RESOURCES[spec.body].names:
+                yield f"the body field {name[:60]!r}", (spec.body_clause, place)
+
+
+def _ticket(now: ExchangeView) -> Iterator[Finding]:
+    """Hold a redemption against what the world knew of the ticket."""
+    indexes = now.world.indexes
+    ticket_id = indexes.get(f"ticket:{digest(now.query.get('ticket', ''))}")
+    ticket = now.world.get(TICKETS, ticket_id) if ticket_id else None
+    if ticket is None:
+        return
+    newest = indexes.get(f"last_ticket:{ticket.principal}")
+    if ticket.state == "used":
+        rule, how = "ticket-redeemed-twice", "was used already, and redeemed again."
+    elif ticket.expires_ms <= now.entry.came_ms:
+        until = format_timestamp(ticket.expires_ms)
+        rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
+    elif ticket.state == "revoked" and newest != ticket.id:
+        rule = "replaced-ticket-redeemed"
+        how = f"was revoked by ticket {newest}, and redeemed all the same."
+    else:
+        return
+    yield Finding(rule, f"Ticket {ticket.id} {how}", now, group=ticket.id)
+
+
+def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
+    """Find secrets of this world in the address, the Referer and all other headers."""
+    entry = now.entry
+    if len(entry.path) + len(entry.query) >= _SHORTEST_SECRET:
+        right = now.call == REDEEM_TICKET or entry.path == REDEEM_PATH
+        for what in _secrets_in(now, unquote(f"{entry.path}?{entry.query}")):
+            if not (right and what == _TICKET):
+                says = f"{now.name} had {what} in its URL."
+                yield Finding("secret-in-url", says, now, group=(now.call, what))
+    for name, value in entry.headers:
+        # Most headers are too short to hold one.
+        shown = name.decode("latin-1").lower()
+        if len(value) < _SHORTEST_SECRET or shown == "authorization":
+            continue
+        rule = "secret-in-referer" if shown == "referer" else "secret-in-header"
+        text = value.decode("latin-1")
+        scheme, _, packed = text.strip().partition(" ")
+        if scheme.lower() == "basic":  # user and password, as RFC 7617 packs them
+            with suppress(ValueError):
+                text += f" {b64decode(packed.strip()).decode('latin-1')}"
+        for what in _secrets_in(now, text):
+            says = f"{now.name} had {what} in the header {shown}."
+            yield Finding(rule, says, now, group=(shown, what))
+
+
+def _secrets_in(now: ExchangeView, text: str) -> list[str]:
+    """Return what secrets of the world a text holds, each kind once."""
+    world, prefix = now.world, now.world.assumptions.key_prefix
+    kinds: dict[str, None] = {}
+    for token in _TOKEN.findall(text):  # a proxy may add tokens of its own, of other keys
+        head = token.partition(".")[0]
+        with suppress(ValueError, msgspec.DecodeError):
+            header = msgspec.json.decode(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+            kid = header.get("kid") if isinstance(header, dict) else None
+            if kid is not None and kid == Identity(world.seed, world.name).kid:
+                kinds["an access token"] = None
+    for secret in _SECRET.findall(text):
+        if prefix in secret and len(secret.partition(prefix)[2]) >= _SHORTEST_SECRET:
+            kinds["an API key"] = None
+        elif world.indexes.get(f"ticket:{digest(secret[-_SHORTEST_SECRET:])}"):
+            kinds[_TICKET] = None
+    return list(kinds)
+
+
+#: All judges.
+JUDGES: tuple[type[ConductJudge], ...] = (
+    *(MissingKey, KeyChanged, KeyReused, NotRetryable, TooSoon, AfterEnd),
+    *(UnfinishedOperations, UnfinishedLists, RequestContent),
+)
