@@ -1,21 +1,26 @@
-"""From a scenario's parts to a world that is ready, with faults armed and timeline set."""
+"""From a scenario's parts to a world that is ready, with faults armed and timeline set.
+
+What can be told to be wrong with faults, interventions and the story is told before they run; that
+does nothing in the world, and whether a step succeeds is found out by running it.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
-from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.scenario.document import Scenario
-from hosting_emulator.scenario.source import Path
-from hosting_emulator.scenario.validation import (
-    check_no_variables,
-    check_story,
-    check_turn,
-    known_word,
-)
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.faults.documents import arm, read_fault
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.scenario.document import ExpectPart, Scenario, StepPart
+from hosting_emulator.scenario.source import Path, Place
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.operations import schedule_event
@@ -24,6 +29,11 @@ from hosting_emulator.world.records import Origin, TimelineEntry, Variation
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
 
+#: What an id can be asked for by alias, in a variable of a story: `${project.shop}`.
+INDEXES = ("project", "organization", "person")
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_DEFAULTS = {"person": "owner", "project": "shop", "organization": "acme"}
+
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
     """Return the world of a scenario under a name. Raises ScenarioError, naming the place.
@@ -31,113 +41,94 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     The scenario's own seed comes first; `seed` is for one that names none, so that loading it keeps
     the ids and keys that people already use.
     """
-    part, source = scenario.part, scenario.source
+    part, top = scenario.part, scenario.place
     origin = _origin(scenario)
     if part.world is not None:
-        _check_aliases(scenario, part.world)
-    with source.refusals_at(("clock",)):
+        _check_aliases(top / "world", part.world)
+    with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
     change = Change(world, world.at_ms)
     for number, document in enumerate(part.faults):
-        check_no_variables(scenario, ("faults", number), document)
-        with source.refusals_at(("faults", number)):
+        place = top / "faults" / number
+        _check_no_variables(place, document)
+        with place.refusals():
             arm(change, document)
     _plan(scenario, change)
-    check_story(scenario, change)
+    _check_story(scenario, change)
     return varied_world(world if change.empty else change.applied(), _variation(scenario))
 
 
 def _origin(scenario: Scenario) -> Origin:
-    part, source = scenario.part, scenario.source
-    at_ms, assumptions = None, Assumptions()
+    part, at_ms, assumptions = scenario.part, None, Assumptions()
     if part.clock.at is not None:
-        with source.refusals_at(("clock", "at")):
+        with (scenario.place / "clock" / "at").refusals():
             at_ms = parse_timestamp(part.clock.at)
     for name, value in part.assumptions.items():
-        with source.refusals_at(("assumptions", name)):
+        with (scenario.place / "assumptions" / name).refusals():
             assumptions = assumptions.changed({name: value})
-    return Origin(
-        part.clock.mode,
-        part.clock.rate,
-        at_ms,
-        assumptions,
-        scenario.text,
-        source.file,
-        tuple(part.assumptions),
-    )
+    clock, chosen = part.clock, tuple(part.assumptions)
+    file = scenario.source.file
+    return Origin(clock.mode, clock.rate, at_ms, assumptions, scenario.text, file, chosen)
 
 
 def _variation(scenario: Scenario) -> Variation | None:
-    vary = scenario.part.vary
+    vary, place = scenario.part.vary, scenario.place / "vary"
     if vary is None:
         return None
-    with scenario.source.refusals_at(("vary", "seed")):
+    with (place / "seed").refusals():
         read_variation(str(vary.seed))
     for number, name in enumerate(vary.only or ()):
-        known_word(scenario, ("vary", "only", number), "variation point", name, list(POINTS))
+        (place / "only" / number).check_word("variation point", name, POINTS)
     return read_variation(str(vary.seed), vary.only)
 
 
-def _check_aliases(scenario: Scenario, world: WorldPart) -> None:
-    organizations = _distinct(scenario, "organizations", [o.alias for o in world.organizations])
-    projects = _distinct(scenario, "projects", [p.alias for p in world.projects])
-    _distinct(scenario, "people", [p.alias for p in world.people])
+def _check_aliases(place: Place, world: WorldPart) -> None:
+    known: dict[str, list[str]] = {}
+    for section in ("organizations", "projects", "people"):
+        known[section] = aliases = []
+        for i, part in enumerate(getattr(world, section)):
+            if part.alias in aliases:
+                alias = place / section / i / "alias"
+                raise alias.error(f"the alias {part.alias!r} is taken above")
+            aliases.append(part.alias)
     for i, organization in enumerate(world.organizations):
+        permissions = place / "organizations" / i / "permissions"
         for j, permission in enumerate(organization.permissions or ()):
-            path: Path = ("world", "organizations", i, "permissions", j)
-            known_word(scenario, path, "permission", permission, PERMISSIONS)
+            (permissions / j).check_word("permission", permission, PERMISSIONS)
     for i, project in enumerate(world.projects):
-        database = project.database
+        database, at = project.database, place / "projects" / i
         if database.data_mode == "shared" and database.dev != database.prod:
-            raise scenario.source.error(
-                ("world", "projects", i, "database"),
-                "a shared database is one for both environments: give dev and prod the same state",
+            raise (at / "database").error(
+                "a shared database is one for both environments: give dev and prod the same state"
             )
-        path = ("world", "projects", i, "organization")
-        known_word(scenario, path, "organization", project.organization, organizations)
+        owner, owners = project.organization, known["organizations"]
+        (at / "organization").check_word("organization", owner, owners)
     for i, person in enumerate(world.people):
-        for alias in person.organizations:
-            path = ("world", "people", i, "organizations", alias)
-            known_word(scenario, path, "organization", alias, organizations)
-        for alias in person.projects:
-            path = ("world", "people", i, "projects", alias)
-            known_word(scenario, path, "project", alias, projects)
-
-
-def _distinct(scenario: Scenario, section: str, aliases: list[str]) -> list[str]:
-    for i, alias in enumerate(aliases):
-        if alias in aliases[:i]:
-            path = ("world", section, i, "alias")
-            raise scenario.source.error(path, f"the alias {alias!r} is taken above")
-    return aliases
+        for section in ("organizations", "projects"):
+            for alias in getattr(person, section):
+                at = place / "people" / i / section / alias
+                at.check_word(section.removesuffix("s"), alias, known[section])
 
 
 def _plan(scenario: Scenario, change: Change) -> None:
     for order, planned in enumerate(scenario.part.timeline):
-        path: Path = ("timeline", order)
-        action = "fault" if planned.fault is not None else "intervene"
-        found = planned.fault if planned.fault is not None else planned.intervene
+        place, is_fault = scenario.place / "timeline" / order, planned.fault is not None
+        action: Literal["fault", "intervene"] = "fault" if is_fault else "intervene"
+        found = planned.fault if is_fault else planned.intervene
         assert found is not None
-        check_no_variables(scenario, (*path, action), found)
-        check_turn(scenario, (*path, action), action, found, change)
+        _check_no_variables(place / action, found)
+        _check_turn(place / action, found, change)
         if planned.call is not None:
-            calls = list(ALL_CALLS)
-            known_word(scenario, (*path, "call"), "call", planned.call, calls)
+            (place / "call").check_word("call", planned.call, ALL_CALLS)
         key = f"planned-{order + 1:04d}"
-        record = TimelineEntry(
-            order,
-            "fault" if action == "fault" else "intervene",
-            found,
-            planned.after_calls,
-            planned.call,
-        )
+        record = TimelineEntry(order, action, found, planned.after_calls, planned.call)
         change.put(TIMELINE, key, record)
         if planned.at is not None:
-            due_ms = _moment(scenario, (*path, "at"), planned.at, change.now_ms)
+            due_ms = _moment(place / "at", planned.at, change.now_ms)
             schedule_event(change, due_ms, "timeline", key)
 
 
-def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:
+def _moment(place: Place, text: str, now_ms: int) -> int:
     try:
         return now_ms + parse_duration_ms(text)
     except ValueError:
@@ -146,4 +137,144 @@ def _moment(scenario: Scenario, path: Path, text: str, now_ms: int) -> int:
         return max(now_ms, parse_timestamp(text))
     except ValueError:
         message = f"{text!r} is neither a duration after the start (10m) nor a timestamp"
-        raise scenario.source.error(path, message) from None
+        raise place.error(message) from None
+
+
+# --- What is wrong is said before it runs --------------------------------------------------------
+
+
+def _check_no_variables(place: Place, found: Any) -> None:
+    """Refuse variables where nothing has been saved yet."""
+    for inner, name in _names_in(found):
+        message = f"${{{name}}} is not known here: only the steps of a story have variables"
+        raise place.below(inner).error(message)
+
+
+def _check_turn(place: Place, found: dict[str, Any], change: Change) -> None:
+    """Check a fault or an intervention without doing it, as far as that can be told beforehand."""
+    if place.path[-1] == "intervene":
+        with place.below([*found][:1]).refusals():
+            read_intervention(found).check_names(change)
+    elif not any(_names_in(found)):
+        with place.refusals():
+            read_fault(change.fork(), found)
+
+
+def _check_story(scenario: Scenario, change: Change) -> None:
+    saved: dict[str, None] = {}
+    answers: dict[str, None] = {}
+    for number, step in enumerate(scenario.part.story):
+        place = scenario.place / "story" / number
+        _check_variables(place, change, saved)
+        _check_action(place, step, change)
+        _check_who_and_what(place, step, change)
+        if step.expect is not None:
+            _check_expect(place / "expect", step.expect, answers)
+        for name, saved_as in step.save.items():
+            (answers if saved_as == "answer" else saved)[name] = None
+
+
+def _check_variables(place: Place, change: Change, saved: Iterable[str]) -> None:
+    for inner, name in _names_in(place.value):
+        index, _, alias = name.partition(".")
+        if name in saved:
+            continue
+        if index in INDEXES and alias:
+            place.below(inner).check_word(index, alias, _aliases(change, index))
+            continue
+        hint = nearest(name, saved) or f"; saved so far is {', '.join(saved) or 'nothing'}"
+        raise place.below(inner).error(f"there is no ${{{name}}}{hint}")
+
+
+def _aliases(change: Change, index: str) -> list[str]:
+    found = [key.split(":")[1] for key in change.world.indexes if key.startswith(f"{index}:")]
+    return sorted(found)
+
+
+def _check_action(place: Place, step: StepPart, change: Change) -> None:
+    if step.call is not None:
+        (place / "call").check_word("call", step.call, CALLS)
+    for action, turn in (("fault", step.fault), ("intervene", step.intervene)):
+        if turn is not None:
+            _check_turn(place / action, turn, change)
+    with (place / ("to" if step.advance is None else "advance")).refusals():
+        if step.advance is not None:
+            parse_duration_ms(step.advance)
+        if step.to is not None and "${" not in step.to:
+            parse_timestamp(step.to)
+    for name, value in (step.assume or {}).items():
+        with (place / "assume" / name).refusals():
+            if not any(_names_in(value)):
+                Assumptions().changed({name: value})
+
+
+def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
+    """Check the aliases of a step, and that what it leaves to the defaults is there."""
+    needed: set[str] = {CALLS[step.call].subject} if step.call is not None else set()
+    if step.token is None and (step.call or step.poll):
+        needed.add("person")
+    said = {
+        "person": ("as", step.who) if step.sign_in is None else ("sign_in", step.sign_in),
+        "project": ("project", step.project),
+        "organization": ("organization", step.organization),
+    }
+    for index, (field, alias) in said.items():
+        known = _aliases(change, index)
+        if alias is not None:
+            if "${" not in alias and change.world.indexes.get(f"{index}:{alias}") is None:
+                (place / field).check_word(index, alias, known)
+        elif index in needed and _DEFAULTS[index] not in known:
+            there_are = ", ".join(known) or "none"
+            raise place.error(f"say which {index} with `{field}`: there are {there_are}")
+
+
+def _check_expect(place: Place, expect: ExpectPart, answers: Iterable[str]) -> None:
+    if expect.code is not None:
+        (place / "code").check_word("problem code", expect.code, PROBLEMS)
+    if expect.same_as is not None:
+        (place / "same_as").check_word("saved answer", expect.same_as, answers)
+    for inner, text in _texts(place.value):
+        try:
+            re.compile(pattern_of(text) or "")
+        except re.error as error:
+            message = f"{text!r} is not a regular expression: {error}"
+            raise place.below(inner).error(message) from None
+
+
+def _texts(found: Any) -> Iterator[tuple[Path, str]]:
+    if isinstance(found, str):
+        yield (), found
+    pairs: Iterable[tuple[Any, Any]] = found.items() if isinstance(found, dict) else ()
+    if isinstance(found, list):
+        pairs = enumerate(found)
+    for name, value in pairs:
+        yield from (((name, *path), text) for path, text in _texts(value))
+
+
+def pattern_of(expected: Any) -> str | None:
+    """Return the regular expression in `/…/`; None: it is none."""
+    if isinstance(expected, str) and len(expected) > 2 and expected[0] == expected[-1] == "/":
+        return expected[1:-1]
+    return None
+
+
+# --- Variables -----------------------------------------------------------------------------------
+
+
+def _names_in(found: Any) -> Iterator[tuple[Path, str]]:
+    """Walk all variables in a value: the path to the text each stands in, and its name."""
+    yield from ((path, name) for path, text in _texts(found) for name in _VARIABLE.findall(text))
+
+
+def fill(found: Any, look_up: Callable[[str], Any]) -> Any:
+    """Put values in the place of variables. A text that is one variable takes the value's type."""
+    if isinstance(found, dict):
+        return {name: fill(value, look_up) for name, value in found.items()}
+    if isinstance(found, list):
+        return [fill(item, look_up) for item in found]
+    if not isinstance(found, str) or "${" not in found:
+        return found
+    whole = _VARIABLE.fullmatch(found)
+    if whole:
+        return look_up(whole.group(1))
+    return _VARIABLE.sub(lambda match: str(look_up(match.group(1))), found)

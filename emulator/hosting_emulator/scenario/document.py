@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import nearest, words_of
-from hosting_emulator.scenario.source import Path, ScenarioError, Source
+from hosting_emulator.scenario.source import Path, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
@@ -104,21 +104,9 @@ class StepPart(Part, rename={"who": "as"}):
     times: Annotated[int, Meta(ge=1, le=10_000)] = 1
 
 
-#: The fields of which a step has exactly one.
-ACTIONS = (
-    "call",
-    "poll",
-    "redeem",
-    "sign_in",
-    "advance",
-    "to",
-    "until",
-    "intervene",
-    "fault",
-    "clear_faults",
-    "assume",
-)
+#: The fields of which a step has exactly one: those that ask for an answer, and all.
 REQUESTS = ("call", "poll", "redeem", "sign_in")
+ACTIONS = (*REQUESTS, "advance", "to", "until", "intervene", "fault", "clear_faults", "assume")
 #: Which actions each of the other fields of a step belongs to.
 _BELONGS = {
     "expect": REQUESTS,
@@ -175,6 +163,11 @@ class Scenario:
         """The scenario's name."""
         return self.part.name
 
+    @property
+    def place(self) -> Place:
+        """The whole of it."""
+        return Place(self.source)
+
 
 def read_scenario(text: str, file: str) -> Scenario:
     """Read a scenario. Raises ScenarioError."""
@@ -182,45 +175,50 @@ def read_scenario(text: str, file: str) -> Scenario:
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     source = read_yaml(text, file)
+    top = Place(source)
     if not isinstance(source.data, dict):
-        raise source.error((), "a scenario is a mapping with name, description and more")
+        raise top.error("a scenario is a mapping with name, description and more")
     try:
         part = msgspec.convert(source.data, ScenarioPart)
     except msgspec.ValidationError as error:
         raise _explained(source, str(error)) from None
     for number, step in enumerate(part.story):
-        _check_step(source, ("story", number), step)
+        _check_step(top / "story" / number, step)
     for number, planned in enumerate(part.timeline):
-        _check_planned(source, ("timeline", number), planned)
+        place = top / "timeline" / number
+        if (planned.at is None) == (planned.after_calls is None):
+            raise place.error("an entry of the timeline has either at or after_calls")
+        if (planned.fault is None) == (planned.intervene is None):
+            raise place.error("an entry of the timeline has either fault or intervene")
     return Scenario(part, source, text)
 
 
 def _explained(source: Source, message: str) -> Exception:
     reason, _, where = message.partition(" - at `$")
-    path = _path(source, where, reason)
+    place = _place(source, where, reason)
+    part = _part_at(place.path)
     if found := _UNKNOWN.search(reason):
         field = found.group(1)
-        known = [found.encode_name for found in msgspec.structs.fields(_part_at(path))]
+        known = [found.encode_name for found in msgspec.structs.fields(part)]
         hint = nearest(field, known) or f"; there are {', '.join(known)}"
-        return source.error((*path, field), f"unknown field {field!r}{hint}", key=True)
+        return (place / field).error(f"unknown field {field!r}{hint}", key=True)
     if found := _MISSING.search(reason):
-        return source.error(path, f"the field {found.group(1)!r} is missing here")
-    fields = [part for part in path if isinstance(part, str)]
+        return place.error(f"the field {found.group(1)!r} is missing here")
+    fields = [part for part in place.path if isinstance(part, str)]
     field = fields[-1] if fields else "the scenario"
-    value = source.at(path)
+    value, hint = place.value, ""
     if "Invalid enum value" in reason:
-        part = _part_at(path)
         words = words_of(part, field) or words_of(part, fields[-2])
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
-        return source.error(path, f"{field} cannot be {_shown(value)}{hint}")
-    if found := _TYPE.search(reason):
+    elif found := _TYPE.search(reason):
         kinds = [kind for kind in found.group(1).split(" | ") if kind != "null"]
         right = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
         hint = "; put it in quotes" if kinds == ["str"] and isinstance(value, int | float) else ""
-        return source.error(path, f"{field} must be {right}, not {_shown(value)}{hint}")
-    reason = reason[0].lower() + reason[1:].replace("`", "")
-    reason = reason.replace("expected str matching regex", "it must match")
-    return source.error(path, f"{field} cannot be {_shown(value)}: {reason}")
+        return place.error(f"{field} must be {right}, not {_shown(value)}{hint}")
+    else:
+        reason = reason[0].lower() + reason[1:].replace("`", "")
+        hint = f": {reason.replace('expected str matching regex', 'it must match')}"
+    return place.error(f"{field} cannot be {_shown(value)}{hint}")
 
 
 #: What msgspec calls the kinds of values, in the words of people who write YAML.
@@ -244,20 +242,16 @@ def _shown(value: Any) -> str:
     return repr(value) if len(str(value)) <= 60 else repr(str(value)[:60]) + "…"
 
 
-def _path(source: Source, where: str, reason: str) -> Path:
+def _place(source: Source, where: str, reason: str) -> Place:
     """Read msgspec's path. It leaves out the keys of mappings with free keys: look for the value."""
-    found: tuple[str | int, ...] = ()
+    place = before = Place(source)
     for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]", where.rstrip("`")):
+        before, inside = place, name or number
         if number == "...":
-            inside = source.at(found)
-            found = (*found, next((n for n, v in inside.items() if _is_wrong(v, reason)), ""))
-        else:
-            found = (*found, int(number) if number else name)
-    try:
-        source.at(found)
-    except LookupError:
-        return found[:-1]
-    return found
+            wrong = (n for n, value in place.value.items() if _is_wrong(value, reason))
+            inside = next(wrong, "")
+        place /= int(inside) if number.isdecimal() else inside
+    return place if place.path in source.places else before
 
 
 def _is_wrong(value: Any, reason: str) -> bool:
@@ -283,27 +277,16 @@ def _kinds_in(hint: Any) -> Iterator[type[Any]]:
         yield from _kinds_in(argument)
 
 
-def _check_step(source: Source, path: Path, step: StepPart) -> None:
+def _check_step(place: Place, step: StepPart) -> None:
     given = [name for name in ACTIONS if getattr(step, name) is not None]
     if len(given) != 1 and not (not given and step.note):
         found = " and ".join(given) if given else "none"
-        raise source.error(
-            path, f"a step does exactly one of {', '.join(ACTIONS)}; here is {found}"
-        )
-    for name in source.at(path):
+        raise place.error(f"a step does exactly one of {', '.join(ACTIONS)}; here is {found}")
+    for name in place.value:
         actions = _BELONGS.get(name)
         if actions is not None and not set(given) & set(actions):
-            message = (
-                f"{name} belongs to {' or '.join(actions)}, not to {' '.join(given) or 'note'}"
-            )
-            raise source.error((*path, name), message, key=True)
-
-
-def _check_planned(source: Source, path: Path, planned: PlannedPart) -> None:
-    if (planned.at is None) == (planned.after_calls is None):
-        raise source.error(path, "an entry of the timeline has either at or after_calls")
-    if (planned.fault is None) == (planned.intervene is None):
-        raise source.error(path, "an entry of the timeline has either fault or intervene")
+            where = f"{' or '.join(actions)}, not to {' '.join(given) or 'note'}"
+            raise (place / name).error(f"{name} belongs to {where}", key=True)
 
 
 # --- files -----------------------------------------------------------------------------------------

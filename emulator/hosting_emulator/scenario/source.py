@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from hosting_emulator.contract.words import nearest
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -21,41 +24,63 @@ class ScenarioError(Exception):
         self.file, self.line, self.column, self.message = file, line, column, message
 
 
+@dataclass(frozen=True, slots=True)
 class Source:
-    """Plain data, and the place (line, column; from 1) of every key and value in it.
+    """Plain data, and where (line, column; from 1) every key and value in it stood.
 
     `places` holds keys and items of lists, `values` the plain values of keys.
     """
 
-    def __init__(
-        self,
-        file: str,
-        data: Any,
-        places: dict[Path, tuple[int, int]],
-        values: dict[Path, tuple[int, int]],
-    ) -> None:
-        self.file = file
-        self.data = data
-        self._places = places
-        self._values = values
+    file: str
+    data: Any
+    places: dict[Path, tuple[int, int]]
+    values: dict[Path, tuple[int, int]]
 
-    def error(self, path: Path, message: str, *, key: bool = False) -> ScenarioError:
-        """Return an error at the value of a path, or its key where the value holds more values.
 
-        Where nothing stands there, it is at what it would belong to. `key` asks for the key, and so
-        does a message that quotes it: it is the key that is unknown then.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a source: `place / "story" / 3 / "as"`."""
+
+    source: Source
+    path: Path = ()
+
+    def __truediv__(self, name: str | int) -> Place:
+        return Place(self.source, (*self.path, name))
+
+    def below(self, path: Iterable[str | int]) -> Place:
+        """Return the place at a path from here."""
+        return Place(self.source, (*self.path, *path))
+
+    @property
+    def value(self) -> Any:
+        """What stands here. Raises LookupError."""
+        found = self.source.data
+        for part in self.path:
+            found = found[part]
+        return found
+
+    @property
+    def line(self) -> int:
+        """Its line."""
+        return self.source.places.get(self.path, (1, 1))[0]
+
+    def error(self, message: str, *, key: bool = False) -> ScenarioError:
+        """Return an error at the value here, or its key where the value holds more values.
+
+        Where nothing stands, it is at what it would belong to. `key` asks for the key, and so does a
+        message that quotes it: it is the key that is unknown then.
         """
+        path, source = self.path, self.source
         key = key or (bool(path) and repr(path[-1]) in message)
-        if path in self._values and not key:
-            return ScenarioError(self.file, *self._values[path], message)
-        while path and path not in self._places:
+        if path in source.values and not key:
+            return ScenarioError(source.file, *source.values[path], message)
+        while path and path not in source.places:
             path = path[:-1]
-        line, column = self._places.get(path, (1, 1))
-        return ScenarioError(self.file, line, column, message)
+        return ScenarioError(source.file, *source.places.get(path, (1, 1)), message)
 
     @contextmanager
-    def refusals_at(self, path: Path) -> Iterator[None]:
-        """Give what is refused within a place in the file: at a path, or a field below it.
+    def refusals(self) -> Iterator[None]:
+        """Give what is refused within a place in the file: here, or at a field below.
 
         Raises ScenarioError for a ValueError, which may name the `field` at fault.
         """
@@ -63,15 +88,12 @@ class Source:
             yield
         except ValueError as error:
             field = getattr(error, "field", "")
-            raise self.error((*path, *field.split(".")) if field else path, str(error)) from None
+            place = self.below(field.split(".")) if field else self
+            raise place.error(str(error)) from None
 
-    def at(self, path: Path) -> Any:
-        """Return what stands at a path. Raises LookupError."""
-        found = self.data
-        for part in path:
-            found = found[part]
-        return found
-
-    def line(self, path: Path) -> int:
-        """Return the line of a path."""
-        return self._places.get(path, (1, 1))[0]
+    def check_word(self, what: str, word: str, known: Iterable[str]) -> None:
+        """Check a word. Raises ScenarioError, naming the nearest known one, or all of them."""
+        known = list(known)
+        if word not in known:
+            hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
+            raise self.error(f"there is no {what} {word!r}{hint}")
