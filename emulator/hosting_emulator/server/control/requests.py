@@ -23,11 +23,11 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
-from hosting_emulator.engine.request_log import NO_CALL, NOBODY, Entry, RequestFilter, entry_view
+from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find, found
 from hosting_emulator.server.hosts import world_prefix

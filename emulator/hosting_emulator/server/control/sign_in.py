@@ -30,7 +30,7 @@ from hosting_emulator.server.control.tokens import (
     read_fields,
 )
 from hosting_emulator.server.hosts import RESERVED, Hosts, address_of, host_name
-from hosting_emulator.server.pages.layout import Html, fill, html
+from hosting_emulator.server.pages.layout import Html, fill, html, sign_in_page
 from hosting_emulator.world.naming import id_of
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
@@ -122,13 +122,13 @@ def end_session(context: Context, engine: Engine) -> web.Response:
                 address = _with_answer(to.uri, {"state": fields["state"]})
     except OAuthRefused as refused:
         body = html(_REFUSED, why=refused.description)
-        return answers.html(fill("sign-in-frame", title="Sign-in refused", body=body), _POLICY, 400)
+        return answers.html(sign_in_page("Sign-in refused", body), _POLICY, 400)
     if to is not None and to.local:
         response = answers.redirect(address)
     else:
         onward = html(_ONWARD, address=address) if address else ""
         body = html(_SIGNED_OUT, onward=Html(onward))
-        response = answers.html(fill("sign-in-frame", title="Signed out", body=body), _POLICY)
+        response = answers.html(sign_in_page("Signed out", body), _POLICY)
     path = issuer_path(engine.world.name)
     response.del_cookie(_COOKIE, path=path, httponly=True, samesite="Lax")
     return response
@@ -324,8 +324,7 @@ def _with_answer(uri: str, answer: dict[str, str], fragment: bool = False) -> st
 
 
 def _page(title: str, body: Html, status: int = 200) -> web.Response:
-    text = fill("sign-in-frame", title=title, body=body)
-    response = answers.html(text, _POLICY, status, referrer="same-origin")
+    response = answers.html(sign_in_page(title, body), _POLICY, status, referrer="same-origin")
     response.headers["Cache-Control"] = "no-store"
     return answers.keep_opener(response)
 

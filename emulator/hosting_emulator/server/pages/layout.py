@@ -76,7 +76,7 @@ def cards(links: tuple[tuple[str, str, str], ...]) -> Html:
 
 
 def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
-    """Return a whole HTML document.
+    """Return a whole HTML document, with the navigation above.
 
     Args:
         title: What the browser's tab says.
@@ -86,8 +86,17 @@ def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
     """
     link = '<a href="$path">$name</a>'
     links = Html("".join(html(link, path=path, name=name) for path, name in _NAVIGATION))
-    text = fill("page", title=title, body=body, head=Html(head), links=links)
+    top, foot = fill("top", links=links), fill("foot")
+    text = fill("page", title=title, body=body, head=Html(head), kind="", top=top, foot=foot)
     return text.replace('="/_emulator', f'="{escape(base)}/_emulator')
+
+
+def sign_in_page(title: str, body: Html) -> str:
+    """Return a page of the identity provider: it leads nowhere else, and says whose it is."""
+    head = Html(f'<link rel="stylesheet" href="{STATIC_PATH}/sign-in.css">\n')
+    kind = Html(' class="sign-in"')
+    foot = fill("sign-in-foot")
+    return fill("page", title=title, body=body, head=head, kind=kind, top="", foot=foot)
 
 
 def stylesheet() -> str:

@@ -14,21 +14,25 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * Send a request, and read the whole answer; without one, `none` says what is wrong.
+ * @param {string} url @param {string} method @param {any} body @param {[string, string]} none
+ * @param {Record<string, string>} [headers]
+ */
+async function fetched(url, method, body, none, headers = {}) {
+  const sent = body === undefined ? undefined : JSON.stringify(body);
+  if (sent !== undefined) headers["Content-Type"] = "application/json";
+  try {
+    const answer = await fetch(url, { method, headers, body: sent });
+    return { answer, text: await answer.text() };
+  } catch {
+    throw new ApiError(0, ...none);
+  }
+}
+
 /** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
 async function ask(method, path, body) {
-  /** @type {Record<string, string>} */
-  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
-  let answer;
-  try {
-    answer = await fetch(CONTROL + path, {
-      method,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-  } catch {
-    throw new ApiError(0, "Not reached", "The emulator does not answer. Is it still running?");
-  }
-  const text = await answer.text();
+  const { answer, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not answer. Is it still running?"]);
   const found = parsed(text, answer.headers.get("Content-Type") ?? "");
   if (answer.ok) return found;
   throw new ApiError(answer.status, found?.title ?? answer.statusText, found?.detail ?? text);
@@ -81,18 +85,7 @@ export async function send({ method, path, who, key, body }) {
   const headers = { "X-Emulator-Own": "page" };
   if (who) headers.Authorization = `Bearer ${await tokenOf(who)}`;
   if (key) headers["Idempotency-Key"] = key;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  let answer, text;
-  try {
-    answer = await fetch(publicPrefix() + path, {
-      method,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    text = await answer.text();
-  } catch {
-    throw new ApiError(0, "No answer", "The connection ended without a whole answer.");
-  }
+  const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No answer", "The connection ended without a whole answer."], headers);
   let found;
   try {
     found = JSON.parse(text);

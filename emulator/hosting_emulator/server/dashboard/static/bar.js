@@ -2,6 +2,7 @@
 
 import { html, signal } from "./lib.js";
 import { helpShown } from "./keys.js";
+import { Select } from "./parts.js";
 import { clock, connection, go, link, nowMs, route, world, worlds } from "./store.js";
 
 export const TopBar = () => html`<header class="bar">
@@ -17,14 +18,9 @@ export const TopBar = () => html`<header class="bar">
 function WorldPicker() {
   const names = worlds.value.map(({ name }) => name);
   if (!names.includes(world.value)) names.push(world.value);
-  const choose = (event) => {
-    const { panel } = route.value;
-    go(panel, "", {}, { world: event.target.value });
-  };
   return html`<label class="picker"><span>World</span>
-    <select value=${world.value} onChange=${choose}>
-      ${names.map((name) => html`<option key=${name} value=${name} selected=${name === world.value}>${name}</option>`)}
-    </select>
+    <${Select} value=${world.value} choices=${names.map((name) => ({ value: name, label: name }))}
+      set=${(name) => go(route.value.panel, "", {}, { world: name })} />
   </label>`;
 }
 

@@ -4,24 +4,6 @@ import htm from "./vendor/htm.js";
 import { h } from "./vendor/preact.js";
 
 export const html = htm.bind(h);
-export { Fragment, createContext, h, render } from "./vendor/preact.js";
-export {
-  useCallback,
-  useContext,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "./vendor/preact-hooks.js";
-export {
-  batch,
-  computed,
-  effect,
-  signal,
-  untracked,
-  useComputed,
-  useSignal,
-  useSignalEffect,
-} from "./vendor/signals.js";
+export { Fragment, render } from "./vendor/preact.js";
+export { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact-hooks.js";
+export { batch, computed, effect, signal, untracked } from "./vendor/signals.js";

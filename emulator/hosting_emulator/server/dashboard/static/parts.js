@@ -3,8 +3,9 @@
 export { Button, CopyButton, MenuButton } from "./parts/button.js";
 export { DialogRegion, ask } from "./parts/dialog.js";
 export { Form } from "./parts/form.js";
-export { Intervene } from "./parts/intervene.js";
+export { EndEarly, Intervene } from "./parts/intervene.js";
 export { Empty, Failure, Loading, Panel, Section, Shown } from "./parts/panel.js";
+export { Select } from "./parts/select.js";
 export { Table } from "./parts/table.js";
 export { Answered, Badge, Code, Facts, Json, Lost, Moment, StateBadge } from "./parts/text.js";
 export { ToastRegion, act, toast } from "./parts/toast.js";

@@ -2,6 +2,9 @@
 
 import { nowMs } from "./store.js";
 
+/** @param {string} text */
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** A word of the contract as people read it. @param {string} word */
 export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
 

@@ -1,6 +1,7 @@
 // What lists are searched with: a field to type in, lists to choose from; and where focus goes when a row goes.
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
+import { Select } from "../parts.js";
 import { link } from "../store.js";
 
 /** @param {{value: string, set: (value: string) => void, label?: string}} props */
@@ -21,9 +22,7 @@ export function Pick({ label, name, value, set, choices }) {
   const id = useId();
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <select id=${id} name=${name} value=${value} onChange=${(event) => set(event.currentTarget.value)}>
-      ${choices.map((one) => html`<option key=${one.value} value=${one.value}>${one.label}</option>`)}
-    </select>
+    <${Select} id=${id} name=${name} value=${value} set=${set} choices=${choices} />
   </div>`;
 }
 

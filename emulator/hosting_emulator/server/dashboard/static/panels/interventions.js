@@ -4,7 +4,7 @@ import { api, inWorld } from "../api.js";
 import { useResource } from "../resource.js";
 import { go, said, summary } from "../store.js";
 import { Empty, Form, Loading, Panel, Section, Shown } from "../parts.js";
-import { spoken } from "../words.js";
+import { capital, spoken } from "../words.js";
 import { documentOf, fieldsOf } from "./fields.js";
 import { Picks } from "./find.js";
 
@@ -75,5 +75,3 @@ function toShow(field, permissions) {
   if (!field.choices || field.choices.length) return field;
   return { ...field, help: [field.help, `there is no ${field.label} now`].filter(Boolean).join("; ") };
 }
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

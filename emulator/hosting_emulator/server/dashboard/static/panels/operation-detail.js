@@ -5,7 +5,7 @@ import { html, useEffect, useRef } from "../lib.js";
 import { Button, Code, Facts, Intervene, Moment, Shown, StateBadge, act } from "../parts.js";
 import { useResource } from "../resource.js";
 import { clock, link, unfinished } from "../store.js";
-import { counted, sinceNow, span, spoken } from "../words.js";
+import { capital, counted, sinceNow, span, spoken } from "../words.js";
 
 /** @param {{id: string}} props */
 export function OperationDetail({ id }) {
@@ -67,14 +67,14 @@ function Steer({ of, stuck, reload }) {
     <h3>Move it</h3>
     <div class="row">
       ${stuck
-        ? html`<${Intervene} word="release_operation" label="Release" primary fixed=${fixed} fields=${[]} />`
+        ? html`<${Intervene} word="release_operation" label="Release" primary fixed=${fixed} />`
         : html`<${Button} small kind="primary" onClick=${advance}>Advance time until it ends<//>
           <${Button} small onClick=${step}>Take a step<//>
-          <${Intervene} word="stick_operation" label="Make it stuck" fixed=${fixed} fields=${[]} />`}
+          <${Intervene} word="stick_operation" label="Make it stuck" fixed=${fixed} />`}
       <${Intervene} word="fail_operation" label="Fail" danger fixed=${fixed} fields=${FAILURE} />
-      <${Intervene} word="cancel_operation" label="Cancel" danger fixed=${fixed} fields=${[]} />
+      <${Intervene} word="cancel_operation" label="Cancel" danger fixed=${fixed} />
       ${(RECONCILIATION[of.reconciliation] ?? RECONCILIATION.none).map((step) => html`<${Intervene} key=${step}
-        word=${`${step}_reconciliation`} label=${`${step[0].toUpperCase()}${step.slice(1)} reconciliation`} fixed=${fixed} fields=${[]} />`)}
+        word=${`${step}_reconciliation`} label=${`${capital(step)} reconciliation`} fixed=${fixed} />`)}
     </div>
   </div>`;
 }

@@ -2,7 +2,7 @@
 
 import { newKey, send } from "../api.js";
 import { html } from "../lib.js";
-import { Badge, Button, CopyButton, Empty, Facts, Intervene, Moment, Section, StateBadge, Table, toast } from "../parts.js";
+import { Badge, Button, CopyButton, Empty, EndEarly, Facts, Intervene, Moment, Section, StateBadge, Table, toast } from "../parts.js";
 import { link } from "../store.js";
 import { spoken } from "../words.js";
 
@@ -26,13 +26,13 @@ function About({ of }) {
       ["Flag", html`<${Flag} of=${of} />`],
       ["Custom domain", html`<span class="spread">${of.custom_domain ?? html`<span class="quiet">none</span>`}${
         of.custom_domain
-          ? html`<${Intervene} word="disconnect_domain" label="Disconnect" fixed=${{ project }} fields=${[]} />`
+          ? html`<${Intervene} word="disconnect_domain" label="Disconnect" fixed=${{ project }} />`
           : html`<${Intervene} word="connect_domain" label="Connect" fixed=${{ project }} fields=${[{ name: "domain", label: "Domain", required: true, placeholder: "shop.example.com" }]} />`
       }</span>`],
       ["Mutation claim", html`<span class="spread">${of.claim ? html`<a href=${link("operations", of.claim)}>${of.claim_held ? "held by an intervention" : "held by an operation, until it ends"}</a>` : html`<span class="quiet">free</span>`}${
         of.claim
-          ? of.claim_held && html`<${Intervene} word="release_claim" label="Release held claim" fixed=${{ project }} fields=${[]} />`
-          : html`<${Intervene} word="hold_claim" label="Hold" fixed=${{ project }} fields=${[]} />`
+          ? of.claim_held && html`<${Intervene} word="release_claim" label="Release held claim" fixed=${{ project }} />`
+          : html`<${Intervene} word="hold_claim" label="Hold" fixed=${{ project }} />`
       }</span>`],
       ["Source generation", of.source_generation],
     ]} />
@@ -90,7 +90,7 @@ const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments
       { name: "count", label: "How many", kind: "number", min: 1, max: 10000, value: 1, required: true },
       { name: "status", label: "Status", kind: "select", choices: ["ready", "failed", "cancelled"], value: "ready", required: true },
     ]} />
-    ${of.claim && html`<${Intervene} word="fail_deployment" label="Fail the one under way" danger fixed=${{ operation: of.claim }} />`}`}>
+    ${of.claim && html`<${Intervene} word="fail_deployment" label="Fail the one under way" danger fixed=${{ operation: of.claim }} fields=${[{ name: "message" }]} />`}`}>
   ${of.deployments.length
     ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
       ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
@@ -119,8 +119,8 @@ function Database({ of, name }) {
       { name: "suspend_timeout_seconds", label: "Suspend after (seconds)", kind: "number", min: -1, max: 604800 },
     ]} />
     ${provider_failing
-      ? html`<${Intervene} word="recover_database_provider" label="Recover provider" fixed=${fixed} fields=${[]} />`
-      : html`<${Intervene} word="fail_database_provider" label="Fail provider" danger fixed=${fixed} fields=${[]} />`}`}>
+      ? html`<${Intervene} word="recover_database_provider" label="Recover provider" fixed=${fixed} />`
+      : html`<${Intervene} word="fail_database_provider" label="Fail provider" danger fixed=${fixed} />`}`}>
     <${Facts} of=${[
       ["Provider", provider_failing ? html`<${Badge} tone="bad">failing<//>` : "answers"],
       ["Data mode", spoken(data_mode)],
@@ -141,13 +141,7 @@ const TICKET_COLUMNS = [
   { name: "Who", cell: (row) => row.who },
   { name: "State", cell: (row) => html`<${StateBadge} state=${row.state} />` },
   { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
-  {
-    name: "Intervene",
-    cell: (row) =>
-      row.state === "unused" &&
-      html`<span class="row"><${Intervene} word="expire_ticket" label="Expire" fixed=${{ ticket: row.id }} fields=${[]} />
-        <${Intervene} word="revoke_ticket" label="Revoke" danger fixed=${{ ticket: row.id }} fields=${[]} /></span>`,
-  },
+  { name: "Intervene", cell: (row) => row.state === "unused" && html`<${EndEarly} of="ticket" id=${row.id} />` },
 ];
 
 const People = ({ of }) => html`<${Section} title="People">

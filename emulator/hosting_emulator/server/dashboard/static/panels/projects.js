@@ -2,7 +2,7 @@
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";
-import { Badge, Intervene, Moment, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
+import { Badge, EndEarly, Moment, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
 import { ProjectDetail } from "./project-detail.js";
@@ -61,11 +61,5 @@ const KEY_COLUMNS = [
   { name: "State", cell: (row) => html`<${StateBadge} state=${keyState(row)} />` },
   { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
   { name: "Last used", cell: (row) => html`<${Moment} at=${row.last_used_at} />` },
-  {
-    name: "Intervene",
-    cell: (row) =>
-      keyState(row) === "active" &&
-      html`<span class="row"><${Intervene} word="expire_key" label="Expire" fixed=${{ key: row.id }} fields=${[]} />
-        <${Intervene} word="revoke_key" label="Revoke" danger fixed=${{ key: row.id }} fields=${[]} /></span>`,
-  },
+  { name: "Intervene", cell: (row) => keyState(row) === "active" && html`<${EndEarly} of="key" id=${row.id} />` },
 ];

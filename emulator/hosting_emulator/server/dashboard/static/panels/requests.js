@@ -2,11 +2,12 @@
 
 import { callName, calls } from "../calls.js";
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel } from "../parts.js";
+import { Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel, Select } from "../parts.js";
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
 import { useStill } from "../still.js";
 import { go, link, requests, route, summary, total, world } from "../store.js";
 import { counted, moment } from "../words.js";
+import { choice } from "./fields.js";
 import { RequestDetail } from "./request-detail.js";
 
 /** @param {{arg: string, query: Record<string, string>}} props */
@@ -48,23 +49,20 @@ function matches(item, query) {
 
 /** @param {{query: Record<string, string>}} props */
 function Filter({ query }) {
-  const set = (/** @type {string} */ name) => (event) =>
-    go("requests", route.value.arg, { ...query, [name]: event.target.value }, { replace: true });
+  const set = (/** @type {string} */ name) => (/** @type {string} */ value) =>
+    go("requests", route.value.arg, { ...query, [name]: value }, { replace: true });
   const people = [...(summary.value?.people ?? []).map((row) => row.alias), "nobody"];
   return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${set("text")} />
-    <${Choose} name="Call" value=${query.call} on=${set("call")} of=${calls.value.map(({ id, says }) => [id, says])} />
-    <${Choose} name="Status" value=${query.status} on=${set("status")} of=${["2xx", "4xx", "5xx"].map((word) => [word, word])} />
-    <${Choose} name="Person" value=${query.who} on=${set("who")} of=${people.map((alias) => [alias, alias])} />
+    <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${(event) => set("text")(event.target.value)} />
+    ${[
+      { name: "call", label: "Call", of: calls.value.map(({ id, says }) => ({ value: id, label: says })) },
+      { name: "status", label: "Status", of: ["2xx", "4xx", "5xx"].map(choice) },
+      { name: "who", label: "Person", of: people.map(choice) },
+    ].map(({ name, label, of }) => html`<${Select} key=${name} aria-label=${label} value=${query[name] ?? ""} set=${set(name)}
+      choices=${[{ value: "", label: `Any ${label.toLowerCase()}` }, ...of]} />`)}
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}
   </form>`;
 }
-
-/** @param {{name: string, value?: string, on: (event: any) => void, of: string[][]}} props */
-const Choose = ({ name, value = "", on, of }) => html`<select aria-label=${name} value=${value} onChange=${on}>
-  <option value="" selected=${value === ""}>Any ${name.toLowerCase()}</option>
-  ${of.map(([id, says]) => html`<option key=${id} value=${id} selected=${id === value}>${says}</option>`)}
-</select>`;
 
 function List({ rows, hold, current, query, filtered }) {
   const state = requestsState.value;

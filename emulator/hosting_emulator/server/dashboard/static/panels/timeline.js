@@ -1,6 +1,6 @@
 // The states of operations over world time, drawn. The table below it says the same in words.
 
-import { html, useEffect, useState } from "../lib.js";
+import { html, signal } from "../lib.js";
 import { link } from "../store.js";
 import { moment, span, spoken, toneOf } from "../words.js";
 
@@ -9,24 +9,16 @@ const BAR = 16;
 const WIDE = { width: 1000, left: 250, row: 30, bar: 4, text: 17, places: [0, 0.25, 0.5, 0.75, 1] };
 const NARROW = { width: 340, left: 4, row: 46, bar: 22, text: 15, places: [0, 0.5, 1] };
 const narrow = matchMedia("(max-width: 52rem)");
+const drawing = signal(narrow.matches ? NARROW : WIDE);
+narrow.addEventListener("change", () => (drawing.value = narrow.matches ? NARROW : WIDE));
 const MOST = 12;
 /** The least that is shown of world time, and how much wider than what is looked at. */
 const LEAST_MS = 60_000;
 const MARGIN = 0.25;
 
-function useForm() {
-  const [form, setForm] = useState(narrow.matches ? NARROW : WIDE);
-  useEffect(() => {
-    const change = () => setForm(narrow.matches ? NARROW : WIDE);
-    narrow.addEventListener("change", change);
-    return () => narrow.removeEventListener("change", change);
-  }, []);
-  return form;
-}
-
 /** @param {{items: any[], now: string, current: string}} props */
 export function Timeline({ items, now, current }) {
-  const form = useForm();
+  const form = drawing.value;
   const { width, left, row: high } = form;
   const [from, to] = frameOf(items, now, current);
   const within = items.filter((row) => begun(row, now) <= to && ended(row, now) >= from);

@@ -6,6 +6,7 @@ import { html, useEffect, useRef, useState } from "../lib.js";
 import { Badge, Empty, Form, Json, Loading, Panel, Section } from "../parts.js";
 import { link, summary, unfinished } from "../store.js";
 import { toneOfStatus } from "../words.js";
+import { Pick } from "./find.js";
 
 /** @param {{query: Record<string, string>}} props */
 export default function Try({ query }) {
@@ -21,15 +22,8 @@ export default function Try({ query }) {
   return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
     <div class="grid">
       <${Section} title="Request">
-        <div class="field">
-          <label for="try-call">Call</label>
-          <select id="try-call" onChange=${(event) => {
-            setChosen(event.target.value);
-            setAnswer(null);
-          }}>
-            ${calls.value.map(({ id, says }) => html`<option key=${id} value=${id} selected=${id === call.id}>${says}</option>`)}
-          </select>
-        </div>
+        <${Pick} label="Call" name="call" value=${call.id} choices=${calls.value.map(({ id, says }) => ({ value: id, label: says }))}
+          set=${(id) => { setChosen(id); setAnswer(null); }} />
         <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
         ${found && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
       <//>

@@ -49,10 +49,9 @@ export function Failure({ error, again }) {
  *   children: (data: any) => any}} props
  */
 export function Shown({ of, empty, children }) {
-  if (of.data === undefined) {
-    return of.error ? html`<${Failure} error=${of.error} again=${of.reload} />` : html`<${Loading} />`;
-  }
+  const failure = of.error && html`<${Failure} error=${of.error} again=${of.reload} />`;
+  if (of.data === undefined) return failure || html`<${Loading} />`;
   const nothing = empty?.(of.data);
-  return html`${of.error && html`<${Failure} error=${of.error} again=${of.reload} />`}
+  return html`${failure}
   ${nothing ? html`<${Empty}>${nothing}<//>` : children(of.data)}`;
 }

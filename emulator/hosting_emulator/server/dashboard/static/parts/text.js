@@ -36,14 +36,10 @@ export function Code({ text, label, copy = true, shell }) {
 /** @param {{value: any, label: string}} props */
 export function Json({ value, label }) {
   let text = value;
-  if (typeof value === "string") {
-    try {
-      text = JSON.stringify(JSON.parse(value), null, 2);
-    } catch {
-      // Not JSON: shown as it is.
-    }
-  } else {
-    text = JSON.stringify(value, null, 2);
+  try {
+    text = JSON.stringify(typeof value === "string" ? JSON.parse(value) : value, null, 2);
+  } catch {
+    // Not JSON: shown as it is.
   }
   return html`<${Code} text=${text} label=${label} />`;
 }
