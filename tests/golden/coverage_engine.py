@@ -32,10 +32,10 @@ class WatchedEngine(Engine):
 
     def exchange(self, x: ExchangeContext, *steps: Any) -> Exchange:
         reply = yield from super().exchange(x, *steps)
-        if x.code is not None and x.effect is None:
-            self.codes.add(x.code)
+        if x.entry.code is not None and x.effect is None:
+            self.codes.add(x.entry.code)
             if not self.world.count(t.FAULTS):
-                self.codes_without_faults.add(x.code)
+                self.codes_without_faults.add(x.entry.code)
         return reply
 
     def commit(self, change: Change, title: str) -> None:

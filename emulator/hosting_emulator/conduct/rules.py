@@ -15,7 +15,7 @@ import msgspec
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.engine.request_log import Entry
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World

@@ -14,7 +14,8 @@ from typing import Any
 from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, ExchangeView, Finding
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.request_log import Entry, Redactor
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.request_log import Redactor
 
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100

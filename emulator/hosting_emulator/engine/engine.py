@@ -149,7 +149,7 @@ class Engine(LiveWorld):
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
-        self.noted = ctx.commits
+        self.noted = ctx.entry.commits
         try:
             for step in steps:
                 outcome = step(self, ctx)
@@ -158,12 +158,12 @@ class Engine(LiveWorld):
             outcome = outcome or ctx.reply
         except Refused as refused:
             ctx.assumption = refused.assumption
-            ctx.why.append(refused.why or refused.detail)
+            ctx.entry.why.append(refused.why or refused.detail)
             outcome = refuse(self, ctx, refused)
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
             ctx.effect = None
-            ctx.why.append(lost.detail)
+            ctx.entry.why.append(lost.detail)
             outcome = refuse(self, ctx, lost)
         self.noted = None
         assert outcome is not None

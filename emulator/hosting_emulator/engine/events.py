@@ -17,7 +17,7 @@ from hosting_emulator.world.tables import CLOCK, FAULTS, SCHEDULE
 from hosting_emulator.world.value import World, Writes
 
 if TYPE_CHECKING:
-    from hosting_emulator.engine.request_log import Entry
+    from hosting_emulator.engine.exchange import Entry
 
 #: How many events are kept for listeners that are slow, or were away for a moment.
 RING = 1000

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
+import msgspec
 from msgspec import field
 
-from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.calls.request import CallRequest, Principal, Reply
 from hosting_emulator.contract.calls import Subject
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.decisions import Decision
@@ -60,6 +61,52 @@ class Committed(NamedTuple):
     entered: Sequence[Transition] = ()
 
 
+class Entry(msgspec.Struct, kw_only=True):
+    """What is kept of one exchange. `why` are the reasons that were noted, in order.
+
+    `project` and `operation` are ids named by the path; `principal` is None also where it was not
+    looked at; `judged`: nothing refused the request before access was; `code` is the problem it was
+    answered with, `lost` the connection fault that ate the answer. Bodies are kept up to
+    `request_log.BODY_KEPT` bytes, their whole lengths beside them. `acted` are the faults that did,
+    as their hits counted then; `varied` the points at which the answer was.
+
+    `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
+    machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
+    `took_ns` is real time in the core; until the exchange is over, when that began.
+    """
+
+    n: int = 0
+    at_ms: int = 0
+    method: str = ""
+    path: str = ""
+    query: str = ""
+    call: str | None = None
+    project: str | None = None
+    operation: str | None = None
+    principal: Principal | None = None
+    status: int = 0
+    code: str | None = None
+    replayed: bool = False
+    lost: str | None = None
+    why: list[str] = field(default_factory=list)
+    took_ns: int = 0
+    headers: Sequence[tuple[bytes, bytes]] = ()
+    body: bytes = b""
+    body_bytes: int = 0
+    answer_headers: Sequence[tuple[str, str]] = ()
+    content_type: str = ""
+    answer: bytes = b""
+    answer_bytes: int = 0
+    world: World = cast("World", None)
+    judged: bool = False
+    commits: list[Committed] = field(default_factory=list)
+    acted: tuple[Fault, ...] = ()
+    varied: tuple[str, ...] = ()
+    came_ms: int = 0
+    real_ms: int = 0
+    late_ms: int = 0
+
+
 class ExchangeContext(CallRequest, kw_only=True):
     """One exchange: what came in, what the steps find out, and why it went as it did.
 
@@ -73,41 +120,26 @@ class ExchangeContext(CallRequest, kw_only=True):
     refused: Refused | None = None
     docs_url: Callable[[], str] | None = None
 
-    number: int = 0
-    began_ns: int = 0
-    #: World time and the machine's when the request came, and how long a fault held it up since.
-    came_ms: int = 0
-    real_ms: int = 0
-    delayed_ms: int = 0
-    call: str | None = None
+    #: What the request log keeps of it: the steps write down there what they find out.
+    entry: Entry = field(default_factory=Entry)
     #: What `subject_id`, which the path names, is the id of.
     subject: Subject | None = None
     #: The API key that says who asks, if it is one.
     key: ApiKey | None = None
-    #: Access was judged: nothing refused the request before that.
-    judged: bool = False
     #: The change that its call is made in, and what the call is about.
     change: Change = cast("Change", None)
     record: Any = None
     reply: Reply | None = None
-    replayed: bool = False
-    #: The problem code it was answered with.
-    code: str | None = None
     #: The assumption that decided the answer, where only the core can tell.
     assumption: str | None = None
-    why: list[str] = field(default_factory=list)
-    commits: list[Committed] = field(default_factory=list)
     #: What faults do before the commit, once that is decided, and to the answer on its wire.
     decision: Decision | None = None
     effect: FaultKind | None = None
     #: How late, in real milliseconds, the answer leaves once all is done.
     late_ms: int = 0
-    #: The faults that acted, as their hits counted then.
-    acted: tuple[Fault, ...] = ()
-    #: What its answer is varied by, how its page is, and the points at which it varies.
+    #: What its answer is varied by, and how its page is.
     what: str = ""
     paging: Paging | None = None
-    varied: tuple[str, ...] = ()
 
     def again(self, refused: Refused) -> ExchangeContext:
         """Return the same request as it came, to be refused."""

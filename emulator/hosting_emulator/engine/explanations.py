@@ -19,9 +19,8 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Committed
+from hosting_emulator.engine.exchange import Committed, Entry
 from hosting_emulator.engine.request_log import (
-    Entry,
     Redactor,
     RequestLog,
     entry_view,

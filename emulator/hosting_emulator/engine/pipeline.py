@@ -49,17 +49,18 @@ COOKIE = "dev_access"
 
 def admit(engine: Engine, ctx: ExchangeContext) -> None:
     """Number the request, run what is due, and read the X-Request-Id."""
-    ctx.began_ns = stopwatch_ns()
+    entry = ctx.entry
+    entry.took_ns = stopwatch_ns()
     world = ctx.world = engine.world
     ctx.now_ms = world.at_ms
     engine.log.count += 1
-    ctx.number = number = engine.log.count
+    entry.n = number = engine.log.count
     ctx.number_text = ctx.what = f"{engine.starts}/{number}" if engine.starts else str(number)
     ctx.now_ms = engine.run_due()
     if ctx.decision is None:
-        ctx.came_ms, ctx.real_ms = ctx.now_ms, engine.machine_ms
+        entry.came_ms, entry.real_ms = ctx.now_ms, engine.machine_ms
     else:
-        ctx.delayed_ms = engine.machine_ms - ctx.real_ms
+        entry.late_ms = engine.machine_ms - entry.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
         ctx.given_request_id = read_request_id(found, engine.world.assumptions)
 
@@ -72,7 +73,8 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
     except MethodRefused as refused:
         ctx.subject, ctx.subject_id = refused.subject, refused.subject_id
         raise
-    ctx.spec, ctx.call, ctx.subject, ctx.subject_id = spec, spec.call_id, spec.subject, subject_id
+    ctx.spec, ctx.subject, ctx.subject_id = spec, spec.subject, subject_id
+    ctx.entry.call = spec.call_id
     if ctx.refused is not None:
         raise ctx.refused
 
@@ -105,13 +107,13 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     """Find what the call is about, if its caller may make it. A skip clock moves for a poll."""
-    ctx.judged = True
+    ctx.entry.judged = True
     if ctx.change.world is not engine.world:
         ctx.change = Change(engine.world, ctx.now_ms)
     ctx.record = authorize(ctx.change, ctx)
     if (
         engine.world.clock.mode == "skip"
-        and ctx.call == "get_operation"
+        and ctx.entry.call == "get_operation"
         and not finished(ctx.record)
     ):
         due_ms = engine.due_of(ctx.record.id)
@@ -122,7 +124,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
         ctx.now_ms = ctx.change.now_ms
-        ctx.why.append(f"the skip clock moved to {format_timestamp(ctx.now_ms)}")
+        ctx.entry.why.append(f"the skip clock moved to {format_timestamp(ctx.now_ms)}")
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:
@@ -132,8 +134,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         _vary_request(ctx, variation)
     remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
-        ctx.replayed = True
-        ctx.why.append(
+        ctx.entry.replayed = True
+        ctx.entry.why.append(
             f"replay of the first answer under this Idempotency-Key ({remembered.status})"
         )
         reply = answer_again(ctx.change, ctx, remembered)
@@ -147,10 +149,10 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
             ):
                 _remember_refusal(engine, ctx, refused)
             raise
-    if variation is not None or ctx.replayed:
+    if variation is not None or ctx.entry.replayed:
         _vary_reply(variation, reply, ctx)
     ctx.assumption = reply.assumption
-    if ctx.spec.idempotent and not ctx.replayed:
+    if ctx.spec.idempotent and not ctx.entry.replayed:
         remember(ctx.change, ctx, reply)
     if reply.status >= 400:  # a remembered refusal, whose header says what its body says
         request_id = msgspec.json.decode(reply.body)["request_id"]
@@ -189,7 +191,7 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
 def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> Reply:
     """Redeem a ticket at a project's dev origin: a redirect with a session. It needs no token."""
     change, project = Change(engine.world, ctx.now_ms), ctx.record
-    ctx.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", project.id
+    ctx.entry.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", project.id
     if ctx.refused is not None:
         raise ctx.refused
     found = parse_qs(ctx.query, keep_blank_values=True)
@@ -231,7 +233,7 @@ REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
 
 def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     """Return the problem document that answers instead, as the world's assumptions have it."""
-    ctx.code = refused.code
+    ctx.entry.code = refused.code
     assumptions = _problem_assumptions(engine.world, ctx)
     docs_url = assumptions.docs_url
     if docs_url == "own":
@@ -246,7 +248,7 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
     # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal leaves the
     # key free and the world untouched.
     reply = refuse(engine, ctx, refused)
-    reply.varied = ctx.varied
+    reply.varied = ctx.entry.varied
     change = Change(engine.world, ctx.now_ms)
     remember(change, ctx, reply)
     engine.commit(change, f"{ctx.spec.call_id} refused")
@@ -277,9 +279,10 @@ def _decide(engine: Engine, ctx: ExchangeContext, phase: Phase) -> Decision:
 
 def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
     """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
-    ctx.acted += decision.acted
+    entry = ctx.entry
+    entry.acted += decision.acted
     for fault in decision.acted:
-        ctx.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
+        entry.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
     effect = decision.effect
     if effect is None:
         return None
@@ -290,7 +293,7 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
     if page is None and not effect.silent:
         ctx.effect = effect
         return None
-    ctx.varied = ()
+    ctx.entry.varied = ()
     ctx.effect = None if page else effect
     status, body, content_type = page or (0, b"", "")
     return Reply(status, body, content_type=content_type, headers=())
@@ -318,7 +321,7 @@ def _vary_reply(variation: Variation | None, reply: Reply, ctx: ExchangeContext)
         reply.body, reply.varied = vary_body(
             variation, ctx.what, ctx.spec.response, reply.body, ctx.paging
         )
-    ctx.varied = reply.varied or ()
+    ctx.entry.varied = reply.varied or ()
 
 
 def _problem_assumptions(world: World, ctx: ExchangeContext) -> Assumptions:
@@ -326,7 +329,7 @@ def _problem_assumptions(world: World, ctx: ExchangeContext) -> Assumptions:
     variation, assumptions = world.variation, world.assumptions
     if variation is None or "problem_statuses" not in variation.assumed:
         return assumptions
-    statuses = listed_statuses(ctx.call, variation, assumptions.problem_statuses)
+    statuses = listed_statuses(ctx.entry.call, variation, assumptions.problem_statuses)
     return replace(assumptions, problem_statuses=statuses)
 
 
@@ -335,7 +338,8 @@ def _vary_problem(variation: Variation, reply: Reply, ctx: ExchangeContext) -> N
 
     By the request's number: a refused request leaves its key free, and the next try is another answer.
     """
-    reply.body, ctx.varied = vary_body(variation, ctx.number_text, "ProblemDetails", reply.body)
+    name = ctx.number_text
+    reply.body, ctx.entry.varied = vary_body(variation, name, "ProblemDetails", reply.body)
 
 
 def dress(world: World, reply: Reply, ctx: ExchangeContext) -> None:
@@ -346,6 +350,7 @@ def dress(world: World, reply: Reply, ctx: ExchangeContext) -> None:
     reply.content_type, reply.headers, varied = vary_headers(
         variation, ctx.what, reply.content_type, reply.headers, ctx.request_id()
     )
-    facts = AnswerFacts(ctx.call, reply.status, ctx.code, ctx.replayed, ctx.assumption)
+    entry = ctx.entry
+    facts = AnswerFacts(entry.call, reply.status, entry.code, entry.replayed, ctx.assumption)
     assumed = assumed_points(variation, world.assumptions, facts)
-    ctx.varied = tuple(sorted({*ctx.varied, *varied, *assumed}))
+    entry.varied = tuple(sorted({*entry.varied, *varied, *assumed}))

@@ -16,11 +16,10 @@ from typing import Any, Protocol
 import msgspec
 
 from hosting_emulator.calls.request import NOBODY as NOBODY_YET
-from hosting_emulator.calls.request import Principal, Reply
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Committed, ExchangeContext
+from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.machine import stopwatch_ns
-from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World
 
@@ -73,50 +72,6 @@ _TURNS = 100
 NOBODY, NO_CALL = "nobody", "none"
 
 
-class Entry(msgspec.Struct):
-    """One exchange. `why` are the reasons that were noted, in order; `took_ns` is real time in the core.
-
-    `project` and `operation` are ids named by the path; `principal` is None also where it was not
-    looked at; `lost` is the connection fault that ate the answer. Bodies are kept
-    up to BODY_KEPT bytes, their whole lengths beside them. What follows them are the facts that
-    `explanations` are made of (see `exchange.ExchangeContext`).
-
-    `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
-    machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
-    """
-
-    n: int
-    at_ms: int
-    method: str
-    path: str
-    query: str
-    call: str | None
-    project: str | None
-    operation: str | None
-    principal: Principal | None
-    status: int
-    code: str | None
-    replayed: bool
-    lost: str | None
-    why: list[str]
-    took_ns: int
-    headers: Sequence[tuple[bytes, bytes]]
-    body: bytes
-    body_bytes: int
-    answer_headers: Sequence[tuple[str, str]]
-    content_type: str
-    answer: bytes
-    answer_bytes: int
-    world: World
-    judged: bool
-    commits: Sequence[Committed]
-    acted: tuple[Fault, ...]
-    varied: tuple[str, ...]
-    came_ms: int
-    real_ms: int
-    late_ms: int
-
-
 class Watcher(Protocol):
     """Whoever must see each exchange before the log forgets it (see `conduct.watch`)."""
 
@@ -149,42 +104,25 @@ class RequestLog:
 
     def record(self, ctx: ExchangeContext, reply: Reply) -> Entry:
         """Keep an exchange that is over; when the ring is full, the oldest goes, seen by the watcher."""
-        body, answer, effect = ctx.body, reply.body, ctx.effect
-        late_ms = ctx.delayed_ms + ctx.late_ms
+        entry, body, answer, effect = ctx.entry, ctx.body, reply.body, ctx.effect
+        entry.at_ms, entry.world = ctx.now_ms, ctx.world
+        entry.method, entry.path, entry.query = ctx.method, ctx.path, ctx.query
+        if ctx.subject == "project":
+            entry.project = ctx.subject_id
+        elif ctx.subject == "operation":
+            entry.operation = ctx.subject_id
+        if ctx.principal is not NOBODY_YET:
+            entry.principal = ctx.principal
+        entry.headers, entry.body_bytes = ctx.raw_headers, len(body)
+        entry.answer_headers, entry.answer_bytes = reply.headers, len(answer)
+        entry.body = body if len(body) <= BODY_KEPT else _beginning(body)
+        entry.answer = answer if len(answer) <= BODY_KEPT else _beginning(answer)
+        entry.status, entry.content_type = reply.status, reply.content_type
+        entry.late_ms += ctx.late_ms
         if effect is not None:
-            late_ms += effect.late_ms(len(answer))
-        entry = Entry(
-            n=ctx.number,
-            at_ms=ctx.now_ms,
-            method=ctx.method,
-            path=ctx.path,
-            query=ctx.query,
-            call=ctx.call,
-            project=ctx.subject_id if ctx.subject == "project" else None,
-            operation=ctx.subject_id if ctx.subject == "operation" else None,
-            principal=None if ctx.principal is NOBODY_YET else ctx.principal,
-            status=reply.status,
-            code=ctx.code,
-            replayed=ctx.replayed,
-            lost=None if effect is None or effect.arrives else effect.name,
-            why=ctx.why,
-            took_ns=stopwatch_ns() - ctx.began_ns,
-            headers=ctx.raw_headers,
-            body=body if len(body) <= BODY_KEPT else _beginning(body),
-            body_bytes=len(body),
-            answer_headers=reply.headers,
-            content_type=reply.content_type,
-            answer=answer if len(answer) <= BODY_KEPT else _beginning(answer),
-            answer_bytes=len(answer),
-            world=ctx.world,
-            judged=ctx.judged,
-            commits=ctx.commits,
-            acted=ctx.acted,
-            varied=ctx.varied,
-            came_ms=ctx.came_ms,
-            real_ms=ctx.real_ms,
-            late_ms=late_ms,
-        )
+            entry.late_ms += effect.late_ms(len(answer))
+            entry.lost = None if effect.arrives else effect.name
+        entry.took_ns = stopwatch_ns() - entry.took_ns
         if self.watcher is not None and len(self._entries) == CAPACITY:
             self.watcher.forgetting(self._entries[0])
         self._entries.append(entry)

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from hosting_emulator.engine.request_log import Entry
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.world.value import World
 
 #: Upper bounds of the histogram of time spent in the core, in nanoseconds.
