@@ -7,9 +7,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.interventions import INTERVENTIONS, InterventionRefused, read_intervention
+from hosting_emulator.interventions import INTERVENTIONS, read_intervention
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
@@ -59,7 +60,7 @@ def intervene(api: InProcess, data: st.DataObject) -> None:
     change = Change(api.world, api.engine.run_due())
     try:
         said = read_intervention({word: fields}).apply(change)
-    except InterventionRefused:
+    except DocumentRefused:
         return  # and the change is dropped
     assert said
     api.engine.commit(change, word)

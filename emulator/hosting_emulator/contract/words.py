@@ -6,9 +6,13 @@ Those are Markdown beside the code: a section a row, an item a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -18,6 +22,31 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     found = get_close_matches(word, list(known), n=1, cutoff=0.55)
     return f"; did you mean {found[0]}?" if found else ""
+
+
+class DocumentRefused(ValueError):
+    """A fault or an intervention that cannot be, as it is written or as its world stands.
+
+    The message says why and what would be right, `field` where (`abort.code`), if that can be told.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
+    """Return what people wrote as a `kind`. Raises DocumentRefused, naming the field."""
+    try:
+        return msgspec.convert(dict(document), kind)
+    except msgspec.ValidationError as error:
+        message = str(error)
+        if found := re.search(r" - at `\$\.([a-z_]+)", message):
+            field = found.group(1)
+        else:  # a check of the kind's own: it names the text that it refuses
+            texts = [name for name, value in document.items() if isinstance(value, str)]
+            field = next((name for name in texts if repr(document[name]) in message), "")
+        raise DocumentRefused(plainly(message, kind, field), field) from None
 
 
 def words_of(kind: type[Any], field: str) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.events import Feed
 from hosting_emulator.engine.exchange import Committed
 from hosting_emulator.engine.history import History
@@ -217,8 +218,8 @@ def carry_out(change: Change, key: str) -> None:
     on.
     """
     # Imported here: only a world with a timeline needs to read faults and interventions.
-    from hosting_emulator.faults.documents import FaultRefused, arm
-    from hosting_emulator.interventions import InterventionRefused, read_intervention
+    from hosting_emulator.faults.documents import arm
+    from hosting_emulator.interventions import read_intervention
 
     planned = change.row(TIMELINE, key)
     attempt = change.fork()
@@ -228,7 +229,7 @@ def carry_out(change: Change, key: str) -> None:
         else:
             said = read_intervention(planned.document).apply(attempt)
         change.take(attempt)
-    except (FaultRefused, InterventionRefused) as refused:
+    except DocumentRefused as refused:
         said = f"refused: {refused}"
     change.put(TIMELINE, key, replace(planned, done=True, said=said))
 

@@ -15,8 +15,8 @@ from hosting_emulator.world.operations import HELD, finished, plan_of, profile_o
 from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.views import STATE_WORDS
 
-_PAST = {"succeeded": "succeeded", "failed": "failed", "cancelled": "was cancelled"}
 _OF_CLOCK = {
     "real": "The clock is real: that comes by waiting.",
     "scaled": "The clock is scaled: that comes by waiting, at the clock's rate.",
@@ -46,7 +46,8 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
     project = world.get(PROJECTS, operation.project_id)
     assert project is not None
     if finished(operation):
-        reason = _Reason([f"It {_PAST[operation.state]} at {operation.updated_at}; that is final."])
+        ended = STATE_WORDS[operation.state].ended
+        reason = _Reason([f"It {ended} at {operation.updated_at}; that is final."])
         if (error := operation.error) is not None:
             told, again = f"Its error is {error.code}: {error.message}", error.retryable
             reason.says.append(f"{told} A client {'may' if again else 'may not'} try it again.")

@@ -8,9 +8,8 @@ found out later by a fault that never acts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import nearest, plainly
+from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.fault_records import Fault, Rule
@@ -27,16 +26,7 @@ from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
 
-S = TypeVar("S", bound=msgspec.Struct)
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-
-
-class FaultRefused(ValueError):
-    """A fault that cannot be armed; `field` says where (`abort.code`), the message what is right."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
 
 
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
@@ -44,41 +34,41 @@ _MATCHES = ("call", "project", "principal", "method", "path", "header")
 
 
 def arm(change: Change, document: Mapping[str, Any]) -> Fault:
-    """Arm a fault in a world, after all that are armed there. Raises FaultRefused."""
+    """Arm a fault in a world, after all that are armed there. Raises DocumentRefused."""
     fault = read_fault(change, document)
     change.put(FAULTS, fault.id, fault)
     return fault
 
 
 def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
-    """Read and check a fault against a world. Raises FaultRefused."""
+    """Read and check a fault against a world. Raises DocumentRefused."""
     kinds = fault_kinds()
     for name in document:
         if name not in kinds and name not in RULE_FIELDS:
             hint = nearest(str(name), (*kinds, *RULE_FIELDS))
-            raise FaultRefused(f"a fault has no field {name!r}{hint}", str(name))
+            raise DocumentRefused(f"a fault has no field {name!r}{hint}", str(name))
     named = [name for name in document if name in kinds]
     if len(named) != 1:
         found = f"{' and '.join(named)} are given" if named else "none is given"
-        raise FaultRefused(f"a fault needs exactly one effect of {', '.join(kinds)}; {found}")
+        raise DocumentRefused(f"a fault needs exactly one effect of {', '.join(kinds)}; {found}")
     kind = named[0]
     options = read_options(kind, document[kind])
     try:
-        written = _convert({n: value for n, value in document.items() if n != kind}, Rule)
-    except FaultRefused as refused:
+        written = read_fields({n: value for n, value in document.items() if n != kind}, Rule)
+    except DocumentRefused as refused:
         message = f"{refused.field or 'the fault'}: {refused}"
-        raise FaultRefused(message, refused.field) from None
+        raise DocumentRefused(message, refused.field) from None
     rule = _resolved(written, change.world, change.now_ms)
     order = next_number(change, "fault order")
     return Fault(f"fault-{order + 1}", order, change.now_ms, kind, options, rule)
 
 
 def read_options(kind: str, options: Any) -> dict[str, Any]:
-    """Return a kind's options as they are kept: checked, without defaults. Raises FaultRefused."""
+    """Return a kind's options as they are kept: checked, without defaults. Raises DocumentRefused."""
     if options is None or options is True:
         options = {}
     if not isinstance(options, Mapping):
-        raise FaultRefused(f"{kind} takes an object of options, such as {{}}", kind)
+        raise DocumentRefused(f"{kind} takes an object of options, such as {{}}", kind)
     known = fault_kinds()[kind]
     fields = {f.encode_name for f in msgspec.structs.fields(known)}
     for name in options:
@@ -86,43 +76,30 @@ def read_options(kind: str, options: Any) -> dict[str, Any]:
             hint = nearest(str(name), fields)
             takes = ", ".join(sorted(fields)) or "nothing"
             message = f"{kind} has no option {name!r} (it takes {takes}){hint}"
-            raise FaultRefused(message, f"{kind}.{name}")
+            raise DocumentRefused(message, f"{kind}.{name}")
     try:
-        kept: dict[str, Any] = msgspec.to_builtins(_convert(options, known))
-    except FaultRefused as refused:
+        kept: dict[str, Any] = msgspec.to_builtins(read_fields(options, known))
+    except DocumentRefused as refused:
         place = f"{kind}.{refused.field}" if refused.field else kind
-        raise FaultRefused(f"{kind}: {refused}", place) from None
+        raise DocumentRefused(f"{kind}: {refused}", place) from None
     return kept
 
 
-def _convert(document: Mapping[str, Any], kind: type[S]) -> S:
-    try:
-        return msgspec.convert(dict(document), kind)
-    except msgspec.ValidationError as error:
-        message = str(error)
-        if found := re.search(r" - at `\$\.([a-z_]+)", message):
-            field = found.group(1)
-        else:  # a check of the kind's own: it names the text that it refuses
-            texts = [name for name, value in document.items() if isinstance(value, str)]
-            field = next((name for name in texts if repr(document[name]) in message), "")
-        raise FaultRefused(plainly(message, kind, field), field) from None
-
-
 def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
-    """Return a rule as it is kept: ids for names, timestamps for durations. Raises FaultRefused."""
+    """Return a rule as it is kept: ids for names, timestamps for durations. Raises DocumentRefused."""
     from_ms, until_ms = _moment(rule.from_, "from", now_ms), _moment(rule.until, "until", now_ms)
     if rule.ttl is not None:
         try:
             ends_ms = now_ms + parse_duration_ms(rule.ttl)
         except ValueError as error:
-            raise FaultRefused(f"ttl: {error}", "ttl") from None
+            raise DocumentRefused(f"ttl: {error}", "ttl") from None
         until_ms = ends_ms if until_ms is None else min(until_ms, ends_ms)
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
-        raise FaultRefused(f"{field}: it would be over before it could act", field)
+        raise DocumentRefused(f"{field}: it would be over before it could act", field)
     if rule.path is not None and not rule.path.startswith("/"):
         message = f"the path {rule.path!r} does not begin with /"
-        raise FaultRefused(f"{message}; write it like /v1/projects/*/domains", "path")
+        raise DocumentRefused(f"{message}; write it like /v1/projects/*/domains", "path")
     return replace(
         rule,
         call=_known(rule.call, "call", tuple(ALL_CALLS)),
@@ -138,7 +115,7 @@ def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
 def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
     if word is not None and word not in known:
         hint = nearest(word, known) or f"; it is one of {', '.join(known)}"
-        raise FaultRefused(f"there is no {field} {word!r}{hint}", field)
+        raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)
     return word
 
 
@@ -148,7 +125,7 @@ def _record_id(world: World, table: Table[N], name: str | None, field: str) -> s
         return None
     key = id_of(world, table, name)
     if world.get(table, key) is None:
-        raise FaultRefused(not_found(world, table, name), field)
+        raise DocumentRefused(not_found(world, table, name), field)
     return key
 
 
@@ -163,7 +140,7 @@ def _moment(text: str | None, field: str, now_ms: int) -> int | None:
     try:
         return parse_timestamp(text)
     except ValueError:
-        raise FaultRefused(
+        raise DocumentRefused(
             f"{field} {text!r} is neither a timestamp (2026-01-31T09:30:00Z) nor a duration from "
             "now (10m)",
             field,

@@ -3,14 +3,12 @@
 import hosting_emulator.interventions.table  # noqa: F401 - it declares them all
 from hosting_emulator.interventions.declaration import (
     INTERVENTIONS,
-    InterventionRefused,
     describe_interventions,
     read_intervention,
 )
 
 __all__ = [
     "INTERVENTIONS",
-    "InterventionRefused",
     "describe_interventions",
     "read_intervention",
 ]

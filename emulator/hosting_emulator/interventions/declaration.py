@@ -6,7 +6,6 @@ parameters the fields. A parameter of a record's type is written as a name and f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from inspect import Parameter, signature
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
-from hosting_emulator.contract.words import nearest, plainly
+from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.operations import finished
@@ -43,17 +42,6 @@ Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
 
-class InterventionRefused(ValueError):
-    """An intervention that makes no sense here; the message says why and what would.
-
-    `field` is the field at fault, as far as that can be told from how it is written.
-    """
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
-
-
 def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
     """Walk a table as it stands in this change, in no particular order.
 
@@ -71,7 +59,7 @@ def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
 def _find(table: Table[N], change: Change, name: str) -> N:
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
-        raise InterventionRefused(not_found(change.world, table, name))
+        raise DocumentRefused(not_found(change.world, table, name))
     return record
 
 
@@ -82,35 +70,35 @@ _find_organization = partial(_find, ORGANIZATIONS)
 def _find_operation(change: Change, operation: str | None, project: str | None) -> Operation:
     """Return an unfinished operation: by id, or the one that holds a project's claim."""
     if (operation is None) == (project is None):
-        raise InterventionRefused("name either the operation (by id) or the project it holds")
+        raise DocumentRefused("name either the operation (by id) or the project it holds")
     if operation is None:
         held = _find_project(change, str(project))
         if held.claim is None:
-            raise InterventionRefused(f"no operation of project {held.alias} is under way")
+            raise DocumentRefused(f"no operation of project {held.alias} is under way")
         return change.row(OPERATIONS, held.claim)
     record = change.get(OPERATIONS, operation)
     if record is None:
-        raise InterventionRefused(f"there is no operation {operation[:80]!r}")
+        raise DocumentRefused(f"there is no operation {operation[:80]!r}")
     if finished(record):
-        raise InterventionRefused(f"operation {record.id} is {record.state} already: that is final")
+        raise DocumentRefused(f"operation {record.id} is {record.state} already: that is final")
     return record
 
 
 def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Ticket:
     """Return an unused ticket: by id, or the last one of a person."""
     if (ticket is None) == (person is None):
-        raise InterventionRefused("name either the ticket (by id) or the person it was issued to")
+        raise DocumentRefused("name either the ticket (by id) or the person it was issued to")
     if ticket is None:
         holder = _find_person(change, str(person))
         ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
         if ticket is None:
-            raise InterventionRefused(f"{holder.alias} has no ticket")
+            raise DocumentRefused(f"{holder.alias} has no ticket")
     record = change.get(TICKETS, ticket)
     if record is None:
-        raise InterventionRefused(f"there is no ticket {ticket[:80]!r}")
+        raise DocumentRefused(f"there is no ticket {ticket[:80]!r}")
     state = "expired" if record.expires_ms <= change.now_ms else record.state
     if not lifecycles.TICKET.may(state, "revoked"):
-        raise InterventionRefused(f"ticket {record.id} is {state} already")
+        raise DocumentRefused(f"ticket {record.id} is {state} already")
     return record
 
 
@@ -128,9 +116,9 @@ def _find_key(change: Change, key: str) -> ApiKey:
         active = [each for each in named if state_of(each) == "active"]
         record = max(active or named, key=lambda each: each.id, default=None)
     if record is None:
-        raise InterventionRefused(f"no API key is {key[:80]!r} (by id or name)")
+        raise DocumentRefused(f"no API key is {key[:80]!r} (by id or name)")
     if not lifecycles.API_KEY.may(state_of(record), "revoked"):
-        raise InterventionRefused(f"API key {record.id} is {state_of(record)} already")
+        raise DocumentRefused(f"API key {record.id} is {state_of(record)} already")
     return record
 
 
@@ -162,7 +150,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def apply(self, change: Change) -> str:
         """Change the world and say in one sentence what was done.
 
-        Raises InterventionRefused, and then nothing is changed.
+        Raises DocumentRefused, and then nothing is changed.
         """
         function, parameters = _DECLARED[type(self)]
         arguments = {}
@@ -176,7 +164,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def check_names(self, change: Change) -> None:
         """Check the organizations, people and projects it names, but for variables of a story.
 
-        Raises InterventionRefused.
+        Raises DocumentRefused.
         """
         for name, kind in _DECLARED[type(self)][1].items():
             subject = _SUBJECTS.get(kind)
@@ -188,8 +176,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 continue
             try:
                 subject.check(change, written)
-            except InterventionRefused as error:
-                raise InterventionRefused(str(error), field) from None
+            except DocumentRefused as error:
+                raise DocumentRefused(str(error), field) from None
 
 
 #: Every intervention by its word, such as `stick_operation`.
@@ -225,10 +213,10 @@ def intervention(function: F) -> F:
 def read_intervention(document: Mapping[str, Any]) -> Intervention:
     """Read an intervention as people write it: `{"stick_operation": {"project": "shop"}}`.
 
-    Raises InterventionRefused, naming what is unknown and what is near.
+    Raises DocumentRefused, naming what is unknown and what is near.
     """
     if len(document) != 1:
-        raise InterventionRefused(
+        raise DocumentRefused(
             "an intervention is an object with one word, such as "
             '{"stick_operation": {"project": "shop"}}'
         )
@@ -236,24 +224,21 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     kind = INTERVENTIONS.get(str(word))
     if kind is None:
         hint = nearest(str(word), INTERVENTIONS) or f"; there are {', '.join(INTERVENTIONS)}"
-        raise InterventionRefused(f"there is no intervention {str(word)[:80]!r}{hint}")
+        raise DocumentRefused(f"there is no intervention {str(word)[:80]!r}{hint}")
     options = {} if options is None else options
     if not isinstance(options, Mapping):
-        raise InterventionRefused(f"{word} takes an object of fields")
+        raise DocumentRefused(f"{word} takes an object of fields")
     for name in options:
         if name not in kind.__struct_fields__:
             hint = nearest(str(name), kind.__struct_fields__)
             takes = ", ".join(sorted(kind.__struct_fields__))
             message = f"{word} has no field {name!r} (it takes {takes}){hint}"
-            raise InterventionRefused(message, str(name))
+            raise DocumentRefused(message, str(name))
     try:
-        return msgspec.convert(dict(options), kind)
-    except msgspec.ValidationError as error:
-        place = re.search(r"`\$\.([a-z_]+)", str(error))
-        field = place.group(1) if place else ""
-        where = f"{word}.{field}" if field else word
-        message = f"{where}: {plainly(str(error), kind, field)}"
-        raise InterventionRefused(message, field) from None
+        return read_fields(options, kind)
+    except DocumentRefused as refused:
+        where = f"{word}.{refused.field}" if refused.field else word
+        raise DocumentRefused(f"{where}: {refused}", refused.field) from None
 
 
 def describe_interventions() -> list[dict[str, Any]]:

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import DocumentRefused, nearest
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions.declaration import InterventionRefused, intervention, rows
+from hosting_emulator.interventions.declaration import intervention, rows
 from hosting_emulator.world import lifecycles, operations
 from hosting_emulator.world.records import (
     ApiKey,
@@ -59,7 +59,7 @@ _ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2
 def stick_operation(change: Change, operation: Operation) -> str:
     """An operation stops moving, whatever the clock does, until it is released."""
     if operation.stuck:
-        raise InterventionRefused(f"operation {operation.id} is stuck already")
+        raise DocumentRefused(f"operation {operation.id} is stuck already")
     operations.stick(change, operation)
     return f"operation {operation.id} is stuck while {operation.state}"
 
@@ -68,9 +68,9 @@ def stick_operation(change: Change, operation: Operation) -> str:
 def release_operation(change: Change, operation: Operation) -> str:
     """A stuck operation moves again from where it was."""
     if not operation.stuck:
-        raise InterventionRefused(f"operation {operation.id} is not stuck")
+        raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"operation {operation.id} waits for its reconciliation: complete or exhaust that"
         )
     operations.release(change, operation)
@@ -82,14 +82,14 @@ def step_operation(change: Change, operation: Operation) -> str:
     """An operation takes the next step of its plan now, whatever its profile says."""
     claim = change.row(PROJECTS, operation.project_id).claim
     if claim != operation.id:
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"operation {operation.id} waits: operation {claim} holds the project's claim; step "
             "that one first"
         )
     if operation.kind == operations.HELD:
-        raise InterventionRefused(f"operation {operation.id} only holds the claim: release_claim")
+        raise DocumentRefused(f"operation {operation.id} only holds the claim: release_claim")
     if operation.stuck:
-        raise InterventionRefused(f"operation {operation.id} is stuck; release it first")
+        raise DocumentRefused(f"operation {operation.id} is stuck; release it first")
     stepped = operations.step(change, operation.id)
     return f"operation {operation.id} is {stepped.state} ({stepped.phase})"
 
@@ -158,7 +158,7 @@ def exhaust_reconciliation(change: Change, operation: Operation) -> str:
 def _reconcile(change: Change, operation: Operation, state: str, advice: str) -> Operation:
     before = operation.reconciliation.state if operation.reconciliation else "none"
     if not lifecycles.RECONCILIATION.may(before, state):
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"the reconciliation of {operation.id} is {before}; from there it cannot become {state}"
         )
     attempt = operation.reconciliation.attempt_id if operation.reconciliation else None
@@ -174,7 +174,7 @@ def _reconcile(change: Change, operation: Operation, state: str, advice: str) ->
 def hold_claim(change: Change, project: Project) -> str:
     """Somebody else's operation takes a project's mutation claim: what comes now waits."""
     if project.claim is not None:
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"operation {project.claim} holds the claim of {project.alias} already"
         )
     held = operations.hold_claim(change, project)
@@ -186,7 +186,7 @@ def release_claim(change: Change, project: Project) -> str:
     """The operation that was made to hold a project's claim ends, and the next one moves."""
     held = change.get(OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != operations.HELD:
-        raise InterventionRefused(f"the claim of {project.alias} was not held by hold_claim")
+        raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
     operations.finish(change, held, "succeeded")
     return f"the claim of {project.alias} is free"
 
@@ -212,7 +212,7 @@ def fail_deployment(
 ) -> str:
     """The deployment that an operation is making fails, and the operation with it."""
     if operation.deployment_id is None:
-        raise InterventionRefused(f"operation {operation.id} makes no deployment")
+        raise DocumentRefused(f"operation {operation.id} makes no deployment")
     operations.fail(change, operation, replace(operations.BUILD_FAILED, message=message))
     return f"deployment {operation.deployment_id} failed"
 
@@ -289,7 +289,7 @@ def set_permissions(change: Change, organization: Organization, permissions: lis
     for name in permissions:
         if name not in PERMISSIONS:
             hint = nearest(name, PERMISSIONS) or f"; there are {', '.join(PERMISSIONS)}"
-            raise InterventionRefused(f"there is no permission {name[:80]!r}{hint}")
+            raise DocumentRefused(f"there is no permission {name[:80]!r}{hint}")
     enabled = tuple(name for name in PERMISSIONS if name in permissions)
     change.put(ORGANIZATIONS, organization.id, replace(organization, permissions=enabled))
     return f"{organization.alias} enables {', '.join(enabled) or 'no permission'}"
@@ -313,7 +313,7 @@ def remove_member(change: Change, organization: Organization, person: Person) ->
     """A person leaves an organization; tokens and keys they hold lose its scope at once."""
     key = f"{organization.id}/{person.id}"
     if change.get(MEMBERSHIPS, key) is None:
-        raise InterventionRefused(f"{person.alias} does not belong to {organization.alias}")
+        raise DocumentRefused(f"{person.alias} does not belong to {organization.alias}")
     change.delete(MEMBERSHIPS, key)
     return f"{person.alias} no longer belongs to {organization.alias}"
 
@@ -328,18 +328,18 @@ def set_role(
     """A person has this role in a project, or none."""
     membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{person.id}")
     if membership is None:
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"{person.alias} does not belong to the organization of {project.alias}; use "
             "add_member first"
         )
     if membership.role == "owner":
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"{person.alias} owns the organization of {project.alias}, and so each of its projects"
         )
     key = f"{project.id}/{person.id}"
     if role == "none":
         if change.get(GRANTS, key) is None:
-            raise InterventionRefused(f"{person.alias} has no role in {project.alias}")
+            raise DocumentRefused(f"{person.alias} has no role in {project.alias}")
         change.delete(GRANTS, key)
         return f"{person.alias} has no role in {project.alias}"
     change.put(GRANTS, key, Grant(project.id, person.id, role))
@@ -356,7 +356,7 @@ def transfer_ownership(change: Change, organization: Organization, to: Person) -
     }
     key = f"{organization.id}/{to.id}"
     if key in owners:
-        raise InterventionRefused(f"{to.alias} owns {organization.alias} already")
+        raise DocumentRefused(f"{to.alias} owns {organization.alias} already")
     for other, membership in owners.items():
         change.put(MEMBERSHIPS, other, replace(membership, role="member"))
     change.put(MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
@@ -381,19 +381,19 @@ def move_dns(
     dns = change.get(DNS, project.id) or Dns()
     if not lifecycles.DNS_AUTHORIZATION.may(dns.status, to):
         following = " or ".join(sorted(lifecycles.DNS_AUTHORIZATION.transitions[dns.status]))
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"the DNS authorization of {project.alias} is {dns.status}; from there it can only "
             f"become {following}"
         )
     zone = zone or dns.zone or f"{project.handle}.example"
     if not _ZONE.fullmatch(zone):
-        raise InterventionRefused(f"{zone[:80]!r} is no zone: write it like example.com")
+        raise DocumentRefused(f"{zone[:80]!r} is no zone: write it like example.com")
     expires_ms = dns.expires_ms
     if to in ("pending", "authorized"):
         try:
             expires_ms = change.now_ms + parse_duration_ms(expires_in)
         except ValueError as error:
-            raise InterventionRefused(str(error)) from None
+            raise DocumentRefused(str(error)) from None
     elif to == "expired":
         expires_ms = change.now_ms
     change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
@@ -428,7 +428,7 @@ def _turn_provider(
     does = "fails" if failing else "answers"
     text = f"the database provider of {project.alias} {does} ({_environments(databases)})"
     if all(record.provider_failing == failing for record in databases.values()):
-        raise InterventionRefused(f"{text} already")
+        raise DocumentRefused(f"{text} already")
     for key, record in databases.items():
         change.put(DATABASES, key, replace(record, provider_failing=failing))
     return text
@@ -462,13 +462,13 @@ def set_database(
     details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
     details = {name: value for name, value in details.items() if value is not None}
     if not details and (state, data_mode) == (None, None):
-        raise InterventionRefused(
+        raise DocumentRefused(
             "say what changes: state, pending_state, data_mode or suspend_timeout_seconds"
         )
     if state == "absent" and details:
-        raise InterventionRefused("a database that is absent has a state and nothing else")
+        raise DocumentRefused("a database that is absent has a state and nothing else")
     if data_mode is not None and environment != "both":
-        raise InterventionRefused("data_mode is that of both environments: leave environment out")
+        raise DocumentRefused("data_mode is that of both environments: leave environment out")
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
@@ -490,7 +490,7 @@ def _placement(
         return None
     if before is None and state is None:
         if details:
-            raise InterventionRefused("the database is absent; give it a state too")
+            raise DocumentRefused("the database is absent; give it a state too")
         return None
     placement = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
     if state is not None:
@@ -502,10 +502,10 @@ def _placement(
 def connect_domain(change: Change, project: Project, domain: str) -> str:
     """A project has a domain of its own; in a Free workspace that depends on the flag being shown."""
     if not _ZONE.fullmatch(domain):
-        raise InterventionRefused(f"{domain[:80]!r} is no domain: write it like example.com")
+        raise DocumentRefused(f"{domain[:80]!r} is no domain: write it like example.com")
     plan = change.row(ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
-        raise InterventionRefused(
+        raise DocumentRefused(
             f"{project.alias} is in a Free workspace, where a domain needs the flag to be shown"
         )
     change.put(PROJECTS, project.id, replace(project, custom_domain=domain))
@@ -516,6 +516,6 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
 def disconnect_domain(change: Change, project: Project) -> str:
     """A project gives up its own domain."""
     if project.custom_domain is None:
-        raise InterventionRefused(f"{project.alias} has no domain of its own")
+        raise DocumentRefused(f"{project.alias} has no domain of its own")
     change.put(PROJECTS, project.id, replace(project, custom_domain=None))
     return f"{project.alias} gave up {project.custom_domain}"

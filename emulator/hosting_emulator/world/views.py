@@ -6,7 +6,7 @@ Where an assumption shapes an answer (absent or null, words, spelling of time), 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import asdict
@@ -106,7 +106,7 @@ def _progress(change: Change, record: Operation) -> dict[str, Any]:
         "phase": record.phase,
         "project_id": record.project_id,
         "observed_at": format_timestamp(change.now_ms),
-        "suggested_action": _ADVICE[record.state],
+        "suggested_action": STATE_WORDS[record.state].advice,
         "deployment_id": record.deployment_id,
         "next_poll_after_seconds": None if finished(record) else _next_poll(change, record),
         "build_completed_at": record.build_completed_at,
@@ -114,12 +114,22 @@ def _progress(change: Change, record: Operation) -> dict[str, Any]:
     return _render("Progress", values, change.assumptions)
 
 
-_ADVICE = {
-    "queued": "Poll the same operation again after next_poll_after_seconds.",
-    "running": "Poll the same operation again after next_poll_after_seconds.",
-    "succeeded": "Nothing: the operation succeeded.",
-    "failed": "Read the operation's error, and follow its suggested_action.",
-    "cancelled": "Start a new operation with a new Idempotency-Key if it is still wanted.",
+class StateWords(NamedTuple):
+    """What is said of an operation's state: what a client does in it; how it ended, if that is final."""
+
+    advice: str
+    ended: str = ""
+
+
+_POLL = StateWords("Poll the same operation again after next_poll_after_seconds.")
+STATE_WORDS = {
+    "queued": _POLL,
+    "running": _POLL,
+    "succeeded": StateWords("Nothing: the operation succeeded.", "succeeded"),
+    "failed": StateWords("Read the operation's error, and follow its suggested_action.", "failed"),
+    "cancelled": StateWords(
+        "Start a new operation with a new Idempotency-Key if it is still wanted.", "was cancelled"
+    ),
 }
 #: What a client is told when nothing is scheduled for an operation; the contract shows this value.
 _DEFAULT_POLL_SECONDS = 60

@@ -6,7 +6,8 @@ import pytest
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.faults.documents import RULE_FIELDS, FaultRefused, describe_kinds
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.tables import FAULTS
 from tests.unit.faults.conftest import Desk
@@ -74,7 +75,7 @@ def test_what_cannot_be_right_is_refused(
 ):
     before = desk.world
 
-    with pytest.raises(FaultRefused) as caught:
+    with pytest.raises(DocumentRefused) as caught:
         desk.arm(**document)
 
     assert caught.value.field == field

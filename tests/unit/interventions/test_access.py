@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions import InterventionRefused, read_intervention
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.interventions import read_intervention
 from hosting_emulator.world.value import Change
 from tests.unit.interventions.conftest import Stage
 
@@ -42,7 +43,7 @@ def test_ticket_ends_once(stage: Stage, first: str, second: str, state: str):
     ticket = stage.ticket().json["ticket_id"]
     stage.intervene(f"{first}_ticket", ticket=ticket)
 
-    with pytest.raises(InterventionRefused, match=f"ticket {ticket} is {state} already"):
+    with pytest.raises(DocumentRefused, match=f"ticket {ticket} is {state} already"):
         stage.intervene(f"{second}_ticket", ticket=ticket)
 
 
@@ -50,7 +51,7 @@ def test_ticket_that_time_has_expired(stage: Stage):
     stage.ticket()
     stage.advance_ms(600_000)
 
-    with pytest.raises(InterventionRefused, match="is expired already"):
+    with pytest.raises(DocumentRefused, match="is expired already"):
         stage.intervene("revoke_ticket", person="owner")
 
 
@@ -72,7 +73,7 @@ def test_ticket_of_a_person_is_their_last(stage: Stage):
     ],
 )
 def test_ticket_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words: str):
-    with pytest.raises(InterventionRefused, match=words):
+    with pytest.raises(DocumentRefused, match=words):
         stage.intervene("expire_ticket", **fields)
 
 
@@ -98,7 +99,7 @@ def test_key_by_name_is_the_last_that_is_active(stage: Stage):
     assert (stage.key_record(first).revoked, stage.key_record(last).revoked) == (False, True)
     stage.intervene("revoke_key", key="ci")
     assert stage.key_record(first).revoked
-    with pytest.raises(InterventionRefused, match=f"API key {last} is revoked already"):
+    with pytest.raises(DocumentRefused, match=f"API key {last} is revoked already"):
         stage.intervene("revoke_key", key="ci")
 
 
@@ -106,9 +107,9 @@ def test_key_ends_once(stage: Stage):
     stage.create_key("ci")
     stage.intervene("expire_key", key="ci")
 
-    with pytest.raises(InterventionRefused, match="is expired already"):
+    with pytest.raises(DocumentRefused, match="is expired already"):
         stage.intervene("revoke_key", key="ci")
-    with pytest.raises(InterventionRefused, match="no API key is 'cd'"):
+    with pytest.raises(DocumentRefused, match="no API key is 'cd'"):
         stage.intervene("revoke_key", key="cd")
 
 
@@ -117,13 +118,13 @@ def test_interventions_in_one_change_see_each_other(stage: Stage):
     change = Change(stage.world, stage.engine.run_due())
     read_intervention({"expire_key": {"key": "ci"}}).apply(change)
 
-    with pytest.raises(InterventionRefused, match="is expired already"):
+    with pytest.raises(DocumentRefused, match="is expired already"):
         read_intervention({"revoke_key": {"key": "ci"}}).apply(change)
 
     read_intervention(
         {"add_member": {"organization": "acme", "person": "outsider", "role": "owner"}}
     ).apply(change)
-    with pytest.raises(InterventionRefused, match="outsider owns acme already"):
+    with pytest.raises(DocumentRefused, match="outsider owns acme already"):
         read_intervention({"transfer_ownership": {"organization": "acme", "to": "outsider"}}).apply(
             change
         )
@@ -174,7 +175,7 @@ def test_permissions_of_an_organization_bind_its_keys(stage: Stage):
 
 
 def test_unknown_permission_names_the_near(stage: Stage):
-    with pytest.raises(InterventionRefused, match=r"'dns\.raed'; did you mean dns\.read"):
+    with pytest.raises(DocumentRefused, match=r"'dns\.raed'; did you mean dns\.read"):
         stage.intervene("set_permissions", organization="acme", permissions=["dns.raed"])
 
 
@@ -183,7 +184,7 @@ def test_member_removed_and_added_again(stage: Stage):
 
     stage.intervene("remove_member", organization="acme", person="member")
     assert stage.apply_domains(who="member").status == 404
-    with pytest.raises(InterventionRefused, match="member does not belong to acme"):
+    with pytest.raises(DocumentRefused, match="member does not belong to acme"):
         stage.intervene("remove_member", organization="acme", person="member")
 
     stage.intervene("add_member", organization="acme", person="member")
@@ -211,7 +212,7 @@ def test_role_in_a_project(stage: Stage, role: str, reads: int, writes: int):
     ],
 )
 def test_role_that_would_mean_nothing(stage: Stage, fields: dict[str, Any], words: str):
-    with pytest.raises(InterventionRefused, match=words):
+    with pytest.raises(DocumentRefused, match=words):
         stage.intervene("set_role", **{"project": "shop", **fields})
 
 
@@ -220,5 +221,5 @@ def test_ownership_goes_over(stage: Stage):
 
     assert stage.set_flag(True, who="member").status == 200
     assert stage.set_flag(True, who="owner").status == 404  # a member, with no role in the project
-    with pytest.raises(InterventionRefused, match="member owns acme already"):
+    with pytest.raises(DocumentRefused, match="member owns acme already"):
         stage.intervene("transfer_ownership", organization="acme", to="member")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions import InterventionRefused
+from hosting_emulator.contract.words import DocumentRefused
 from tests.unit.interventions.conftest import Stage
 
 HOUR_MS = 3_600_000
@@ -128,7 +128,7 @@ def test_ended_operation_is_final(stage: Stage, word: str):
     operation = stage.begin()
     stage.advance_ms(10_000)
 
-    with pytest.raises(InterventionRefused, match="is succeeded already: that is final"):
+    with pytest.raises(DocumentRefused, match="is succeeded already: that is final"):
         stage.intervene(word, operation=operation)
 
 
@@ -146,7 +146,7 @@ def test_ended_operation_is_final(stage: Stage, word: str):
 def test_operation_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words: str):
     before = stage.world
 
-    with pytest.raises(InterventionRefused, match=words):
+    with pytest.raises(DocumentRefused, match=words):
         stage.intervene("stick_operation", **fields)
 
     assert stage.world is before
@@ -154,12 +154,12 @@ def test_operation_that_cannot_be_found(stage: Stage, fields: dict[str, Any], wo
 
 def test_stuck_twice_and_released_twice_is_refused(stage: Stage):
     stage.begin()
-    with pytest.raises(InterventionRefused, match="is not stuck"):
+    with pytest.raises(DocumentRefused, match="is not stuck"):
         stage.intervene("release_operation", project="shop")
 
     stage.intervene("stick_operation", project="shop")
 
-    with pytest.raises(InterventionRefused, match="is stuck already"):
+    with pytest.raises(DocumentRefused, match="is stuck already"):
         stage.intervene("stick_operation", project="shop")
 
 
@@ -184,14 +184,14 @@ def test_held_claim_makes_mutations_wait(stage: Stage):
 
 
 def test_claim_is_held_once_and_released_once(stage: Stage):
-    with pytest.raises(InterventionRefused, match="was not held by hold_claim"):
+    with pytest.raises(DocumentRefused, match="was not held by hold_claim"):
         stage.intervene("release_claim", project="shop")
     stage.intervene("hold_claim", project="shop")
-    with pytest.raises(InterventionRefused, match="holds the claim of shop already"):
+    with pytest.raises(DocumentRefused, match="holds the claim of shop already"):
         stage.intervene("hold_claim", project="shop")
     stage.intervene("release_claim", project="shop")
     stage.begin()
-    with pytest.raises(InterventionRefused, match="was not held by hold_claim"):
+    with pytest.raises(DocumentRefused, match="was not held by hold_claim"):
         stage.intervene("release_claim", project="shop")
 
 
@@ -265,7 +265,7 @@ def test_reconciliation_follows_its_table(stage: Stage, before: list[str], word:
     for each in before:
         stage.intervene(f"{each}_reconciliation", project="shop")
 
-    with pytest.raises(InterventionRefused, match=said):
+    with pytest.raises(DocumentRefused, match=said):
         stage.intervene(word, project="shop")
 
 
@@ -318,5 +318,5 @@ def test_failed_deployment_fails_its_operation(stage: Stage):
 def test_operation_without_deployment_has_none_to_fail(stage: Stage):
     stage.apply_domains()
 
-    with pytest.raises(InterventionRefused, match="makes no deployment"):
+    with pytest.raises(DocumentRefused, match="makes no deployment"):
         stage.intervene("fail_deployment", project="shop")

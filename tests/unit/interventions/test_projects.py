@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions import InterventionRefused
+from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.world.lifecycles import DATABASE, DNS_AUTHORIZATION
 from tests.unit.interventions.conftest import Stage
 
@@ -34,7 +34,7 @@ def test_dns_takes_exactly_the_steps_of_its_table(stage: Stage, state: str, to: 
         stage.intervene("move_dns", project="labs", to=to)
         assert stage.dns(project="labs").json["status"] == to
     else:
-        with pytest.raises(InterventionRefused, match=f"is {state}; from there it can only"):
+        with pytest.raises(DocumentRefused, match=f"is {state}; from there it can only"):
             stage.intervene("move_dns", project="labs", to=to)
 
 
@@ -73,7 +73,7 @@ def test_renewed_authorization_outlives_the_first_expiry(stage: Stage):
     ],
 )
 def test_dns_step_that_cannot_be(stage: Stage, fields: dict[str, Any], words: str):
-    with pytest.raises(InterventionRefused, match=words):
+    with pytest.raises(DocumentRefused, match=words):
         stage.intervene("move_dns", project="labs", **fields)
 
 
@@ -87,12 +87,12 @@ def test_provider_fails_and_recovers(stage: Stage, environment: str, failing: li
     statuses = {name: stage.observe(name).status for name in ("dev", "prod")}
     assert [name for name, status in statuses.items() if status == 503] == failing
     assert stage.observe("dev").json["code"] == "service_unavailable"
-    with pytest.raises(InterventionRefused, match=r"fails .* already"):
+    with pytest.raises(DocumentRefused, match=r"fails .* already"):
         stage.intervene("fail_database_provider", project="shop", environment=environment)
 
     stage.intervene("recover_database_provider", project="shop")
     assert [stage.observe(name).status for name in ("dev", "prod")] == [200, 200]
-    with pytest.raises(InterventionRefused, match=r"answers \(dev and prod\) already"):
+    with pytest.raises(DocumentRefused, match=r"answers \(dev and prod\) already"):
         stage.intervene("recover_database_provider", project="shop")
 
 
@@ -168,14 +168,14 @@ def test_shared_database_becomes_separate(stage: Stage):
 def test_database_change_that_makes_no_sense(stage: Stage, fields: dict[str, Any], words: str):
     before = stage.world
 
-    with pytest.raises(InterventionRefused, match=words):
+    with pytest.raises(DocumentRefused, match=words):
         stage.intervene("set_database", project="shop", **fields)
 
     assert stage.world is before
 
 
 def test_absent_database_has_nothing_to_change(stage: Stage):
-    with pytest.raises(InterventionRefused, match="give it a state"):
+    with pytest.raises(DocumentRefused, match="give it a state"):
         stage.intervene("set_database", project="labs", suspend_timeout_seconds=0)
 
 
@@ -184,7 +184,7 @@ def test_absent_database_has_nothing_to_change(stage: Stage):
 
 def test_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
     key = {"who": "outsider", "project": "notes"}
-    with pytest.raises(InterventionRefused, match="needs the flag to be shown"):
+    with pytest.raises(DocumentRefused, match="needs the flag to be shown"):
         stage.intervene("connect_domain", project="notes", domain="notes.example")
 
     assert stage.set_flag(True, **key).status == 200
@@ -202,7 +202,7 @@ def test_paid_workspace_has_a_domain_with_or_without_the_flag(stage: Stage):
 
 
 def test_domain_that_cannot_be(stage: Stage):
-    with pytest.raises(InterventionRefused, match="'blog' is no domain"):
+    with pytest.raises(DocumentRefused, match="'blog' is no domain"):
         stage.intervene("connect_domain", project="blog", domain="blog")
-    with pytest.raises(InterventionRefused, match="blog has no domain of its own"):
+    with pytest.raises(DocumentRefused, match="blog has no domain of its own"):
         stage.intervene("disconnect_domain", project="blog")

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.interventions import (
     INTERVENTIONS,
-    InterventionRefused,
     describe_interventions,
     read_intervention,
 )
@@ -44,7 +44,7 @@ def test_fields_may_be_left_out(options: object):
     ],
 )
 def test_what_cannot_be_read_is_refused(document: dict[Any, Any], field: str, words: str):
-    with pytest.raises(InterventionRefused, match=words) as caught:
+    with pytest.raises(DocumentRefused, match=words) as caught:
         read_intervention(document)
 
     assert caught.value.field == field

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import (
     Body,
@@ -131,12 +132,12 @@ def why_operation(engine: Engine, operation: str) -> dict[str, Any] | None:
 
 def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
     """POST …/operations/{operation}/step: take the next step of its plan now, and show it."""
-    from hosting_emulator.interventions import InterventionRefused, read_intervention
+    from hosting_emulator.interventions import read_intervention
 
     now_ms = engine.run_due()
     _find_operation(engine, operation)
     change = Change(engine.world, now_ms)
-    with refused_as(409, "Operation not stepped", InterventionRefused):
+    with refused_as(409, "Operation not stepped", DocumentRefused):
         read_intervention({"step_operation": {"operation": operation}}).apply(change)
     shown = views.operation(change, change.row(OPERATIONS, operation))
     engine.commit(change, "operation stepped")

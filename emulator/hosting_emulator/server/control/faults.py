@@ -8,10 +8,11 @@ from typing import Any
 from aiohttp import web
 from msgspec import UnsetType
 
+from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import FaultRefused, arm, describe_kinds, fault_view
+from hosting_emulator.faults.documents import arm, describe_kinds, fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, found, refused_as
@@ -41,7 +42,7 @@ def arm_fault(engine: Engine, body: dict[str, Any]) -> Created:
     """POST …/faults: arm one, after those that are armed already."""
     now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
-    with refused_as(400, "Fault refused", FaultRefused):
+    with refused_as(400, "Fault refused", DocumentRefused):
         fault = arm(change, body)
     engine.commit(change, f"{fault.id} armed")
     return Created(fault_view(engine.world, fault, now_ms))
@@ -89,12 +90,12 @@ def _remove(engine: Engine, faults: list[Fault]) -> None:
 def intervene(engine: Engine, body: dict[str, Any]) -> dict[str, str]:
     """POST …/interventions: `{"stick_operation": {"project": "shop"}}`. Says what it did."""
     # Imported here: a first answer that shows a world is not to wait for it.
-    from hosting_emulator.interventions import InterventionRefused, read_intervention
+    from hosting_emulator.interventions import read_intervention
 
-    with refused_as(400, "Intervention refused", InterventionRefused):
+    with refused_as(400, "Intervention refused", DocumentRefused):
         intervention = read_intervention(body)
     change = Change(engine.world, engine.run_due())
-    with refused_as(409, "Intervention refused", InterventionRefused):
+    with refused_as(409, "Intervention refused", DocumentRefused):
         message = intervention.apply(change)
     name = next(iter(body))
     engine.commit(change, f"intervention {name}")
