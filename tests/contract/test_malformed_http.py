@@ -173,7 +173,7 @@ def test_a_body_shorter_than_announced_leaves_the_next_request_alone(api: HeldAp
         second = connection.answer()
 
     assert first.status == 200
-    problem(second, 404, "resource_not_found")
+    problem(second, 401, "unauthenticated")
 
 
 def test_requests_on_one_connection_are_answered_in_order(api: HeldApi) -> None:
@@ -201,5 +201,5 @@ def test_a_connection_closes_when_the_client_wants_it(api: HeldApi, version: str
         line = f"GET /v1/x HTTP/{version}\r\nHost: {connection.host}\r\nConnection: close\r\n\r\n"
         connection.send(line.encode())
 
-        problem(connection.answer(), 404, "resource_not_found")
+        problem(connection.answer(), 401, "unauthenticated")
         assert connection.closed()

@@ -72,11 +72,11 @@ def test_the_link_leads_back_to_where_the_client_came_from(api: HeldApi) -> None
     with wire(api.emulator.base_url) as connection:
         port = urlsplit(api.emulator.base_url).port
         path = f"{connection.prefix}/v1/nothing"
-        connection.send(f"GET {path} HTTP/1.1\r\nHost: emulator.test:{port}\r\n\r\n".encode())
+        connection.send(f"GET {path} HTTP/1.1\r\nHost: emulator.localhost:{port}\r\n\r\n".encode())
 
         document = connection.answer().json
 
-    assert document["type"].startswith(f"http://emulator.test:{port}/")
+    assert document["type"].startswith(f"http://emulator.localhost:{port}/")
 
 
 # --- X-Request-Id ---------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_another_method_is_refused_and_the_right_one_named(
 
 def test_a_wrong_method_says_nothing_of_what_exists(api: HeldApi) -> None:
     there = api.call("DELETE", api.project_path("edge-dns"), who="outsider")
-    missing = api.call("DELETE", "/v1/projects/01JGFJJZ000000000000000000/edge-dns", who=None)
+    missing = api.call("DELETE", "/v1/projects/01JGFJJZ000000000000000000/edge-dns")
 
     assert without_request_id(there) == without_request_id(missing)
 

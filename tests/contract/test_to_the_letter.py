@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from hosting_emulator.contract.resources import RESOURCES
+from tests.conftest import Response
+from tests.contract.answer_checks import hold_problem, problem
 from tests.contract.conftest import HeldApi
+from tests.contract.raw_http import wire
 from tests.in_process import InProcess
 from tests.properties.varied_walk import varied
 
@@ -116,3 +120,91 @@ def nulls(found: Any) -> set[str]:
 
 
 KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}
+
+
+# --- "Unauthenticated requests fail with code unauthenticated" ------------------------------------
+
+_JSON = {"Content-Type": "application/json"}
+WRONG: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "nothing else": ("GET", "edge-dns", {}),
+    "an X-Request-Id that is too long": (
+        "GET",
+        "edge-dns",
+        {"headers": {"X-Request-Id": "x" * 129}},
+    ),
+    "an X-Request-Id that is empty": ("GET", "edge-dns", {"headers": {"X-Request-Id": ""}}),
+    "a body that is too big": ("PUT", "powered-by-flag", {"raw": b" " * 1_048_577}),
+    "bad JSON": ("PUT", "powered-by-flag", {"raw": b"{", "headers": _JSON, "key": "k"}),
+    "a body that cannot be unpacked": (
+        *("PUT", "powered-by-flag"),
+        {"raw": b"no gzip", "headers": {**_JSON, "Content-Encoding": "gzip"}, "key": "k"},
+    ),
+    "no Idempotency-Key": ("PUT", "domains", {}),
+    "a wrong method": ("DELETE", "domains", {}),
+    "an unknown path": ("GET", "nothing-is-here", {}),
+    "a malformed project id": ("GET", "edge-dns", {"project": "shop"}),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_unauthenticated_requests_fail_with_code_unauthenticated(api: HeldApi, wrong: str) -> None:
+    """ "Unauthenticated requests fail with code unauthenticated", whatever else is wrong with them."""
+    method, rest, given = WRONG[wrong]
+    options = dict(given)
+    project = options.pop("project", api.emulator.project)
+    path = f"/v1/projects/{project}/{rest}"
+
+    nobody = api.call(method, path, who=None, **options)
+    stranger = api.call(method, path, token="made up", **options)
+
+    problem(nobody, 401, "unauthenticated")
+    problem(stranger, 401, "unauthenticated")
+    assert 1 <= len(nobody.headers["X-Request-Id"]) <= 128
+    owner = api.send(method, path, **options)
+    assert (owner.status == 200) is (wrong == "nothing else")
+    assert owner.status != 401
+
+
+# --- "documentation link of the form {docs_url}/errors/<code>" ------------------------------------
+
+
+def link(answer: Response) -> str:
+    """Return where a problem points, without the end that its code gives."""
+    found: str = hold_problem(answer)["type"]
+    return found.partition("/errors/")[0]
+
+
+@pytest.mark.parametrize("host", ["hosting.attacker.com", "hosting.attacker.example", "", "a b"])
+def test_no_link_follows_a_host_that_is_not_ours(api: HeldApi, host: str) -> None:
+    """type: "documentation link of the form {docs_url}/errors/<code with hyphens […]>"."""
+    ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
+
+    assert link(api.dns(project="garden", headers={"Host": host})) == ours
+    with wire(api.emulator.base_url) as connection:  # two Hosts, of which none counts
+        connection.ask("GET", "/v1/x", [("Host", "hosting.attacker.com")])
+        assert link(connection.answer()) == ours
+
+
+def test_a_link_follows_another_name_of_this_machine(api: HeldApi) -> None:
+    """So that it opens through a mapped port as well."""
+    found = link(api.dns(project="garden", headers={"Host": "localhost:81"}))
+
+    assert found == "http://localhost:81/_emulator/docs"
+
+
+def test_a_request_that_nobody_can_parse_gets_a_whole_link(api: HeldApi) -> None:
+    """The default world's docs_url, since it can be said to belong to no other."""
+
+    def broken() -> str:
+        with wire(api.emulator.base_url) as connection:
+            connection.send(b"hello there\r\n\r\n")
+            return link(connection.answer())
+
+    ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
+    assert broken() == ours
+    default = api.emulator.control.world()
+    default.set_assumptions({"docs_url": "https://docs.example"})
+    try:
+        assert broken() == "https://docs.example"
+    finally:
+        default.set_assumptions({"docs_url": "own"})

@@ -162,8 +162,9 @@ class Emulator:
         allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
         if site.public_url:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
+        site.hosts = Hosts(allowed, self._origins)
         guard = Guard(
-            Hosts(allowed, self._origins),
+            site.hosts,
             self._token,
             everybody=options.is_reached_from_outside(site.public_url),  # it is behind a proxy
         )
@@ -175,7 +176,8 @@ class Emulator:
             seed=settings.seed,
             variation=self._variation,
         )
-        self._http = Server(App(self.worlds, site, guard, facts, self._library).handle)
+        app = App(self.worlds, site, guard, facts, self._library)
+        self._http = Server(app.handle, app.docs_url)
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]
@@ -239,9 +241,7 @@ class Emulator:
 
     def ready(self) -> Ready:
         """Return what a person needs to know; mints an access token for the owner."""
-        # Where the server listens on all addresses, a URL that opens on this machine.
-        here = self._site.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        base_url, world = self._site.public_url or here, self._default.world
+        base_url, world = self._site.own_url, self._default.world
         organization_id = _known_or_first(world, ORGANIZATIONS, "organization:acme")
         tls_port = self._site.tls_port
         variation = world.get(VARIATION, ONLY)

@@ -112,13 +112,13 @@ class ExchangeContext(CallRequest, kw_only=True):
 
     The first group of fields is given: `raw_headers` are all headers as they came, for the request
     log; `refused` is what the server found wrong before the core saw it (an oversized or broken
-    body); `docs_url` tells where problem types point. Only references are kept: a plain read must
-    not pay for what nobody may ever look at.
+    body); `docs_url` tells where our own documentation is. Only references are kept: a plain read
+    must not pay for what nobody may ever look at.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
     refused: Refused | None = None
-    docs_url: Callable[[], str] | None = None
+    docs_url: Callable[[], str]
 
     #: What the request log keeps of it: the steps write down there what they find out.
     entry: Entry = field(default_factory=Entry)

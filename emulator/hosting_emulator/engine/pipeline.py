@@ -62,7 +62,10 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     else:
         entry.late_ms = engine.machine_ms - entry.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
-        ctx.given_request_id = read_request_id(found, engine.world.assumptions)
+        try:
+            ctx.given_request_id = read_request_id(found, engine.world.assumptions)
+        except Refused as refused:
+            ctx.refused = refused
 
 
 def route(engine: Engine, ctx: ExchangeContext) -> None:
@@ -70,20 +73,30 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
     calls = calls_at(engine.world.assumptions.operation_path)
     try:
         spec, subject_id = calls.find(ctx.method, ctx.path)
-    except MethodRefused as refused:
-        ctx.subject, ctx.subject_id = refused.subject, refused.subject_id
-        raise
+    except Refused as refused:
+        if isinstance(refused, MethodRefused):
+            ctx.subject, ctx.subject_id = refused.subject, refused.subject_id
+        if not ctx.path.startswith("/v1/"):
+            raise  # nothing there is the API's: nobody need say who asks
+        ctx.refused = refused
+        return
     ctx.spec, ctx.subject, ctx.subject_id = spec, spec.subject, subject_id
     ctx.entry.call = spec.call_id
+
+
+def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
+    """Find out who asks, before anything is said of what else is wrong (contract, Authentication)."""
+    ctx.change = change = Change(engine.world, ctx.now_ms)
+    token = bearer_token(ctx.headers.getall("Authorization", ()))
+    ctx.principal, ctx.key = engine.identity.authenticate(change, token)
     if ctx.refused is not None:
         raise ctx.refused
 
 
-def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
-    """Find out who asks."""
-    ctx.change = change = Change(engine.world, ctx.now_ms)
-    token = bearer_token(ctx.headers.getall("Authorization", ()))
-    ctx.principal, ctx.key = engine.identity.authenticate(change, token)
+def turn_away(engine: Engine, ctx: ExchangeContext) -> None:
+    """Refuse a request that is not for this server, whoever asks."""
+    assert ctx.refused is not None
+    raise ctx.refused
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
@@ -224,6 +237,8 @@ CALL_STEPS: Sequence[Step] = (
     commit,
     faults_after_commit,
 )
+#: The way of a request to a Host that this server does not answer to.
+MISDIRECTED_STEPS: Sequence[Step] = (admit, route, turn_away)
 #: The way of a ticket's redemption, which is no call of the contract: no fault touches it.
 REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
 
@@ -235,10 +250,7 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     """Return the problem document that answers instead, as the world's assumptions have it."""
     ctx.entry.code = refused.code
     assumptions = _problem_assumptions(engine.world, ctx)
-    docs_url = assumptions.docs_url
-    if docs_url == "own":
-        docs_url = ctx.docs_url() if ctx.docs_url else "/_emulator/docs"
-    reply = problem_reply(refused, ctx.request_id(), docs_url, assumptions)
+    reply = problem_reply(refused, ctx.request_id(), ctx.docs_url(), assumptions)
     if engine.world.variation is not None:
         _vary_problem(engine.world.variation, reply, ctx)
     return reply

@@ -14,13 +14,14 @@ CONTENT_TYPE = "application/problem+json"
 
 
 def problem_reply(
-    refused: Refused, request_id: str, docs_url: str, assumptions: Assumptions
+    refused: Refused, request_id: str, own_docs_url: str, assumptions: Assumptions
 ) -> Reply:
-    """Return the answer that a refusal is. `docs_url` has no slash at its end."""
+    """Return the answer that a refusal is. `own_docs_url`, without a slash at its end, is assumed."""
     problem = PROBLEMS[refused.code]
     status = refused.status
     if status == problem.status:
         status = assumptions.problem_statuses.get(refused.code, status)
+    docs_url = own_docs_url if assumptions.docs_url == "own" else assumptions.docs_url
     document: dict[str, Any] = {
         "type": f"{docs_url}/errors/{problem.slug}",
         "title": problem.title,

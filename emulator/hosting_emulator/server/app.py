@@ -50,6 +50,13 @@ class App:
             request, engine, path, query, self.site, granted=granted(app)
         )
 
+    def docs_url(self) -> str:
+        """Return where a problem points whose request nobody can parse: as in the default world."""
+        engine = self.worlds.get(DEFAULT_WORLD)
+        assert engine is not None
+        chosen = engine.world.assumptions.docs_url
+        return self.site.own_docs_url if chosen == "own" else chosen
+
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self._guard.refusal(request, path)
         if refusal is not None:

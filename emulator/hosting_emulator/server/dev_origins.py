@@ -77,10 +77,8 @@ def _response(reply: Reply) -> web.Response:
 def _wrong_method(
     detail: str, engine: Engine, request: web.BaseRequest, site: Site
 ) -> web.Response:
-    assumptions = engine.world.assumptions
-    docs_url = _docs_url(request, site) if assumptions.docs_url == "own" else assumptions.docs_url
-    refused = Refused("invalid_request", detail, status=405)
-    reply = problem_reply(refused, engine.request_id(), docs_url, assumptions)
+    refused, docs_url = Refused("invalid_request", detail, status=405), _docs_url(request, site)
+    reply = problem_reply(refused, engine.request_id(), docs_url, engine.world.assumptions)
     reply.headers = (*reply.headers, ("Allow", "GET"))
     return _response(reply)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from aiohttp import web
@@ -104,27 +104,38 @@ def is_origin(text: str) -> bool:
 class Site:
     """The addresses of one server. `public_url` overrides what requests say; no slash at its end.
 
-    URLs follow the request's Host, so that they open through a mapped port or another name as well.
+    URLs follow the request's Host, so that they open through a mapped port or another name as well,
+    but for one that this server does not answer to.
     """
 
     url: str
     public_url: str | None = None
     tls_port: int | None = None
+    hosts: Hosts = field(default_factory=Hosts)
 
     def base_url(self, request: web.BaseRequest) -> str:
         """Return scheme, host and port under which the asker reaches this server."""
-        host = request.headers.get("Host", "")
-        seen = f"{request.scheme}://{host}" if host_name(host) else self.url
-        return seen if self.public_url is None else self.public_url
+        found = request.headers.getall("Host", ())
+        host = found[0] if len(found) == 1 else ""
+        if self.public_url is not None or not (host_name(host) and self.hosts.harmless(host)):
+            return self.own_url
+        return f"{request.scheme}://{host}"
 
     def docs_url(self, request: web.BaseRequest) -> str:
-        """Return where the documentation is."""
-        return self.base_url(request) + _DOCS
+        """Return where the documentation is: under the request's Host only if it opens there."""
+        opens = self.hosts.local(request.headers.get("Host", "")) or not is_loopback(request.remote)
+        return self.base_url(request) + _DOCS if opens else self.own_docs_url
+
+    @property
+    def own_url(self) -> str:
+        """Where this machine reaches the server, which may listen on all addresses."""
+        here = self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        return self.public_url or here
 
     @property
     def own_docs_url(self) -> str:
         """Where the documentation is, whoever asks."""
-        return (self.public_url or self.url) + _DOCS
+        return self.own_url + _DOCS
 
 
 def world_prefix(name: str) -> str:

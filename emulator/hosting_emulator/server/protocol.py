@@ -28,8 +28,6 @@ from hosting_emulator.server.framing import (
 
 _log = logging.getLogger("hosting_emulator.http")
 _broken_requests = itertools.count(1)
-#: Broken requests have no Host to answer by.
-_DOCS = "/_emulator/docs"
 #: How long a request may take from its first byte to its last, in seconds of real time. Clients on
 #: the same machine take milliseconds; who takes longer than this holds a connection for nothing.
 HALF_REQUEST_S = 60.0
@@ -45,8 +43,9 @@ class Protocol(web.RequestHandler):
 
     half_request_s = HALF_REQUEST_S
 
-    def __init__(self, manager: web.Server, **options: Any) -> None:
+    def __init__(self, manager: Server, **options: Any) -> None:
         super().__init__(manager, **options)
+        self.docs_url = manager.docs_url
         self.framing = RequestFraming()
         #: How many requests are answered, and the one whose handler began last.
         self.answered = 0
@@ -161,7 +160,7 @@ class Protocol(web.RequestHandler):
         else:
             refused = Refused("invalid_request", self.refusal or _what_was_wrong(exc))
         request_id = f"req_unparsed_{next(_broken_requests)}"
-        reply = problem_reply(refused, request_id, _DOCS, DEFAULTS)
+        reply = problem_reply(refused, request_id, self.docs_url(), DEFAULTS)
         response = web.Response(
             status=reply.status,
             body=reply.body,
@@ -179,9 +178,11 @@ def _what_was_wrong(error: BaseException | None) -> str:
 
 
 class Server(web.Server):
-    """Makes a `Protocol` for each connection."""
+    """Makes a `Protocol` for each connection. Problems that it writes itself point to `docs_url`."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, docs_url: Callable[[], str]) -> None:
+        self.docs_url = docs_url
+
         async def answer(request: web.BaseRequest) -> web.StreamResponse:
             protocol = request.protocol
             assert isinstance(protocol, Protocol)

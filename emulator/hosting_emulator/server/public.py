@@ -13,6 +13,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Durable, Exchange, ExchangeContext
+from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
 from hosting_emulator.server.hosts import Site
@@ -31,11 +32,12 @@ async def answer(
     *,
     granted: Sequence[tuple[str, str]] = (),
 ) -> web.StreamResponse:
-    """Answer one request of a world's `/v1`, or refuse it. `path` is without the world's prefix.
+    """Answer one request of a world's `/v1`. `path` is without the world's prefix.
 
-    `granted` are headers by which a page of another origin may read the answer, whatever it is.
+    `refused` says why it is not for this server, if it is not. `granted` are headers by which a
+    page of another origin may read the answer, whatever it is.
     """
-    body = b""
+    body, steps = b"", CALL_STEPS if refused is None else MISDIRECTED_STEPS
     if refused is None and request.can_read_body:
         body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
     ctx = ExchangeContext(
@@ -49,7 +51,7 @@ async def answer(
         refused=refused,
         docs_url=partial(site.docs_url, request),
     )
-    reply = await carry_out(engine.exchange(ctx), request)
+    reply = await carry_out(engine.exchange(ctx, steps), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
     return ReadyResponse(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)

@@ -176,7 +176,8 @@ def test_a_lost_answer_has_no_type():
     [
         (lambda api: api.dns(token="x.y.z"), "nobody"),
         (lambda api: api.send("GET", f"/v1/projects/{api.project()}/edge-dns"), "nobody"),
-        (lambda api: api.call("POST", f"/v1/projects/{api.project()}/edge-dns"), None),
+        (lambda api: api.call("POST", f"/v1/projects/{api.project()}/edge-dns"), "owner"),
+        (lambda api: api.call("GET", "/v1/nowhere"), "owner"),
         (lambda api: api.call("GET", "/nowhere"), None),
         (lambda api: api.dns(who="no-organization"), "no-organization"),
     ],
