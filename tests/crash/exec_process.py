@@ -1,6 +1,7 @@
-"""`hosting-emulator exec` as a real process, and a look at what is left of it.
+"""`hosting-emulator exec` as a process, and a look at what is left of it.
 
-Every process it starts carries a mark in its environment, whatever becomes of its parents.
+Every process it starts carries a mark in its environment, whatever becomes of its parents; so does
+it itself where it is started from nothing.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -17,32 +17,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.supervisor import ENDING
-from tests.crash.process import COMMAND
+from tests import warm
+from tests.warm import COMMAND, IN_A_TERMINAL
 
 PATIENCE_S = 30.0
 _MARK = "HOSTING_EMULATOR_TEST_MARK"
-#: Signals are as they are in a terminal, however the tests themselves were started.
-_AS_IN_A_TERMINAL = (
-    *(sys.executable, "-I", "-S", "-c"),
-    "import os, signal, sys\n"
-    f"for number in {[int(number) for number in ENDING]}:\n"
-    "    signal.signal(number, signal.SIG_DFL)\n"
-    "os.execv(sys.argv[1], sys.argv[1:])\n",
-)
 
 
 class Execution:
-    """One `exec` that runs, and its processes."""
+    """One `exec` that runs, and its processes.
 
-    def __init__(self, *arguments: str, before: tuple[str, ...] = (), **options: Any) -> None:
+    It comes from the warm interpreter; one that is `real`, or has words `before` it, from nothing.
+    """
+
+    def __init__(
+        self, *arguments: str, before: tuple[str, ...] = (), real: bool = False, **options: Any
+    ) -> None:
         self._mark = uuid.uuid4().hex
-        self.popen: subprocess.Popen[str] = subprocess.Popen(
-            [*_AS_IN_A_TERMINAL, *before, COMMAND, "exec", *arguments],
-            env=environment() | {_MARK: self._mark},
-            text=True,
-            **options,
-        )
+        words = [*before, COMMAND, "exec", *arguments]
+        options["env"] = environment() | {_MARK: self._mark}
+        self.popen: Any
+        if before or real:
+            self.popen = subprocess.Popen([*IN_A_TERMINAL, *words], text=True, **options)
+        else:
+            self.popen = warm.WarmProcess(words, **options)
 
     def send(self, number: int) -> None:
         """Send a signal to `exec` alone."""
@@ -108,18 +106,13 @@ def execution(*arguments: str, **options: Any) -> Iterator[Execution]:
                 stream.close()
 
 
-def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `exec` to its end."""
-    return subprocess.run(
-        [*_AS_IN_A_TERMINAL, COMMAND, "exec", *arguments],
-        **{
-            "env": environment(),
-            "capture_output": True,
-            "text": True,
-            "timeout": PATIENCE_S,
-            **options,
-        },
-    )
+def run(*arguments: str, real: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `exec` to its end; one that is `real` is started from nothing."""
+    words = [COMMAND, "exec", *arguments]
+    options = {"env": environment(), "timeout": PATIENCE_S, "capture_output": True, **options}
+    if real:
+        return subprocess.run([*IN_A_TERMINAL, *words], text=True, check=False, **options)
+    return warm.run(words, **options)
 
 
 def until(look: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A real emulator process: started by its command, stopped or killed by its pid."""
+"""An emulator process: started by its command, stopped or killed by its pid."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
+from tests import warm
+from tests.warm import COMMAND
+
 TEN_YEARS_S = 10 * 365 * 86_400
 
 
@@ -70,16 +70,19 @@ class Client:
 
 
 class Process:
-    """A running emulator. `ready` is what it printed when it was."""
+    """A running emulator, from the warm interpreter. `ready` is what it printed when it was.
 
-    def __init__(self, *arguments: str, command: tuple[str, ...] = (COMMAND,), **options: Any):
-        self.popen = subprocess.Popen(
-            [*command, "start", "--port", "0", "--json", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            **options,
-        )
+    With a `command` before its words, or with `preexec_fn`, it is started from nothing.
+    """
+
+    def __init__(self, *arguments: str, command: tuple[str, ...] = (), **options: Any):
+        words = [*(command or (COMMAND,)), "start", "--port", "0", "--json", *arguments]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        self.popen: Any
+        if command or "preexec_fn" in options:
+            self.popen = subprocess.Popen(words, text=True, **streams)
+        else:
+            self.popen = warm.WarmProcess(words, **streams)
         self._clients: list[Client] = []
         try:
             self.ready: dict[str, Any] = json.loads(self._announcement())
@@ -138,6 +141,4 @@ def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
 
 def failed_start(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Start an emulator that should give up by itself."""
-    return subprocess.run(
-        [COMMAND, "start", *arguments], capture_output=True, text=True, timeout=30, **options
-    )
+    return warm.run([COMMAND, "start", *arguments], **options)

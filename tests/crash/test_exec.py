@@ -8,11 +8,13 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.crash.exec_process import run
-from tests.crash.process import COMMAND, emulator
+from tests.crash.process import emulator
+from tests.warm import COMMAND
 
 PYTHON = sys.executable
 VARIABLES = ("BASE_URL", "DEV_BASE_URL", "TOKEN", "ORGANIZATION_ID", "PROJECT_ID", "CONTROL_URL")
@@ -26,7 +28,7 @@ def sh(code: str) -> tuple[str, ...]:
     return ("--", "sh", "-c", code)
 
 
-def found_in(*arguments: str, **options: object) -> dict[str, str]:
+def found_in(*arguments: str, **options: Any) -> dict[str, str]:
     """Run a command that prints its environment's HOSTING_ and API_ variables."""
     code = "import json, os; print(json.dumps(dict(os.environ)))"
     done = run(*arguments, *python(code), **options)
@@ -98,7 +100,7 @@ def test_the_command_finds_the_emulator_by_its_environment():
         "print(get(os.environ['HOSTING_CONTROL_URL'] + '/health'))\n"
     )
 
-    done = run(*python(code))
+    done = run(*python(code), real=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert '"status":"authorized"' in done.stdout
@@ -192,7 +194,7 @@ def test_the_environment_is_handed_on_byte_for_byte():
 
 
 def test_stdin_and_the_rest_are_the_users_own():
-    done = run(*sh("cat; echo words >&2"), input="typed\n")
+    done = run(*sh("cat; echo words >&2"), input="typed\n", real=True)
 
     assert (done.stdout, done.stderr) == ("typed\n", "words\n")
 
@@ -201,7 +203,7 @@ def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
     code = "import os, sys; os.write(int(sys.argv[1]), b'through'); print(os.listdir('/dev/fd'))"
     reading, writing = os.pipe()
     try:
-        done = run(*python(code), str(writing), pass_fds=(writing,))
+        done = run(*python(code), str(writing), pass_fds=(writing,), real=True)
     finally:
         os.close(writing)
     with os.fdopen(reading, "rb") as file:

@@ -23,12 +23,12 @@ while True:
 print(os.environ.get("HOSTING_EMULATOR_VARY"), os.environ.get("HOSTING_EMULATOR_VARY_ONLY"))
 sys.exit(seen != 45)
 """
-COMMAND = ("--", sys.executable, "-c", CLIENT)
+CLIENT_COMMAND = ("--", sys.executable, "-c", CLIENT)
 
 
 def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
-    usual = run("--quiet", *COMMAND)
-    done = run("--clock", "frozen", "--vary", "1", "--shrink", *COMMAND)
+    usual = run("--quiet", *CLIENT_COMMAND)
+    done = run("--clock", "frozen", "--vary", "1", "--shrink", *CLIENT_COMMAND)
 
     assert (usual.returncode, usual.stdout) == (0, "None None\n")
     assert (done.returncode, done.stdout) == (1, "1 \n")  # what the search runs is not heard

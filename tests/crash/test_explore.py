@@ -15,23 +15,15 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator.supervisor import ENDING
+from tests import warm
 from tests.crash.exec_process import environment, until
-from tests.crash.process import COMMAND
+from tests.warm import COMMAND
 
 CLIENT = str(Path(__file__).with_name("explored.py"))
 PATIENCE_S = 60.0
 TWICE = "2 API keys where the clean run makes 1: 'ci' of owner in acme"
 TORTURE = pytest.mark.torture
 _MARK = "HOSTING_EMULATOR_TEST_MARK"
-#: Signals are as they are in a terminal, however the tests themselves were started.
-_AS_IN_A_TERMINAL = (
-    *(sys.executable, "-I", "-S", "-c"),
-    "import os, signal, sys\n"
-    f"for number in {[int(number) for number in ENDING]}:\n"
-    "    signal.signal(number, signal.SIG_DFL)\n"
-    "os.execv(sys.argv[1], sys.argv[1:])\n",
-)
 
 
 def client(manner: str, requests: int = 2) -> tuple[str, ...]:
@@ -44,22 +36,18 @@ def sh(code: str) -> tuple[str, ...]:
 
 def begin(
     *arguments: str, mark: str = "", timeout_s: str = "1.6", **options: Any
-) -> subprocess.Popen[str]:
+) -> warm.WarmProcess:
     names = {"EXPLORED_TIMEOUT_S": timeout_s, _MARK: mark}
-    return subprocess.Popen(
-        [*_AS_IN_A_TERMINAL, COMMAND, "explore", *arguments],
-        env=environment() | names,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        **options,
+    words = [COMMAND, "explore", *arguments]
+    return warm.WarmProcess(
+        words, env=environment() | names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
     )
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     with begin(*arguments, **options) as process:
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
-    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+    return subprocess.CompletedProcess(process.args, process.wait(), stdout, stderr)
 
 
 def explored(*arguments: str) -> dict[str, Any]:
@@ -221,7 +209,7 @@ def test_ctrl_c_ends_all_and_reports_what_is_known():
 
     with begin(*arguments, mark=mark) as process:
         # Two runs that are refused come to an end; then the first one waits for ever.
-        until(lambda: len(processes(mark)) >= 3 or None)
+        until(lambda: len(processes(mark)) >= 2 or None)  # a supervisor and a run
         assert process.stderr is not None
         assert "runs" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
@@ -239,7 +227,7 @@ def test_nothing_is_left_when_it_is_killed():
     with begin(*arguments, mark=mark) as process:
         assert process.stderr is not None
         assert "runs" in process.stderr.readline()
-        until(lambda: len(processes(mark)) >= 5 or None)  # itself, two supervisors, two runs
+        until(lambda: len(processes(mark)) >= 4 or None)  # two supervisors, two runs
         process.kill()
 
     until(lambda: not processes(mark) or None)

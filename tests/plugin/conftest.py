@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
 import pytest
+
+from tests import warm
 
 CALLING = '''
 import urllib.error
@@ -45,15 +50,31 @@ class Suite:
         """Write the ini file."""
         self.pytester.makeini("\n".join(["[pytest]", *lines]))
 
-    def run(self, *arguments: str, plugin: str = "hosting_emulator") -> pytest.RunResult:
-        """Run pytest, with no plugins but this one and pytest's own."""
-        return self.pytester.runpytest_subprocess(
-            "-p", plugin, "-p", "no:cacheprovider", "-W", "error", *arguments
+    def run(
+        self, *arguments: str, plugin: str = "hosting_emulator", cold: bool = False
+    ) -> pytest.RunResult:
+        """Run pytest, with no plugins but this one and pytest's own.
+
+        A `cold` run has an interpreter of its own, in which nothing was imported before.
+        """
+        options = ("-p", plugin, "-p", "no:cacheprovider", "-W", "error")
+        if cold:
+            return self.pytester.runpytest_subprocess(*options, *arguments)
+        began = time.monotonic()
+        done = warm.run(
+            [sys.executable, "-m", "pytest", "--basetemp=base-temp", *options, *arguments]
+        )
+        print(done.stdout, done.stderr, sep="\n")
+        return pytest.RunResult(
+            done.returncode,
+            done.stdout.splitlines(),
+            done.stderr.splitlines(),
+            time.monotonic() - began,
         )
 
-    def passes(self, *arguments: str) -> pytest.RunResult:
+    def passes(self, *arguments: str, cold: bool = False) -> pytest.RunResult:
         """Run pytest, and see that nothing but passed tests comes of it."""
-        result = self.run(*arguments)
+        result = self.run(*arguments, cold=cold)
         outcomes = result.parseoutcomes()
         assert result.ret == 0, result.stdout.str()
         assert set(outcomes) == {"passed"}, outcomes

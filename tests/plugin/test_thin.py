@@ -17,7 +17,7 @@ def test_it():
 def test_run_that_does_not_use_it_loads_nothing_of_the_emulator(suite: Suite):
     suite.write(test_it=LOADED)
 
-    suite.passes()
+    suite.passes(cold=True)
 
 
 def test_failing_run_that_does_not_use_it_says_nothing_of_it(suite: Suite):
@@ -64,7 +64,7 @@ def test_nothing_of_it_remains_when_it_is_switched_off(suite: Suite):
 
     result = suite.run("--fixtures", plugin="no:hosting_emulator")
     ran = suite.run("-p", "no:hosting_emulator", "--markers", plugin="no:hosting_emulator")
-    tried = suite.run(plugin="no:hosting_emulator")
+    tried = suite.run(plugin="no:hosting_emulator", cold=True)
 
     assert "hosting_emulator" not in result.stdout.str()
     assert "hosting_scenario" not in ran.stdout.str()

@@ -13,7 +13,8 @@ from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 from tests.contract.sign_in_client import Browser
-from tests.crash.process import COMMAND, Client, Process, emulator
+from tests.crash.process import Client, Process, emulator
+from tests.warm import COMMAND
 
 CONTROL_TOKEN = "control-token-4f0d2a7c9b"
 PASSWORD = "password-8c1e5b7d3f"
