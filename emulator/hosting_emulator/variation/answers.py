@@ -31,11 +31,8 @@ def draw_number(seed: str, point: str, *thing: str) -> int:
 class Draws:
     """The draws for one answer, known as `what`; `varied` gathers the points that changed it."""
 
-    __slots__ = ("_only", "_seed", "varied", "what")
-
     def __init__(self, variation: Variation, what: str) -> None:
-        self._seed = variation.seed
-        self._only = variation.only
+        self._seed, self._only = variation.seed, variation.only
         self.what = what
         self.varied: set[str] = set()
 
@@ -45,27 +42,28 @@ class Draws:
             return False
         return draw_number(self._seed, point, "whether", *(thing or (self.what,))) % one_in == 0
 
-    def pick(self, point: str, choices: Sequence[T], *thing: str) -> T:
-        """Choose one of some."""
-        return choices[
-            draw_number(self._seed, point, "which", *(thing or (self.what,))) % len(choices)
-        ]
+    def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
+        """Whether to vary here, as `wants` says; notes that the point changed the answer."""
+        taken = self.wants(point, *thing, one_in=one_in)
+        self.varied.update([point] if taken else [])
+        return taken
 
-    def another(self, point: str, now: T, choices: Sequence[T], *thing: str) -> T:
-        """Choose another one than there is now, and note that the point changed the answer."""
-        self.varied.add(point)
-        return self.pick(point, [choice for choice in choices if choice != now], *thing)
+    def pick(self, point: str, choices: Sequence[T], *thing: str, but: object = None) -> T:
+        """Choose one of some, `but` not what there is now."""
+        others = [choice for choice in choices if but is None or choice != but]
+        drawn = draw_number(self._seed, point, "which", *(thing or (self.what,)))
+        return others[drawn % len(others)]
 
 
 # --- Answers --------------------------------------------------------------------------------------
 
 
 class Paging(NamedTuple):
-    """How a page is made: its size, by how many characters its cursor is longer, if it is smaller."""
+    """How a page is made: its size, by how many characters its cursor is longer, and what varies."""
 
     size: int
     longer: int
-    smaller: bool
+    varied: frozenset[str]
 
 
 class Member(NamedTuple):
@@ -99,11 +97,10 @@ def objects_in(resource: str, document: dict[str, Any], place: str = "") -> Iter
 def vary_paging(variation: Variation, what: str, size: int, longer: Sequence[int]) -> Paging:
     """Return a page's size, 1 to `size`, and which of `longer` lengths its cursor has; 0: none."""
     draws = Draws(variation, what)
-    most = size
-    if size > 1 and draws.wants("page-size"):
+    if size > 1 and draws.takes("page-size"):
         size = draws.pick("page-size", sorted({1, 2, -(-size // 3), size - 1} - {size, 0}))
-    extra = draws.pick("cursor-form", longer) if draws.wants("cursor-form") else 0
-    return Paging(size, extra, size < most)
+    extra = draws.pick("cursor-form", longer) if draws.takes("cursor-form") else 0
+    return Paging(size, extra, frozenset(draws.varied))
 
 
 def vary_body(
@@ -117,15 +114,14 @@ def vary_body(
     document: dict[str, Any] = msgspec.json.decode(body)
     if resource == "Operation":
         _vary_operation(draws, document)
-    elif resource == "DeploymentPage":
-        _vary_page(draws, document, paging)
+    elif paging is not None and document.get("next_cursor"):  # there is more than this page
+        draws.varied |= paging.varied
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
     elif resource == "DnsAuthorization":
         scopes = document["scopes"]
-        if len(scopes) > 1 and draws.wants("scope-order"):  # no order of theirs is spoken of
+        if len(scopes) > 1 and draws.takes("scope-order"):  # no order of theirs is spoken of
             scopes.reverse()
-            draws.varied.add("scope-order")
     whole = dict(document)  # what is left out still says what the answer is about
     for each in objects_in(resource, document):
         _vary_absent(draws, each, whole)
@@ -157,15 +153,12 @@ def vary_headers(
     """Return the media type and headers of an answer as varied, and the points at which they are."""
     draws = Draws(variation, what)
     more = list(headers)
-    if ";" not in content_type and draws.wants("content-type-parameter"):
+    if ";" not in content_type and draws.takes("content-type-parameter"):
         content_type += draws.pick("content-type-parameter", _CHARSETS)
-        draws.varied.add("content-type-parameter")
-    if all(name != "X-Request-Id" for name, _ in more) and draws.wants("request-id-on-success"):
+    if all(name != "X-Request-Id" for name, _ in more) and draws.takes("request-id-on-success"):
         more.append(("X-Request-Id", request_id))
-        draws.varied.add("request-id-on-success")
-    if draws.wants("extra-headers"):
+    if draws.takes("extra-headers"):
         more.append(draws.pick("extra-headers", _HEADERS))
-        draws.varied.add("extra-headers")
     return content_type, more, draws.varied
 
 
@@ -184,40 +177,25 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
     progress, result = operation.get("progress"), operation.get("result")
     if isinstance(progress, dict):
         told = progress.get("next_poll_after_seconds")
-        if draws.wants("progress-absent", one_in=4):
+        if draws.takes("progress-absent", one_in=4):
             del operation["progress"]
-            draws.varied.add("progress-absent")
-        elif isinstance(told, int) and draws.wants("next-poll"):
-            progress["next_poll_after_seconds"] = draws.another("next-poll", told, _NEXT_POLL)
+        elif isinstance(told, int) and draws.takes("next-poll"):
+            progress["next_poll_after_seconds"] = draws.pick("next-poll", _NEXT_POLL, but=told)
     # What has ended does not change any more: its result is drawn once.
     once = str(operation["id"])
-    if isinstance(result, dict) and draws.wants("result-content", once):
-        operation["result"] = draws.another("result-content", result, _RESULTS, once)
-
-
-def _vary_page(draws: Draws, page: dict[str, Any], paging: Paging | None) -> None:
-    """Note what was made of a page's size and of its cursor."""
-    if paging is None or page.get("next_cursor") is None:
-        return
-    if paging.smaller:  # there is more, and it would have had a place here
-        draws.varied.add("page-size")
-    if paging.longer:
-        draws.varied.add("cursor-form")
+    if isinstance(result, dict) and draws.takes("result-content", once):
+        operation["result"] = draws.pick("result-content", _RESULTS, once, but=result)
 
 
 _TITLES = ("Request not completed", "The request was not carried out", "Problem")
-_DETAILS = (
-    None,
-    "",
-    "See the documentation of this code.",
-    "Die Anfrage schlug fehl: größer als 0.",
-)
+_SEE = "See the documentation of this code."
+_DETAILS = (None, "", _SEE, "Die Anfrage schlug fehl: größer als 0.")
 _ACTIONS = ("Follow the documentation of this code.", "See `type`.")
 
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
     """Put a problem in other words: what they mean, its code and what the contract fixes stay."""
-    if draws.wants("problem-wording"):
+    if draws.takes("problem-wording"):
         document["title"] = draws.pick("problem-wording", _TITLES, draws.what, "title")
         document["detail"] = draws.pick("problem-wording", _DETAILS, draws.what, "detail")
         if document["detail"] is None:
@@ -225,10 +203,8 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         if "suggested_action" not in PROBLEMS[document["code"]].specified:
             action = draws.pick("problem-wording", _ACTIONS, draws.what, "action")
             document["suggested_action"] = action
-        draws.varied.add("problem-wording")
-    if draws.wants("problem-extras", draws.what, "instance", one_in=3):
+    if draws.takes("problem-extras", draws.what, "instance", one_in=3):
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
-        draws.varied.add("problem-extras")
 
 
 # --- Any object: what is there -------------------------------------------------------------------
@@ -257,12 +233,9 @@ def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
     thing = found.about(whole) if lasting else (draws.what, found.place)
     if not draws.wants("absent-fields", *thing, resource.name):
         return
-    for name in resource.may_lack:
-        if members.get(name) is not None and draws.wants(
-            "absent-fields", *thing, resource.name, name, one_in=4
-        ):
+    for name in (name for name in resource.may_lack if members.get(name) is not None):
+        if draws.takes("absent-fields", *thing, resource.name, name, one_in=4):
             del members[name]
-            draws.varied.add("absent-fields")
 
 
 def _vary_extra(draws: Draws, found: Member) -> None:
@@ -271,16 +244,13 @@ def _vary_extra(draws: Draws, found: Member) -> None:
         return
     point = "problem-extras" if found.resource.name == "ProblemDetails" else "extra-fields"
     thing = (draws.what, found.place)
-    if not draws.wants(point, *thing, one_in=3):
-        return
-    name, value = draws.pick(point, _EXTRA, *thing)
-    if draws.pick(point, (True, False), *thing, "place"):
-        found.members[name] = value
-    else:
-        members = dict(found.members)
+    if draws.takes(point, *thing, one_in=3):
+        extra = dict([draws.pick(point, _EXTRA, *thing)])
+        parts = (found.members.copy(), extra)
+        last = draws.pick(point, (True, False), *thing, "place")
         found.members.clear()
-        found.members.update({name: value, **members})
-    draws.varied.add(point)
+        for part in parts if last else parts[::-1]:
+            found.members.update(part)
 
 
 # --- Words of open sets --------------------------------------------------------------------------
@@ -305,8 +275,8 @@ def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
         word = found.members.get(name) if resource == found.resource.name else None
         if isinstance(word, str) and word != named:
             thing = (*found.about(whole), name, word)
-            if draws.wants(point, *thing):
-                found.members[name] = draws.another(point, word, words, *thing)
+            if draws.takes(point, *thing):
+                found.members[name] = draws.pick(point, words, *thing, but=word)
 
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
@@ -364,9 +334,8 @@ def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
         if (turned := msgspec.json.encode(document)) != body:
             body = turned
             draws.varied.add("key-order")
-    if draws.wants("json-whitespace"):
+    if draws.takes("json-whitespace"):
         body = draws.pick("json-whitespace", _LAYOUTS)(document)
-        draws.varied.add("json-whitespace")
     if draws.wants("json-escapes"):
         # Slashes, and what is not ASCII, stand in strings only, as a body of JSON goes.
         signs = body.decode().replace("/", "\\/")

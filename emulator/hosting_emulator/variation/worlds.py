@@ -139,21 +139,17 @@ def draw_assumptions(
     """
     found: dict[str, Any] = {}
     for point in ASSUMED:
-        if variation.only is not None and point.id not in variation.only:
-            continue
-        if draw_number(variation.seed, point.id, "whether") % 3 == 0:
+        asked_for = variation.only is None or point.id in variation.only
+        if not asked_for or draw_number(variation.seed, point.id, "whether") % 3 == 0:
             continue
         for name in point.assumptions:
             if name in kept or getattr(assumptions, name) != getattr(DEFAULTS, name):
                 continue
             if name == "problem_statuses":
-                which = {
-                    code: draw_number(variation.seed, point.id, "which", code) for code in STATUSES
-                }
                 found[name] = {
-                    code: statuses[which[code] // 3 % len(statuses)]
+                    code: statuses[drawn // 3 % len(statuses)]
                     for code, statuses in STATUSES.items()
-                    if which[code] % 3
+                    if (drawn := draw_number(variation.seed, point.id, "which", code)) % 3
                 }
             else:
                 choices = _OTHERS.get(name) or alternatives(name)
@@ -210,24 +206,23 @@ def assumed_points(
 
     What was assumed otherwise since, by hand, does not count.
     """
-    return [
-        point.id
-        for point in ASSUMED
-        if not point.calls or answered.call in point.calls
-        for name in [
-            name
-            for name in point.assumptions
-            if name in variation.assumed and getattr(assumptions, name) != getattr(DEFAULTS, name)
-        ][:1]
-        if (
-            answered.assumption == name
-            if name in _NOTED
-            else _shows(point.id, getattr(assumptions, name), answered)
-        )
-    ]
+    assumed = {
+        name: value
+        for name in variation.assumed
+        if (value := getattr(assumptions, name)) != getattr(DEFAULTS, name)
+    }
+    found = []
+    for point in ASSUMED:
+        name = next((name for name in point.assumptions if name in assumed), "")
+        met = name and (not point.calls or answered.call in point.calls)
+        if met and _shows(point.id, name, assumed[name], answered):
+            found.append(point.id)
+    return found
 
 
-def _shows(point: str, assumed: Any, answered: AnswerFacts) -> bool:
+def _shows(point: str, name: str, assumed: Any, answered: AnswerFacts) -> bool:
+    if name in _NOTED:
+        return answered.assumption == name
     if point == "problem-status":
         code = answered.code
         return code is not None and answered.status == assumed.get(code) != PROBLEMS[code].status
