@@ -9,14 +9,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    CollectionStartEvent,
-    DocumentStartEvent,
-)
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -62,10 +56,8 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
     mark = noticed or began
     unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
     if unclosed and noticed and began and noticed.line > began.line:
-        mark, problem = (
-            began,
-            f"what begins here is not closed (in line {noticed.line + 1}: {problem})",
-        )
+        mark = began
+        problem = f"what begins here is not closed (in line {noticed.line + 1}: {problem})"
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     hint = "; is the indentation right?" if "<block" in problem else ""
     return ScenarioError(file, line, column, f"this is not YAML: {problem}{hint}")
@@ -77,16 +69,16 @@ def _check_events(text: str, file: str) -> None:
         place = _place(event)
         if number > MOST:
             raise ScenarioError(file, *place, f"the file holds more than {MOST} values by here")
-        if isinstance(event, AliasEvent):
+        if isinstance(event, events.AliasEvent):
             message = f"the alias *{event.anchor} is refused: write the value out"
             raise ScenarioError(file, *place, message)
-        if isinstance(event, CollectionStartEvent):
+        if isinstance(event, events.CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
                 raise ScenarioError(file, *place, f"this is nested more than {DEEPEST} deep")
-        elif isinstance(event, CollectionEndEvent):
+        elif isinstance(event, events.CollectionEndEvent):
             depth -= 1
-        documents += isinstance(event, DocumentStartEvent)
+        documents += isinstance(event, events.DocumentStartEvent)
         if documents > 1:
             message = "the file holds more than one document; a scenario is one"
             raise ScenarioError(file, *place, message)
@@ -102,15 +94,21 @@ class _Reader:
 
     def plain(self, node: Any, path: Path) -> Any:
         self.places.setdefault(path, _place(node))
-        if isinstance(node, MappingNode):
-            if str(node.tag) != _PLAIN + "map":
-                raise self._refused_tag(node)
-            return self._mapping(node, path)
-        if isinstance(node, SequenceNode):
-            if str(node.tag) != _PLAIN + "seq":
-                raise self._refused_tag(node)
-            return [self.plain(item, (*path, i)) for i, item in enumerate(node.value)]
-        return self._scalar(node)
+        match node, str(node.tag).removeprefix(_PLAIN):
+            case MappingNode(), "map":
+                return self._mapping(node, path)
+            case SequenceNode(), "seq":
+                return [self.plain(item, (*path, i)) for i, item in enumerate(node.value)]
+            case ScalarNode(), "null":
+                return None
+            case ScalarNode(), "bool":
+                return self._text(node).lower() == "true"
+            case ScalarNode(), ("int" | "float") as kind:
+                return self._number(node, self._text(node), kind)
+            case ScalarNode(), "str" | "timestamp":
+                return self._text(node)
+        tag = str(node.tag)[:60]
+        raise self._error(node, f"the tag {tag!r} is refused: only plain values are read")
 
     def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -127,25 +125,11 @@ class _Reader:
             found[key] = self.plain(value_node, (*path, key))
         return found
 
-    def _scalar(self, node: Any) -> Any:
-        text, tag = self._text(node), str(node.tag).removeprefix(_PLAIN)
-        if tag == "null":
-            return None
-        if tag == "bool":
-            return text.lower() == "true"
-        if tag in ("int", "float"):
-            return self._number(node, text, tag)
-        if tag in ("str", "timestamp"):
-            return text
-        raise self._refused_tag(node)
-
-    def _number(self, node: Any, text: str, tag: str) -> int | float:
+    def _number(self, node: Any, text: str, kind: str) -> int | float:
         plain = text.replace("_", "")
         try:
-            if tag == "float":
-                number: int | float = float(plain)
-            else:
-                number = int(plain, 0) if plain[:2] in ("0x", "0o") else int(plain)
+            based = plain[:2] in ("0x", "0o")
+            number = float(plain) if kind == "float" else int(plain, 0 if based else 10)
         except ValueError:
             raise self._error(node, f"{text[:40]!r} is no number") from None
         if abs(number) > LARGEST or not isfinite(number):  # an int may be too large to be finite
@@ -157,10 +141,6 @@ class _Reader:
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise self._error(node, "this text holds half of a character (a lone surrogate)")
         return text
-
-    def _refused_tag(self, node: Any) -> ScenarioError:
-        tag = str(node.tag)[:60]
-        return self._error(node, f"the tag {tag!r} is refused: only plain values are read")
 
     def _error(self, node: Any, message: str) -> ScenarioError:
         return ScenarioError(self._file, *_place(node), message)
