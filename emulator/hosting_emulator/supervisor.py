@@ -22,7 +22,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import asyncio
@@ -92,7 +92,8 @@ class ChildCommand:
         self._news, self._printed, self._hung = b"", b"", False
         orders, self._orders = os.pipe()
         self._news_end, news = os.pipe()
-        self._output_end, output_end = os.pipe() if output == "kept" else (-1, -1)
+        # Of a command whose output is not kept, nothing ever comes here.
+        self._output_end, output_end = os.pipe()
         try:
             self._supervisor = self._start(orders, news, output, output_end)
         except OSError:
@@ -170,7 +171,7 @@ class ChildCommand:
         loop, began = asyncio.get_running_loop(), time.monotonic()
         self.begin(command, environment)
         expiry = None if limit_s is None else loop.call_later(limit_s, self._expire)
-        printing = asyncio.ensure_future(self._read_output())
+        printing = asyncio.ensure_future(_read(self._output_end, self._take_output))
         try:
             outcome = await self.outcome()
             seconds = time.monotonic() - began
@@ -181,7 +182,10 @@ class ChildCommand:
             printing.cancel()
             self.end(0)
             await asyncio.shield(asyncio.to_thread(self._supervisor.wait))
-            self._take_the_rest()
+            os.set_blocking(self._output_end, False)
+            with suppress(BlockingIOError):  # somebody who got away still holds it
+                while piece := os.read(self._output_end, 65536):
+                    self._take_output(piece)
             _close(self._orders, self._news_end, self._output_end)
         return TimedRun(outcome, self._hung, seconds, self._printed)
 
@@ -193,20 +197,9 @@ class ChildCommand:
         self._news += piece
         return b"\n" not in self._news
 
-    async def _read_output(self) -> None:
-        if self._output_end >= 0:
-            await _read(self._output_end, self._take_output)
-
     def _take_output(self, piece: bytes) -> bool:
         self._printed = (self._printed + piece)[-_KEPT:]
         return True
-
-    def _take_the_rest(self) -> None:
-        if self._output_end >= 0:
-            os.set_blocking(self._output_end, False)
-            with suppress(BlockingIOError):  # somebody who got away still holds it
-                while piece := os.read(self._output_end, 65536):
-                    self._take_output(piece)
 
     def _order(self, **order: Any) -> None:
         # Where there is no supervisor any more, `outcome` says so.
@@ -248,11 +241,7 @@ def ending_signals() -> list[signal.Signals]:
 def exit_on_signals() -> None:
     """Let each ending signal end this process at once, with the exit code that says so."""
     for number in ending_signals():
-        signal.signal(number, _exit)
-
-
-def _exit(number: int, _: object) -> NoReturn:
-    sys.exit(128 + number)
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 def end_orphans(not_ours: set[int]) -> None:
@@ -265,8 +254,7 @@ def end_orphans(not_ours: set[int]) -> None:
 
 def _close(*descriptors: int) -> None:
     for descriptor in descriptors:
-        if descriptor >= 0:
-            os.close(descriptor)
+        os.close(descriptor)
 
 
 def _latin(text: str) -> str:
@@ -347,20 +335,15 @@ class Supervisor:
     def _pass_on(self, number: int) -> None:
         """Send the command a signal that we were told of, unless it came to the whole process group."""
         self._notice()
-        if self._command is None or self._reached_the_group(number):
+        if self._command is None:
             return
-        os.kill(self._command, number)
-
-    def _reached_the_group(self, number: int) -> bool:
         moments, recently = self._seen[number], time.monotonic() - _MEMORY_S
         moments[:] = [moment for moment in moments if moment > recently]
-        if not moments:
-            return False
-        moments.pop(0)
-        assert self._command is not None
+        came, moments[:1] = bool(moments), []
         with suppress(ProcessLookupError):
-            return os.getpgid(self._command) == os.getpgrp()
-        return False
+            if came and os.getpgid(self._command) == os.getpgrp():
+                return
+        os.kill(self._command, number)
 
     def _end(self, grace_s: float) -> None:
         """Ask all that is left to end, and kill it after a while."""
