@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import HostingEmulator, Info, WorldMember, WorldSummary
+    from hosting_emulator.sdk import HostingEmulator, Info, WorldProject, WorldSummary
     from hosting_emulator.settings import Ready
 
 #: The default world's fullest project, by alias: `start` names it too.
@@ -24,7 +24,7 @@ Exports = Sequence[tuple[str, str]]
 
 
 def world_variables(
-    info: Info, world: WorldSummary, token: str, project: WorldMember | None
+    info: Info, world: WorldSummary, token: str, project: WorldProject | None
 ) -> dict[str, str]:
     """Return a world's variables by name; without a project or organization, without theirs."""
     path = world["base_url"].removeprefix(info["base_url"])
@@ -63,7 +63,7 @@ def command_variables(
     return under | {other: found[name] for name, other in exports if name in found}
 
 
-def named_project(world: WorldSummary, named: str) -> WorldMember:
+def named_project(world: WorldSummary, named: str) -> WorldProject:
     """Find a project by alias, handle or id. Raises Failure, naming those there are."""
     for project in world.projects:
         if named in (project["id"], project["alias"], project["handle"]):
@@ -71,7 +71,7 @@ def named_project(world: WorldSummary, named: str) -> WorldMember:
     raise no_project(world, named)
 
 
-def first_project(world: WorldSummary, organization: str | None) -> WorldMember | None:
+def first_project(world: WorldSummary, organization: str | None) -> WorldProject | None:
     """Return the project to show: the showcase, or the first of an organization, or any."""
     projects = world.projects
     own = [p for p in projects if p["organization_id"] == organization] or projects

@@ -107,7 +107,8 @@ INTERVENTIONS: tuple[dict[str, Any], ...] = (
 )
 #: Every document that is the same for all worlds.
 DOCUMENTS = (
-    "contract/openapi.json contract/problems contract/assumptions contract/fault-kinds "
+    "openapi.json contract/calls contract/openapi.json contract/problems contract/assumptions "
+    "contract/fault-kinds "
     "contract/variation-points contract/interventions contract/conduct-rules "
     "contract/scenario-schema.json docs/errors docs/errors/etag-mismatch docs/errors/none docs "
     "health info idp/.well-known/openid-configuration idp/jwks.json idp/authorize idp/userinfo "
@@ -187,6 +188,8 @@ class Walk:
         self.lines: list[str] = []
         #: The whole of each answer, by the number of its line.
         self.whole: dict[int, str] = {}
+        #: The answers of the control API, each with the method and path that was asked.
+        self.answers: list[tuple[str, str, Answer]] = []
         #: What stands in the record for ids and tokens.
         self.names: dict[str, str] = {}
 
@@ -204,6 +207,8 @@ class Walk:
             self.client.close()
             self._write(f"no answer, {type(error).__name__}", [], getattr(error, "partial", b""))
             return Answer(0, {}, b"")
+        if path.startswith("/_emulator"):
+            self.answers.append((method, path, answer))
         masked = _masked(path, answer.body)
         kept = [
             f"{name}: {answer.headers[name]}" for name in KEPT_HEADERS if name in answer.headers

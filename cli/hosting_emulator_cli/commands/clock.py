@@ -40,7 +40,8 @@ def _text(state: ClockState) -> str:
     if "moved_ms" in state:
         from hosting_emulator.contract.durations import format_duration
 
-        lines += [("moved", format_duration(state.moved_ms)), ("events run", state.events_run)]
+        moved = format_duration(state["moved_ms"])
+        lines += [("moved", moved), ("events run", state["events_run"])]
     return fields(lines)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from hosting_emulator.control_api import ClockMode, ClockMove, ClockRequest, ClockState
 from hosting_emulator.sdk.control import given
-from hosting_emulator.sdk.records import ClockMode, ClockRequest, ClockState
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk.emulator import HostingEmulator
@@ -78,11 +78,11 @@ class WorldClock:
 
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
-    ) -> ClockState:
+    ) -> ClockMove:
         """Move time forward in one of these ways, as text, and return the clock as it is then."""
         path = self._emulator.control_path("clock", "advance")
         body = given(by=by, to=to, until_operation=until_operation)
-        return ClockState(self._emulator.control.post(path, body))
+        return ClockMove(self._emulator.control.post(path, body))
 
     # --- Changing how it runs ----------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from functools import partialmethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
-from hosting_emulator.sdk.records import Record, WorldEvent
+from hosting_emulator.control_api import Record, WorldEvent
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse

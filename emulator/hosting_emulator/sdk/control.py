@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from hosting_emulator.sdk.connection import ControlConnection
-from hosting_emulator.sdk.records import (
+from hosting_emulator.control_api import (
     ClockRequest,
     Info,
     JsonObject,
     Record,
     WorldSummary,
 )
+from hosting_emulator.sdk.connection import ControlConnection
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk.emulator import HostingEmulator

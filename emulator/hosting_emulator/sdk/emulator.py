@@ -13,6 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote, urlencode
 
+from hosting_emulator.control_api import (
+    CommitEntry,
+    FaultState,
+    JsonObject,
+    Record,
+    VariationState,
+    Why,
+    WorldMember,
+    WorldSummary,
+)
 from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
 from hosting_emulator.sdk.connection import (
     ControlRefused,
@@ -27,16 +37,6 @@ from hosting_emulator.sdk.fresh import (
     WorldOptions,
     read_vary,
     world_fields,
-)
-from hosting_emulator.sdk.records import (
-    CommitEntry,
-    FaultState,
-    JsonObject,
-    Record,
-    VariationState,
-    Why,
-    WorldMember,
-    WorldSummary,
 )
 from hosting_emulator.sdk.requests import Requests, WorldConduct
 from hosting_emulator.sdk.text import Aliases, NoSuchName, report_text

@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator.sdk.connection import EventStream
-from hosting_emulator.sdk.records import (
+from hosting_emulator.control_api import (
     ConductFinding,
     ConductReport,
     Exchange,
@@ -21,6 +20,7 @@ from hosting_emulator.sdk.records import (
     Severity,
     WholeExchange,
 )
+from hosting_emulator.sdk.connection import EventStream
 from hosting_emulator.sdk.text import (
     Aliases,
     align,

@@ -12,10 +12,10 @@ from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hosting_emulator.sdk.records import ConductReport
+from hosting_emulator.control_api import ConductReport
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk.records import Exchange
+    from hosting_emulator.control_api import Exchange
 
 Document = Mapping[str, Any]
 _F = TypeVar("_F", bound=Document)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -11,6 +11,8 @@ from hosting_emulator.server.ready_response import SERVER
 
 #: What is wrong with a request is said in so many characters, however long its own words are.
 LONGEST_DETAIL = 2_000
+#: The control API in words, and as an OpenAPI document: each of its refusals says where.
+DOCUMENTATION, DESCRIPTION = "/_emulator/docs/control-api", "/_emulator/openapi.json"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 #: No page of another site may take an answer for its script, picture or style, or hold our window.
 _KEPT_FROM_OTHER_SITES = {
@@ -18,21 +20,6 @@ _KEPT_FROM_OTHER_SITES = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-
-
-class Created(NamedTuple):
-    """The document of something new: status 201."""
-
-    document: Any
-
-
-def render(value: Any) -> web.StreamResponse:
-    """Answer what a handler of the control API returned."""
-    if isinstance(value, web.StreamResponse):
-        return value
-    if value is None:
-        return web.Response(status=204)
-    return json(value.document, 201) if isinstance(value, Created) else json(value)
 
 
 def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Response:
@@ -54,10 +41,12 @@ def stream(content_type: str) -> web.StreamResponse:
 
 
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
-    """Answer a problem of the control API (the public API's come from the core)."""
+    """Answer a problem of the control API (the public API's come from the core), and where to read."""
     if len(detail) > LONGEST_DETAIL:
         detail = detail[:LONGEST_DETAIL] + "…"
     document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    document |= {"documentation": DOCUMENTATION}
+    headers = {"Link": f'<{DESCRIPTION}>; rel="service-desc"', **headers}
     return raw(
         status, _encode(document), "application/problem+json", Cache_Control="no-store", **headers
     )

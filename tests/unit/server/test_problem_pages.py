@@ -112,6 +112,7 @@ def test_a_pages_links_lead_somewhere(html: str) -> None:
     served = {
         "/_emulator/",
         "/_emulator/docs",
+        "/_emulator/docs/control-api",
         "/_emulator/docs/errors",
         "/_emulator/contract/openapi.json",
         "/_emulator/contract/assumptions",
@@ -128,6 +129,7 @@ def test_the_entrance_leads_to_all_that_is_documented() -> None:
     links = Outline(docs_page()).links
 
     assert {
+        "/_emulator/docs/control-api",
         "/_emulator/docs/errors",
         "/_emulator/contract/openapi.json",
         "/_emulator/contract/assumptions",

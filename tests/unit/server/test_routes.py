@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.server.control.routes import ROUTES, load_handler
+from hosting_emulator.server.control.routes import ROUTES, Route, load_handler
 
 
-@pytest.mark.parametrize(("method", "pattern", "name"), ROUTES)
-def test_a_handler_is_given_all_that_it_names(method, pattern, name):
-    _, parameters, _ = load_handler(name)
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_handler_is_given_all_that_it_names(route: Route):
+    handler = load_handler(route.handler)
 
-    assert parameters - {"context", "engine", "body"} <= set(pattern.groupindex)
+    named = handler.parameters - {"context", "engine", "body"} - set(handler.query)
+    assert named <= set(route.pattern.groupindex)
 
 
 def test_no_path_stands_twice():
-    assert len({(method, pattern.pattern) for method, pattern, _ in ROUTES}) == len(ROUTES)
+    assert len({(route.method, route.pattern.pattern) for route in ROUTES}) == len(ROUTES)

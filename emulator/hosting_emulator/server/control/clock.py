@@ -9,8 +9,8 @@ from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import (
     Body,
-    Context,
     ControlRefusal,
+    Mode,
     found,
     moment,
     refused_as,
@@ -28,15 +28,15 @@ _MOST_STEPS = 1_000_000
 
 
 class ClockChange(Body):
-    """Body of `PUT …/clock`: what is left out stays."""
+    """What a clock is to become; what is left out stays. `rate` is world seconds per real second."""
 
-    mode: str | None = None
+    mode: Mode | None = None
     rate: float | None = None
     at: str | None = None
 
 
 class Advance(Body):
-    """Body of `POST …/clock/advance`: exactly one of the three."""
+    """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation to end."""
 
     by: str | None = None
     to: str | None = None
@@ -44,12 +44,12 @@ class Advance(Body):
 
 
 def get_clock(engine: Engine) -> dict[str, Any]:
-    """GET …/clock."""
+    """Show a world's time."""
     return clock_view(engine)
 
 
 def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
-    """PUT …/clock. Moving back is refused."""
+    """Change a clock's mode, rate or time. Moving back is refused (409)."""
     at_ms = None if body.at is None else moment(body.at)
     with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
         engine.move_to(at_ms, body.mode, body.rate)
@@ -57,7 +57,7 @@ def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
 
 
 def advance_clock(engine: Engine, body: Advance) -> dict[str, Any]:
-    """POST …/clock/advance: by a duration, to a moment, or until an operation has ended."""
+    """Move time by a duration, to a moment, or until an operation has ended, and run what falls due."""
     if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
         raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
     before_ms = engine.run_due()
@@ -94,19 +94,15 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 # --- operations ----------------------------------------------------------------------------------
 
 
-def list_operations(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/operations?unfinished=true, oldest first."""
-    only_unfinished = context.given.get("unfinished", "false")
-    if only_unfinished not in ("true", "false"):
-        raise ControlRefusal(400, "Bad request", "unfinished is true or false")
+def list_operations(engine: Engine, unfinished: bool = False) -> list[dict[str, Any]]:
+    """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
-    rows = operations_in_order(engine, unfinished=only_unfinished == "true")
+    rows = operations_in_order(engine, unfinished=unfinished)
     fields = ("phase", "stuck", "created_at", "updated_at")
-    items = [
+    return [
         {**operation_view(engine.world, row), **{name: getattr(row, name) for name in fields}}
         for row in rows
     ]
-    return {"items": items}
 
 
 def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
@@ -121,7 +117,7 @@ def _find_operation(engine: Engine, operation_id: str) -> Operation:
 
 
 def why_operation(engine: Engine, operation: str) -> dict[str, Any] | None:
-    """GET …/operations/{operation}/why."""
+    """Explain why an operation is where it is, what happens next and what would move it."""
     # Imported here: the clock is not to wait for what few ever ask.
     from hosting_emulator.engine.why import why
 
@@ -131,7 +127,7 @@ def why_operation(engine: Engine, operation: str) -> dict[str, Any] | None:
 
 
 def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
-    """POST …/operations/{operation}/step: take the next step of its plan now, and show it."""
+    """Take the next step of an operation's plan now, and show it as the public API does."""
     from hosting_emulator.interventions import read_intervention
 
     now_ms = engine.run_due()

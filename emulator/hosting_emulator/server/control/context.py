@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
-from urllib.parse import parse_qsl
+from typing import Annotated, Any, TypeVar, cast, get_args
+from urllib.parse import parse_qs
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.control_api import ClockMode, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
@@ -25,6 +27,8 @@ from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import World
 
 T = TypeVar("T")
+#: What a clock does, as the OpenAPI document lists it; the clock itself refuses any other word.
+Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
 #: A control request is small, but for an imported state.
 BODY_LIMIT = 1024 * 1024
 STATE_LIMIT = 2 * 1024 * 1024 * 1024
@@ -94,8 +98,6 @@ class Context:
         """Scheme, host and port under which the asker reaches this server."""
         return self.site.base_url(self.request)
 
-    # --- the body -------------------------------------------------------------------------------
-
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body. Raises ControlRefusal."""
         body, refused = await read_body(self.request, limit)
@@ -117,26 +119,55 @@ class Context:
         except msgspec.ValidationError as error:
             raise ControlRefusal(400, "Bad request", f"the body does not fit: {error}") from None
 
-    # --- the query ------------------------------------------------------------------------------
-
     @cached_property
-    def given(self) -> dict[str, str]:
-        """The parameters of the query; of several of one name the last counts."""
-        return dict(parse_qsl(self.query, keep_blank_values=True))
+    def given(self) -> dict[str, list[str]]:
+        """The parameters of the query, each with its values."""
+        return parse_qs(self.query, keep_blank_values=True)
 
-    def limit(self, name: str, default: int) -> int:
-        """Return a number from 1 to 1000 of the query. Raises ControlRefusal 400."""
-        given = self.given.get(name, str(default))
-        if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
-            raise ControlRefusal(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
-        return int(given)
 
-    def choice(self, name: str, default: bool = False) -> bool:
-        """Return a yes or no of the query. Raises ControlRefusal 400."""
-        given = self.given.get(name)
-        if given not in ("true", "false", None):
-            raise ControlRefusal(400, f"Bad {name}", f"{name} is true or false")
-        return default if given is None else given == "true"
+# --- parameters of the query ---------------------------------------------------------------------
+
+#: How many are wanted.
+Limit = Annotated[int, Meta(ge=1, le=1000)]
+#: Words with commas between them; the parameter may come more than once.
+Words = list[str]
+
+
+def _text(context: Context, name: str, default: str | None) -> str | None:
+    return context.given.get(name, [default])[-1]
+
+
+def _limit(context: Context, name: str, default: int) -> int:
+    given = _text(context, name, str(default)) or ""
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
+        raise ControlRefusal(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
+    return int(given)
+
+
+def _choice(context: Context, name: str, default: bool) -> bool:
+    given = _text(context, name, None)
+    if given not in ("true", "false", None):
+        raise ControlRefusal(400, f"Bad {name}", f"{name} is true or false")
+    return default if given is None else given == "true"
+
+
+def _words(context: Context, name: str, _: object) -> list[str]:
+    words = ",".join(context.given.get(name, [])).split(",")
+    return list(dict.fromkeys(word.strip() for word in words if word.strip()))
+
+
+def _filters(context: Context, _: str, __: object) -> RequestFilters:
+    given = ((name, _text(context, name, None)) for name in RequestFilters.__annotations__)
+    return cast(RequestFilters, {name: value for name, value in given if value})
+
+
+#: How each kind of parameter is read: from the context, by its name, or else its default.
+QUERY_READERS: dict[Any, Callable[[Context, str, Any], Any]] = {
+    Limit: _limit,
+    bool: _choice,
+    Words: _words,
+    RequestFilters: _filters,
+}
 
 
 def moment(text: str) -> int:

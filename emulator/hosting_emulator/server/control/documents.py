@@ -23,12 +23,12 @@ _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
 
 
 def health(context: Context) -> dict[str, str]:
-    """GET /health."""
+    """Tell that the emulator is up, and its version."""
     return {"status": "ok", "version": context.facts.version}
 
 
 def info(context: Context) -> dict[str, Any]:
-    """GET /info."""
+    """Tell of the running process and its addresses."""
     base_url, facts = context.base_url, context.facts
     return {
         "version": facts.version,
@@ -46,7 +46,7 @@ def info(context: Context) -> dict[str, Any]:
 
 
 def openapi(context: Context, engine: Engine) -> Any:
-    """GET /contract/openapi.json, and the same below a world, under its assumptions."""
+    """Show the OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
     # Imported here: nobody needs it who does not ask for the document.
     from hosting_emulator.contract.openapi import openapi_document
 
@@ -55,19 +55,30 @@ def openapi(context: Context, engine: Engine) -> Any:
     return openapi_document(world.assumptions, url, document_absent(world.variation))
 
 
-def calls(engine: Engine) -> dict[str, Any]:
-    """GET /contract/calls: those of the default world."""
-    return {"items": describe_calls(engine.world.assumptions)}
+def calls(engine: Engine) -> list[dict[str, Any]]:
+    """List the calls of the public API, as the default world has them."""
+    return describe_calls(engine.world.assumptions)
 
 
-def problems() -> dict[str, Any]:
-    """GET /contract/problems."""
-    items = [{**asdict(row), "specified": sorted(row.specified)} for row in PROBLEMS.values()]
-    return {"items": items}
+def control_openapi(context: Context) -> dict[str, Any]:
+    """Show this API's own OpenAPI 3.1 document."""
+    from hosting_emulator.server.control.openapi import control_document
+
+    return control_document(context.base_url, context.facts.version)
+
+
+def control_docs() -> web.Response:
+    """Show this API, to read and to try."""
+    return answers.html(problem_pages.control_docs_page(), problem_pages.DOCS_POLICY)
+
+
+def problems() -> list[dict[str, Any]]:
+    """List the problem codes of the public API."""
+    return [{**asdict(row), "specified": sorted(row.specified)} for row in PROBLEMS.values()]
 
 
 def start(context: Context) -> web.Response:
-    """GET /_emulator: the page at the control URL."""
+    """Show the dashboard."""
     facts = context.facts
     state = "in memory: it ends with this process"
     if facts.data_dir is not None:
@@ -79,17 +90,17 @@ def start(context: Context) -> web.Response:
 
 
 def docs() -> web.Response:
-    """GET /docs: the calls to read and to try, and links to all other documents."""
+    """Show the calls to read and to try, and links to all other documents."""
     return answers.html(problem_pages.docs_page(), problem_pages.DOCS_POLICY)
 
 
 def errors() -> web.Response:
-    """GET /docs/errors."""
+    """Show the problem catalogue."""
     return answers.html(problem_pages.problem_index(), layout.CONTENT_SECURITY_POLICY)
 
 
 def error(context: Context, slug: str) -> web.Response:
-    """GET /docs/errors/{slug}: the page a problem's `type` links to."""
+    """Show the page that a problem's `type` links to."""
     problem = _BY_SLUG.get(slug)
     if problem is None:
         raise ControlRefusal(
@@ -100,12 +111,12 @@ def error(context: Context, slug: str) -> web.Response:
 
 
 def style() -> web.Response:
-    """GET /docs/style.css."""
+    """Give the pages' style sheet."""
     return answers.raw(200, layout.stylesheet().encode(), "text/css; charset=utf-8")
 
 
 def static_file(context: Context, file: str) -> web.Response:
-    """GET /static/{file}: a file, or 304 when the browser has it already."""
+    """Give a file that a page loads, or 304 when the browser has it already."""
     found = layout.static_file(file)
     if found is None:
         raise ControlRefusal(404, "No such file", "no page loads a file of this name")

@@ -14,12 +14,13 @@ import msgspec
 from aiohttp import web
 
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.control_api import RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import KINDS, FeedEvent
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefusal
+from hosting_emulator.server.control.context import Context, ControlRefusal, Words
 from hosting_emulator.server.control.requests import read_filter
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.protocol import Protocol
@@ -34,17 +35,19 @@ _RETRY_MS = 1000
 _BATCH = 50
 
 
-async def listen(context: Context, engine: Engine) -> web.StreamResponse:
-    """GET …/events: `request`, `commit`, `clock`, `fault` and `world`, as they happen.
+async def listen(
+    context: Context, engine: Engine, filters: RequestFilters, only: Words
+) -> web.StreamResponse:
+    """Listen to what happens in a world: `request`, `commit`, `clock`, `fault` and `world`.
 
-    `only=request,fault` leaves out the other kinds; the filters of `requests` choose requests. The
-    header `Last-Event-ID` goes on after an event, if it is still kept; `gap` says that some were
+    `only` (such as `request,fault`) leaves out the other kinds; filters choose requests. The header
+    `Last-Event-ID` goes on after an event, if it is still kept; `gap` says that some were
     missed and that all is to be read anew. To miss nothing, listen first and read then.
     """
-    kinds = frozenset(filter(None, context.given.get("only", "").split(","))) or frozenset(KINDS)
+    kinds = frozenset(only or KINDS)
     if not kinds <= set(KINDS):
         raise ControlRefusal(400, "Bad only", f"only names some of {', '.join(KINDS)}")
-    chosen, request = read_filter(context, engine), context.request
+    chosen, request = read_filter(engine, filters), context.request
 
     def fits(event: FeedEvent) -> bool:
         return event.kind in kinds and (event.kind != "request" or chosen.fits(event.facts))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from aiohttp import web
-from msgspec import UnsetType
+from msgspec import Meta, UnsetType
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import arm, describe_kinds, fault_view
-from hosting_emulator.server import answers
-from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
@@ -24,50 +21,59 @@ from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
 
 
+def _defined(name: str) -> Meta:
+    """Say in the OpenAPI document that a body is what the schema of scenarios calls by a name."""
+    return Meta(extra_json_schema={"$ref": f"#/components/schemas/{name}"})
+
+
+FaultDocument = Annotated[dict[str, Any], _defined("Fault")]
+InterventionDocument = Annotated[dict[str, Any], _defined("Intervention")]
+
+
 class NewVariation(Body):
-    """Body of `PUT …/variation`. `only` are the points that it is confined to."""
+    """How answers are to vary; `only` are the points that this is confined to."""
 
     seed: str
     only: list[str] | None = None
 
 
-def list_faults(engine: Engine) -> dict[str, Any]:
-    """GET …/faults, in the order in which they are tried."""
+def list_faults(engine: Engine) -> list[dict[str, Any]]:
+    """List the armed faults, in the order in which they are tried."""
     now_ms = engine.run_due()
     armed = faults_in_order(engine.world)
-    return {"items": [fault_view(engine.world, fault, now_ms) for fault in armed]}
+    return [fault_view(engine.world, fault, now_ms) for fault in armed]
 
 
-def arm_fault(engine: Engine, body: dict[str, Any]) -> Created:
-    """POST …/faults: arm one, after those that are armed already."""
+def arm_fault(engine: Engine, body: FaultDocument) -> dict[str, Any]:
+    """Arm a fault, after those that are armed already. It is written as in a scenario."""
     now_ms = engine.run_due()
     change = Change(engine.world, now_ms)
     with refused_as(400, "Fault refused", DocumentRefused):
         fault = arm(change, body)
     engine.commit(change, f"{fault.id} armed")
-    return Created(fault_view(engine.world, fault, now_ms))
+    return fault_view(engine.world, fault, now_ms)
 
 
 def show_fault(engine: Engine, fault: str) -> dict[str, Any]:
-    """GET …/faults/{fault}."""
+    """Show an armed fault and its counts."""
     now_ms = engine.run_due()
     return fault_view(engine.world, _find_fault(engine, fault), now_ms)
 
 
 def remove_fault(engine: Engine, fault: str) -> None:
-    """DELETE …/faults/{fault}."""
+    """Remove a fault."""
     _remove(engine, [_find_fault(engine, fault)])
 
 
 def clear_faults(engine: Engine) -> dict[str, int]:
-    """DELETE …/faults: remove all; tells how many there were."""
+    """Remove all faults, and tell how many there were."""
     armed = faults_in_order(engine.world)
     _remove(engine, armed)
     return {"removed": len(armed)}
 
 
 def list_kinds() -> Any:
-    """GET /contract/fault-kinds: every effect with its options, every way to match and count."""
+    """List every effect with its options, every way to match and to count."""
     return describe_kinds()
 
 
@@ -87,8 +93,8 @@ def _remove(engine: Engine, faults: list[Fault]) -> None:
 # --- interventions -------------------------------------------------------------------------------
 
 
-def intervene(engine: Engine, body: dict[str, Any]) -> dict[str, str]:
-    """POST …/interventions: `{"stick_operation": {"project": "shop"}}`. Says what it did."""
+def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
+    """Change a world from outside the contract, and say what was done; 409 where it makes no sense."""
     # Imported here: a first answer that shows a world is not to wait for it.
     from hosting_emulator.interventions import read_intervention
 
@@ -102,35 +108,35 @@ def intervene(engine: Engine, body: dict[str, Any]) -> dict[str, str]:
     return {"intervention": name, "said": message}
 
 
-def list_interventions() -> dict[str, Any]:
-    """GET /contract/interventions: every intervention with its fields."""
+def list_interventions() -> list[dict[str, Any]]:
+    """List every intervention with its fields."""
     from hosting_emulator.interventions import describe_interventions
 
-    return {"items": describe_interventions()}
+    return describe_interventions()
 
 
 # --- variation -----------------------------------------------------------------------------------
 
 
-def get_variation(engine: Engine) -> web.Response:
-    """GET …/variation: null for a world that answers as usual."""
-    return answers.json(variation_view(engine))
+def get_variation(engine: Engine) -> dict[str, Any] | None:
+    """Show how a world's answers vary; null for one that answers as usual."""
+    return variation_view(engine)
 
 
 def put_variation(engine: Engine, body: NewVariation) -> dict[str, Any] | None:
-    """PUT …/variation: from now on the world's answers vary, also after a reset."""
+    """Let a world's answers vary from now on, also after a reset."""
     vary(engine, _read_variation(body.seed, body.only))
     return variation_view(engine)
 
 
 def delete_variation(engine: Engine) -> None:
-    """DELETE …/variation: the world answers as usual again; that it did already is no error."""
+    """Let a world answer as usual again; that it did already is no error."""
     unvary(engine)
 
 
-def list_points() -> dict[str, Any]:
-    """GET /contract/variation-points."""
-    return {"items": [point._asdict() for point in POINTS.values()]}
+def list_points() -> list[dict[str, Any]]:
+    """List the points at which answers can vary."""
+    return [point._asdict() for point in POINTS.values()]
 
 
 def _read_variation(seed: str, only: Sequence[str] | None) -> Variation:

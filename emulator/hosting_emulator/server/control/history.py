@@ -9,8 +9,7 @@ from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import CAPACITY, Moment, SavedState, TooManySnapshots
-from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Body, Context, found, refused_as
+from hosting_emulator.server.control.context import Body, Limit, found, refused_as
 from hosting_emulator.server.control.worlds import (
     find_moment,
     operation_title,
@@ -27,17 +26,16 @@ _TOLD = 3
 
 
 class Rewind(Body):
-    """Body of `POST …/rewind`."""
+    """The commit to go back to."""
 
     commit: int
 
 
-def list_history(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/history?limit=100, newest first; `first` is the oldest that is kept.
+def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
+    """List the last commits, newest first; `first` is the oldest that is kept.
 
     `says` tells in short what a commit changed, where its title leaves that open; else it is empty.
     """
-    limit = context.limit("limit", 100)
     engine.run_due()
     kept = engine.history.newest(limit + 1)
     before = [*(moment.world for moment in kept[1:]), None]
@@ -54,7 +52,7 @@ def list_history(context: Context, engine: Engine) -> dict[str, Any]:
 
 
 def rewind(engine: Engine, body: Rewind) -> Engine:
-    """POST …/rewind: the state after a commit is put back, as one more commit."""
+    """Put the state after a commit back, as one more commit; 404 if it is not kept."""
     state = find_moment(engine, body.commit).world
     engine.restore(SavedState(state, state.at_ms), f"rewound to {body.commit}")
     return engine
@@ -110,29 +108,27 @@ def _key_uses(world: World, before: World | None) -> Iterator[str]:
 # --- snapshots -----------------------------------------------------------------------------------
 
 
-def list_snapshots(engine: Engine) -> dict[str, Any]:
-    """GET …/snapshots, oldest first."""
-    return {
-        "items": [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots.items()]
-    }
+def list_snapshots(engine: Engine) -> list[dict[str, Any]]:
+    """List the snapshots, oldest first."""
+    return [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots.items()]
 
 
-def take_snapshot(engine: Engine) -> Created:
-    """POST …/snapshots: set the state aside as it is now."""
+def take_snapshot(engine: Engine) -> dict[str, Any]:
+    """Set the state aside as it is now."""
     now_ms = engine.run_due()
     with refused_as(409, "Too many snapshots", TooManySnapshots):
         name = engine.snapshots.take(engine.world, now_ms)
-    return Created(_snapshot_view(name, SavedState(engine.world, now_ms)))
+    return _snapshot_view(name, SavedState(engine.world, now_ms))
 
 
 def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
-    """POST …/snapshots/{snapshot}/restore: state, clock, faults and assumptions are as they were."""
+    """Put state, clock, faults and assumptions back as they were at a snapshot."""
     engine.restore(_find_snapshot(engine, snapshot), f"{snapshot} restored")
     return engine
 
 
 def delete_snapshot(engine: Engine, snapshot: str) -> None:
-    """DELETE …/snapshots/{snapshot}."""
+    """Delete a snapshot."""
     _find_snapshot(engine, snapshot)
     del engine.snapshots[snapshot]
 
@@ -151,14 +147,13 @@ def _snapshot_view(name: str, snapshot: SavedState) -> dict[str, Any]:
 # --- the states that operations went through -----------------------------------------------------
 
 
-def show_timeline(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/timeline?limit=20: the newest operations, newest first, each with its states; `total` counts all.
+def show_timeline(engine: Engine, limit: Limit = 20) -> dict[str, Any]:
+    """List the newest operations, newest first, each with its states; `total` counts all.
 
     A span is a state, a phase, whether it was stuck, and from when to when, however late anybody
     looked; the last one of an operation that has not ended goes on (`to` is null). What was before
     the oldest commit that is kept is one span in the state of that commit.
     """
-    limit = context.limit("limit", 20)
     now_ms = engine.run_due()
     world = engine.world
     rows = (operation for _, operation in world.rows(OPERATIONS))

@@ -12,7 +12,7 @@ import msgspec
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.server.control.context import Context
+from hosting_emulator.server.control.context import Limit
 from hosting_emulator.server.control.worlds import alias
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
@@ -25,28 +25,27 @@ from hosting_emulator.world.value import World
 _SHOWN = 10
 
 
-def list_projects(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/projects?deployments=10, by alias, each with all that belongs to it.
+def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[dict[str, Any]]:
+    """List the projects by alias, each with all that belongs to it.
 
     Of its deployments and tickets only the newest are there; `counts` says how many deployments
     there are, `claim_held` whether the claim is held by the intervention hold_claim.
     """
-    most = context.limit("deployments", _SHOWN)
     now_ms = engine.run_due()
     world = engine.world
     projects = sorted((p for _, p in world.rows(t.PROJECTS)), key=lambda project: project.alias)
     tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
     for _, ticket in sorted(world.rows(t.TICKETS), key=itemgetter(0), reverse=True):
         tickets[ticket.project_id].append(ticket)
-    return {"items": [_project(world, p, tickets[p.id], now_ms, most) for p in projects]}
+    return [_project(world, p, tickets[p.id], now_ms, deployments) for p in projects]
 
 
-def list_keys(engine: Engine) -> dict[str, Any]:
-    """GET …/keys: the user API keys, newest first, without their values."""
+def list_keys(engine: Engine) -> list[dict[str, Any]]:
+    """List the user API keys, newest first, without their values."""
     now_ms = engine.run_due()
     world = engine.world
     keys = sorted((key for _, key in world.rows(t.API_KEYS)), key=lambda key: key.id, reverse=True)
-    items = [
+    return [
         {
             "id": key.id,
             "name": key.name,
@@ -62,7 +61,6 @@ def list_keys(engine: Engine) -> dict[str, Any]:
         }
         for key in keys
     ]
-    return {"items": items}
 
 
 def _project(

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
-from urllib.parse import parse_qs
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
@@ -29,7 +28,7 @@ from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.clock import operations_in_order
-from hosting_emulator.server.control.context import Context, ControlRefusal
+from hosting_emulator.server.control.context import Context, ControlRefusal, Limit, Words
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.world import tables as t
@@ -38,13 +37,12 @@ from hosting_emulator.world import tables as t
 _OPERATIONS = 10
 
 
-def report(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/report?requests=20: clock, last requests (oldest first), pending operations, faults."""
-    limit = context.limit("requests", 20)
+def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, Any]:
+    """Tell of clock, last requests (oldest first), pending operations and faults."""
     now_ms = engine.run_due()
     world = engine.world
     origin = world.get(t.ORIGIN, t.ONLY)
-    entries = engine.log.newest(limit)[::-1]
+    entries = engine.log.newest(requests)[::-1]
     pending = operations_in_order(engine, unfinished=True)[:_OPERATIONS]
     return {
         "world": world.name,
@@ -68,28 +66,26 @@ def report(context: Context, engine: Engine) -> dict[str, Any]:
 # --- conduct -------------------------------------------------------------------------------------
 
 
-def show_conduct(context: Context, engine: Engine) -> Any:
-    """GET …/conduct?off=RULE,RULE&final=false: what was found in all requests so far.
+def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
+    """Tell which rules of conduct the client broke, in all requests so far.
 
-    `off` leaves rules out. `final=true` also says what can only be said once the client is done.
+    `off` leaves rules out. With `final` it also says what can only be said once the client is done.
     """
-    off = _read_rules(parse_qs(context.query).get("off", []))
-    return watch_of(engine).look(off, final=context.choice("final")).view(off)
+    _check_rules(off)
+    return watch_of(engine).look(off, final=final).view(off)
 
 
-def list_rules() -> dict[str, Any]:
-    """GET /contract/conduct-rules: every rule, why it is one, and what to do instead."""
-    return {"items": [rule.view() for rule in RULES.values()]}
+def list_rules() -> list[dict[str, Any]]:
+    """List every rule of conduct, why it is one, and what to do instead."""
+    return [rule.view() for rule in RULES.values()]
 
 
-def _read_rules(given: list[str]) -> list[str]:
-    """Read ids of rules, split at commas, each once. Raises ControlRefusal 400, naming the nearest."""
-    ids = dict.fromkeys(id_.strip() for text in given for id_ in text.split(",") if id_.strip())
+def _check_rules(ids: Words) -> None:
+    """Look whether all are ids of rules. Raises ControlRefusal 400, naming the nearest."""
     for id_ in ids:
         if id_ not in RULES:
             hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
             raise ControlRefusal(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
-    return list(ids)
 
 
 # --- metrics -------------------------------------------------------------------------------------
@@ -98,7 +94,7 @@ _HELD = (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS, t.TICKETS, t.API_KEYS, t.FAULT
 
 
 def metrics(context: Context) -> web.Response:
-    """GET /metrics, in the text format of Prometheus."""
+    """Give the metrics, in the text format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(_Collector(context))
     ProcessCollector(registry=registry)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from aiohttp import web
@@ -22,6 +22,7 @@ from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.control_api import RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
@@ -29,7 +30,14 @@ from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find, found
+from hosting_emulator.server.control.context import (
+    Body,
+    Context,
+    ControlRefusal,
+    Limit,
+    find,
+    found,
+)
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.public import carry_out
 from hosting_emulator.storage.documents import export_state
@@ -49,22 +57,23 @@ _ABOUT = (
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
-def list_requests(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/requests?limit=50, newest first, and how many there have been.
+def list_requests(
+    engine: Engine, filters: RequestFilters, limit: Limit = 50, trail: bool = True
+) -> dict[str, Any]:
+    """List the last exchanges that are meant, newest first, and how many there have been at all.
 
     Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
     `since` and `until` (world time, or so long before now; until not included), `text` and `after`
-    (a number). `trail=false` leaves the trails out.
+    (a number). Without `trail` the answer is shorter and sooner made.
     """
-    limit = context.limit("limit", 50)
-    view = Explanations(engine.log).item if context.choice("trail", True) else entry_view
-    entries = _find_entries(engine, read_filter(context, engine), limit)
+    view = Explanations(engine.log).item if trail else entry_view
+    entries = _find_entries(engine, read_filter(engine, filters), limit)
     items = [view(engine.world, entry) for entry in entries]
     return {"total": engine.log.count, "items": items}
 
 
 def show_request(engine: Engine, n: str) -> dict[str, Any]:
-    """GET …/requests/{n}: one exchange with headers, bodies and trail, secrets cut out."""
+    """Show one exchange with headers, bodies and trail, secrets cut out."""
     return Explanations(engine.log).whole(engine.world, _find_entry(engine, n))
 
 
@@ -83,12 +92,11 @@ def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Ent
     return [entry for entry in engine.log.newest(len(engine.log)) if chosen.fits(entry)][:limit]
 
 
-def read_filter(context: Context, engine: Engine) -> RequestFilter:
+def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
     """Return which exchanges the query means. Raises ControlRefusal 400 or 404, naming the filter."""
-    given = {name: value for name, value in context.given.items() if value}
     world = engine.world
     who, about = given.get("who"), given.get("project")
-    status = given.get("status", "")
+    status = given.get("status") or ""
     if status and not _STATUS.fullmatch(status):
         message = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
         raise ControlRefusal(400, "Bad status", message)
@@ -102,7 +110,7 @@ def read_filter(context: Context, engine: Engine) -> RequestFilter:
         since_ms=_moment(engine, "since", given.get("since")),
         until_ms=_moment(engine, "until", given.get("until")),
         text=given.get("text"),
-        after=_after(given.get("after")),
+        after=_after(cast("str | None", given.get("after"))),
     )
 
 
@@ -136,13 +144,13 @@ def _after(text: str | None) -> int | None:
 
 
 class Replay(Body):
-    """Body of `POST …/requests/{n}/replay`."""
+    """Whether the request keeps its Idempotency-Key."""
 
     same_key: bool = False
 
 
 async def replay_request(context: Context, engine: Engine, n: str, body: Replay) -> dict[str, Any]:
-    """POST …/requests/{n}/replay: the exchange that it came to, whole.
+    """Send a request of the log again, and show the exchange that it came to.
 
     The request is put to the world as it now is, with a new access token of the same person and
     organization (an API key is sent as it was), and with a new Idempotency-Key unless `same_key`.
@@ -209,14 +217,19 @@ def _put(headers: Headers, name: bytes, value: str) -> Headers:
 # --- as an HTTP Archive --------------------------------------------------------------------------
 
 
-def export_har(context: Context, engine: Engine) -> web.Response:
-    """GET …/requests.har?limit=1000, oldest first, with the filters of `requests`.
+def export_har(
+    context: Context,
+    engine: Engine,
+    filters: RequestFilters,
+    limit: Limit = 1000,
+    state: bool = False,
+) -> web.Response:
+    """Give the last exchanges that are meant, oldest first, as an HTTP Archive 1.2.
 
-    With `state=true` it holds the world as the first of them found it, so that they can be sent
+    With `state` it holds the world as the first of them found it, so that they can be sent
     again to one that is the same.
     """
-    limit = context.limit("limit", 1000)
-    entries = _find_entries(engine, read_filter(context, engine), limit)[::-1]
+    entries = _find_entries(engine, read_filter(engine, filters), limit)[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
     document: dict[str, Any] = {
@@ -229,7 +242,7 @@ def export_har(context: Context, engine: Engine) -> web.Response:
             "_world": _world(engine, entries),
         }
     }
-    if context.choice("state") and entries:
+    if state and entries:
         document["log"]["_state"] = _state_before(entries[0])
     response = answers.json(document)
     name = f"{engine.world.name}.har"

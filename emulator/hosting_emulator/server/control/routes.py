@@ -1,9 +1,11 @@
-"""The control API: which handler answers which path, what it is given, and how its value is written.
+"""The control API: one row for each path, with the handler that answers it and what that answers.
 
 A handler names what it wants by its parameters: `context`, `engine` (of the world in the path, or
-else of the default world), `body` (the request's JSON as the type that stands there) and the names in
-braces. It returns a value, which is written as JSON (a world's engine as the world's summary), or a response
-of its own; None is 204. Its module is loaded when it is first asked: a start is not to wait for it.
+else of the default world), `body` (the request's JSON as the type that stands there), the names in
+braces, and parameters of the query by the kinds in `context`. It returns a value, which is written as
+the row says: a kind of `control_api`, a list of them (`[]`) as `items`, one that may be null (`?`), or
+a response of its own, of a media type. A world's engine is written as the world's summary. Its module
+is loaded when it is first asked: a start is not to wait for it.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ import re
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from inspect import isawaitable, signature
-from typing import Any
+from inspect import Parameter, isawaitable, signature
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -21,98 +23,127 @@ from aiohttp import web
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
-from hosting_emulator.server.answers import Created
-from hosting_emulator.server.control.context import Context, ControlRefusal
+from hosting_emulator.server.control.context import (
+    BODY_LIMIT,
+    QUERY_READERS,
+    Context,
+    ControlRefusal,
+)
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
 #: `{name}` is one segment of a path, `{name*}` all the rest.
 _TABLE = """
-GET     /                                               documents.start
-GET     /health                                         documents.health
-GET     /info                                           documents.info
-GET     /metrics                                        reports.metrics
-GET     /docs                                           documents.docs
-GET     /docs/style.css                                 documents.style
-GET     /docs/errors                                    documents.errors
-GET     /docs/errors/{slug}                             documents.error
-GET     /static/{file*}                                 documents.static_file
-GET     /contract/openapi.json                          documents.openapi
-GET     /contract/calls                                 documents.calls
-GET     /contract/problems                              documents.problems
-GET     /contract/assumptions                           worlds.list_assumptions
-GET     /contract/conduct-rules                         reports.list_rules
-GET     /contract/fault-kinds                           faults.list_kinds
-GET     /contract/interventions                         faults.list_interventions
-GET     /contract/variation-points                      faults.list_points
-GET     /contract/scenario-schema.json                  scenarios.schema
-GET     /scenarios                                      scenarios.list_scenarios
-GET     /scenarios/{name}                               scenarios.show_scenario
-POST    /scenarios/run                                  scenarios.run_scenario
-GET     /worlds                                         worlds.list_worlds
-POST    /worlds                                         worlds.create_world
-GET     /worlds/{world}                                 worlds.show_world
-DELETE  /worlds/{world}                                 worlds.delete_world
-POST    /worlds/{world}/reset                           worlds.reset_world
-POST    /worlds/{world}/fork                            worlds.fork_world
-GET     /worlds/{world}/state                           worlds.get_state
-PUT     /worlds/{world}/state                           worlds.put_state
-GET     /worlds/{world}/assumptions                     worlds.list_assumptions
-PATCH   /worlds/{world}/assumptions                     worlds.patch_assumptions
-GET     /worlds/{world}/openapi.json                    documents.openapi
-GET     /worlds/{world}/requests                        requests.list_requests
-GET     /worlds/{world}/requests/{n}                    requests.show_request
-POST    /worlds/{world}/requests/{n}/replay             requests.replay_request
-GET     /worlds/{world}/requests.har                    requests.export_har
-GET     /worlds/{world}/events                          events.listen
-GET     /worlds/{world}/report                          reports.report
-GET     /worlds/{world}/conduct                         reports.show_conduct
-GET     /worlds/{world}/history                         history.list_history
-POST    /worlds/{world}/rewind                          history.rewind
-GET     /worlds/{world}/snapshots                       history.list_snapshots
-POST    /worlds/{world}/snapshots                       history.take_snapshot
-POST    /worlds/{world}/snapshots/{snapshot}/restore    history.restore_snapshot
-DELETE  /worlds/{world}/snapshots/{snapshot}            history.delete_snapshot
-GET     /worlds/{world}/timeline                        history.show_timeline
-GET     /worlds/{world}/clock                           clock.get_clock
-PUT     /worlds/{world}/clock                           clock.put_clock
-POST    /worlds/{world}/clock/advance                   clock.advance_clock
-GET     /worlds/{world}/operations                      clock.list_operations
-GET     /worlds/{world}/operations/{operation}/why      clock.why_operation
-POST    /worlds/{world}/operations/{operation}/step     clock.step_operation
-GET     /worlds/{world}/projects                        projects.list_projects
-GET     /worlds/{world}/keys                            projects.list_keys
-GET     /worlds/{world}/faults                          faults.list_faults
-POST    /worlds/{world}/faults                          faults.arm_fault
-DELETE  /worlds/{world}/faults                          faults.clear_faults
-GET     /worlds/{world}/faults/{fault}                  faults.show_fault
-DELETE  /worlds/{world}/faults/{fault}                  faults.remove_fault
-POST    /worlds/{world}/interventions                   faults.intervene
-GET     /worlds/{world}/variation                       faults.get_variation
-PUT     /worlds/{world}/variation                       faults.put_variation
-DELETE  /worlds/{world}/variation                       faults.delete_variation
-POST    /worlds/{world}/scenario                        scenarios.load_scenario
-POST    /worlds/{world}/tokens                          tokens.create_token
-POST    /worlds/{world}/api-keys                        tokens.create_api_key
+GET     /                                               documents.start             text/html
+GET     /health                                         documents.health            Health
+GET     /info                                           documents.info              Info
+GET     /metrics                                        reports.metrics             text/plain
+GET     /openapi.json                                   documents.control_openapi   object
+GET     /docs                                           documents.docs              text/html
+GET     /docs/control-api                               documents.control_docs      text/html
+GET     /docs/style.css                                 documents.style             text/css
+GET     /docs/errors                                    documents.errors            text/html
+GET     /docs/errors/{slug}                             documents.error             text/html
+GET     /static/{file*}                                 documents.static_file       */*
+GET     /contract/openapi.json                          documents.openapi           object
+GET     /contract/calls                                 documents.calls             CallRow[]
+GET     /contract/problems                              documents.problems          ProblemRow[]
+GET     /contract/assumptions                           worlds.list_assumptions     AssumptionRow[]
+GET     /contract/conduct-rules                         reports.list_rules          ConductRuleRow[]
+GET     /contract/fault-kinds                           faults.list_kinds           FaultKinds
+GET     /contract/interventions                         faults.list_interventions   InterventionRow[]
+GET     /contract/variation-points                      faults.list_points          VariationPoint[]
+GET     /contract/scenario-schema.json                  scenarios.schema            object
+GET     /scenarios                                      scenarios.list_scenarios    ScenarioName[]
+GET     /scenarios/{name}                               scenarios.show_scenario     ScenarioText
+POST    /scenarios/run                                  scenarios.run_scenario      StoryReport
+GET     /worlds                                         worlds.list_worlds          WorldSummary[]
+POST    /worlds                                         worlds.create_world         201:WorldSummary
+GET     /worlds/{world}                                 worlds.show_world           WorldSummary
+DELETE  /worlds/{world}                                 worlds.delete_world         204
+POST    /worlds/{world}/reset                           worlds.reset_world          WorldSummary
+POST    /worlds/{world}/fork                            worlds.fork_world           201:WorldSummary
+GET     /worlds/{world}/state                           worlds.get_state            object
+PUT     /worlds/{world}/state                           worlds.put_state            WorldSummary
+GET     /worlds/{world}/assumptions                     worlds.list_assumptions     AssumptionRow[]
+PATCH   /worlds/{world}/assumptions                     worlds.patch_assumptions    AssumptionRow[]
+GET     /worlds/{world}/openapi.json                    documents.openapi           object
+GET     /worlds/{world}/requests                        requests.list_requests      RequestPage
+GET     /worlds/{world}/requests/{n}                    requests.show_request       WholeExchange
+POST    /worlds/{world}/requests/{n}/replay             requests.replay_request     WholeExchange
+GET     /worlds/{world}/requests.har                    requests.export_har         object
+GET     /worlds/{world}/events                          events.listen               text/event-stream
+GET     /worlds/{world}/report                          reports.report              WorldReport
+GET     /worlds/{world}/conduct                         reports.show_conduct        ConductReport
+GET     /worlds/{world}/history                         history.list_history        CommitHistory
+POST    /worlds/{world}/rewind                          history.rewind              WorldSummary
+GET     /worlds/{world}/snapshots                       history.list_snapshots      SnapshotState[]
+POST    /worlds/{world}/snapshots                       history.take_snapshot       201:SnapshotState
+POST    /worlds/{world}/snapshots/{snapshot}/restore    history.restore_snapshot    WorldSummary
+DELETE  /worlds/{world}/snapshots/{snapshot}            history.delete_snapshot     204
+GET     /worlds/{world}/timeline                        history.show_timeline       Timeline
+GET     /worlds/{world}/clock                           clock.get_clock             ClockState
+PUT     /worlds/{world}/clock                           clock.put_clock             ClockState
+POST    /worlds/{world}/clock/advance                   clock.advance_clock         ClockMove
+GET     /worlds/{world}/operations                      clock.list_operations       OperationState[]
+GET     /worlds/{world}/operations/{operation}/why      clock.why_operation         Why
+POST    /worlds/{world}/operations/{operation}/step     clock.step_operation        object
+GET     /worlds/{world}/projects                        projects.list_projects      ProjectState[]
+GET     /worlds/{world}/keys                            projects.list_keys          KeyState[]
+GET     /worlds/{world}/faults                          faults.list_faults          FaultState[]
+POST    /worlds/{world}/faults                          faults.arm_fault            201:FaultState
+DELETE  /worlds/{world}/faults                          faults.clear_faults         FaultsRemoved
+GET     /worlds/{world}/faults/{fault}                  faults.show_fault           FaultState
+DELETE  /worlds/{world}/faults/{fault}                  faults.remove_fault         204
+POST    /worlds/{world}/interventions                   faults.intervene            InterventionDone
+GET     /worlds/{world}/variation                       faults.get_variation        VariationState?
+PUT     /worlds/{world}/variation                       faults.put_variation        VariationState
+DELETE  /worlds/{world}/variation                       faults.delete_variation     204
+POST    /worlds/{world}/scenario                        scenarios.load_scenario     WorldSummary
+POST    /worlds/{world}/tokens                          tokens.create_token         201:AccessToken
+POST    /worlds/{world}/api-keys                        tokens.create_api_key       201:NewApiKey
 """
 #: The identity provider: of the default world, and the same below each world.
 _IDP = """
-GET     {}/idp/.well-known/openid-configuration         tokens.discovery
-GET     {}/idp/jwks.json                                tokens.jwks
-GET     {}/idp/authorize                                sign_in.authorize
-POST    {}/idp/authorize                                sign_in.authorize
-POST    {}/idp/token                                    tokens.token
-GET     {}/idp/userinfo                                 tokens.userinfo
-POST    {}/idp/userinfo                                 tokens.userinfo
-GET     {}/idp/end-session                              sign_in.end_session
+GET     {}/idp/.well-known/openid-configuration         tokens.discovery            object
+GET     {}/idp/jwks.json                                tokens.jwks                 object
+GET     {}/idp/authorize                                sign_in.authorize           text/html
+POST    {}/idp/authorize                                sign_in.authorize           text/html
+POST    {}/idp/token                                    tokens.token                object
+GET     {}/idp/userinfo                                 tokens.userinfo             object
+POST    {}/idp/userinfo                                 tokens.userinfo             object
+GET     {}/idp/end-session                              sign_in.end_session         text/html
 """
 
 
-def _pattern(template: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+\*?)\}", template.rstrip("/"))
-    return re.compile(
-        "".join(_named(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
-    )
+class Route(NamedTuple):
+    """One row: a method and path, who answers it, with which status and what (see above)."""
+
+    method: str
+    path: str
+    pattern: re.Pattern[str]
+    handler: str
+    status: int
+    answer: str
+
+
+class Handler(NamedTuple):
+    """What answers a path: its parameters, of these those in the query, and the kind of its body."""
+
+    function: Callable[..., Any]
+    parameters: frozenset[str]
+    query: dict[str, Parameter]
+    body: Any
+    body_limit: int
+
+
+def _route(line: str) -> Route:
+    method, path, handler, answer = line.split()
+    parts = re.split(r"\{(\w+\*?)\}", path.rstrip("/"))
+    pattern = "".join(_named(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
+    status, _, kind = answer.rpartition(":")
+    status, kind = ("204", "") if answer == "204" else (status or "200", kind)
+    return Route(method, path, re.compile(pattern), handler, int(status), kind)
 
 
 def _named(part: str) -> str:
@@ -120,20 +151,26 @@ def _named(part: str) -> str:
 
 
 ROUTES = [
-    (method, _pattern(path), handler)
+    _route(line)
     for table in (_TABLE, _IDP.replace("{}", ""), _IDP.replace("{}", "/worlds/{world}"))
-    for method, path, handler in map(str.split, table.strip().splitlines())
+    for line in table.strip().splitlines()
 ]
 
 
 @cache
-def load_handler(name: str) -> tuple[Callable[..., Any], frozenset[str], Any]:
-    """Return a handler, the names of its parameters, and the type of the body that it reads."""
-    module, _, function = name.rpartition(".")
-    handler = getattr(import_module(f"hosting_emulator.server.control.{module}"), function)
-    parameters = signature(handler, eval_str=True).parameters
+def load_handler(name: str) -> Handler:
+    """Return a handler by the name in its row."""
+    module, _, function_name = name.rpartition(".")
+    function = getattr(import_module(f"hosting_emulator.server.control.{module}"), function_name)
+    parameters = dict(signature(function, eval_str=True).parameters)
+    query = {
+        name: found
+        for name, found in parameters.items()
+        if name != "body" and found.annotation in QUERY_READERS
+    }
     body = parameters["body"].annotation if "body" in parameters else None
-    return handler, frozenset(parameters), body
+    limits = [part for part in getattr(body, "__metadata__", ()) if isinstance(part, int)]
+    return Handler(function, frozenset(parameters), query, body, *(limits or [BODY_LIMIT]))
 
 
 async def answer(context: Context, path: str) -> web.StreamResponse:
@@ -141,25 +178,25 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
     rest = path[len(PREFIX) :].rstrip("/")
     method = "GET" if context.request.method == "HEAD" else context.request.method
     allow = set()
-    for known, pattern, handler in ROUTES:
-        found = pattern.fullmatch(rest)
+    for route in ROUTES:
+        found = route.pattern.fullmatch(rest)
         if found is None:
             continue
-        if known == method:
+        if route.method == method:
             named = {name: unquote(value) for name, value in found.groupdict().items()}
-            return await _answer(context, handler, named)
-        allow.add(known)
+            return await _answer(context, route, named)
+        allow.add(route.method)
     if allow:
         methods = ", ".join(sorted(allow))
         return answers.problem(405, "Wrong method", f"this path takes {methods}", Allow=methods)
     return answers.problem(
-        404, "No such path", "the control API has no such path; see /_emulator/docs"
+        404, "No such path", "the control API has no such path; see /_emulator/docs/control-api"
     )
 
 
-async def _answer(context: Context, handler: str, named: dict[str, str]) -> web.StreamResponse:
+async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
     try:
-        response = answers.render(await _ask(context, handler, named))
+        response = _render(context, route, await _ask(context, route.handler, named))
     except ControlRefusal as refused:
         return answers.problem(refused.status, refused.title, refused.detail)
     except StoreFailed as failed:
@@ -175,19 +212,26 @@ async def _answer(context: Context, handler: str, named: dict[str, str]) -> web.
 
 
 async def _ask(context: Context, name: str, named: dict[str, str]) -> Any:
-    handler, parameters, body = load_handler(name)
+    handler = load_handler(name)
     given: dict[str, Any] = {"context": context, **named}
-    if "engine" in parameters:
+    if "engine" in handler.parameters:
         given["engine"] = context.engine(named.get("world", DEFAULT_WORLD))
-    if body is not None:
-        given["body"] = await context.read(body)
-    value = handler(**{name: given[name] for name in parameters})
-    if isawaitable(value):
-        value = await value
-    created = isinstance(value, Created)
-    if isinstance(value.document if created else value, Engine):
+    if handler.body is not None:
+        given["body"] = await context.read(handler.body, handler.body_limit)
+    for parameter in handler.query.values():
+        read = QUERY_READERS[parameter.annotation]
+        given[parameter.name] = read(context, parameter.name, parameter.default)
+    value = handler.function(**{name: given[name] for name in handler.parameters})
+    return await value if isawaitable(value) else value
+
+
+def _render(context: Context, route: Route, value: Any) -> web.StreamResponse:
+    if isinstance(value, web.StreamResponse):
+        return value
+    if route.status == 204:
+        return web.Response(status=204)
+    if isinstance(value, Engine):
         from hosting_emulator.server.control.worlds import world_summary
 
-        value = world_summary(context, value.document if created else value)
-        return Created(value) if created else value
-    return value
+        value = world_summary(context, value)
+    return answers.json({"items": value} if route.answer.endswith("[]") else value, route.status)

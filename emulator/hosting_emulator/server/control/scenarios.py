@@ -31,35 +31,33 @@ class ScenarioRun(Chosen):
     only: list[str] | None = None
 
 
-def list_scenarios(context: Context) -> dict[str, Any]:
-    """GET /scenarios."""
-    library = context.library
-    items = [
+def list_scenarios(context: Context) -> list[dict[str, Any]]:
+    """List the scenario library."""
+    return [
         {"name": name, "description": _read(context, Chosen(name=name)).part.description}
-        for name in library.names()
+        for name in context.library.names()
     ]
-    return {"items": items}
 
 
 def show_scenario(context: Context, name: str) -> dict[str, Any]:
-    """GET /scenarios/{name}."""
+    """Show a scenario of the library with its YAML."""
     scenario = _read(context, Chosen(name=name))
     return {"name": name, "description": scenario.part.description, "text": scenario.text}
 
 
 def schema() -> Any:
-    """GET /contract/scenario-schema.json."""
+    """Show the JSON Schema of scenario files."""
     return scenario_schema()
 
 
 def load_scenario(context: Context, engine: Engine, body: Chosen) -> Engine:
-    """POST …/scenario: the world becomes the scenario's. The old state stays until that is ready."""
+    """Make a world the scenario's. The old state stays until the new one is ready."""
     _load(engine, _read(context, body), context.facts.variation)
     return engine
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:
-    """POST /scenarios/run: run the story in a throw-away world, or in a named one that it replaces."""
+    """Run a scenario's story in a throw-away world, or in a named one that it replaces."""
     scenario = _read(context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:

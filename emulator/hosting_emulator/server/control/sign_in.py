@@ -82,7 +82,7 @@ class Session(NamedTuple):
 
 
 async def authorize(context: Context, engine: Engine) -> web.Response:
-    """GET and POST …/idp/authorize: the page to choose a person, or the way back with a code.
+    """Show the page to choose a person, or the way back with a code (RFC 6749, 4.1).
 
     `prompt=none` answers without a page from this browser's session. `login_hint` (an alias, id or
     e-mail address) chooses the person without a page; `organization` (alias or id) the organization.
@@ -106,7 +106,7 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
 
 
 def end_session(context: Context, engine: Engine) -> web.Response:
-    """GET …/idp/end-session: end this browser's session, and go back where that is local.
+    """End this browser's session, and go back where that is local.
 
     Tokens go on until they expire. To an address that is not local a link leads (OpenID Connect
     RP-Initiated Logout 1.0).

@@ -19,7 +19,6 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
 from hosting_emulator.server import answers
-from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Person
@@ -43,7 +42,7 @@ _WITHOUT_SCOPE: Final = "openid profile email"
 
 
 class NewToken(Body, rename={"who": "as"}):
-    """Body of `POST …/tokens`."""
+    """Whom a token is for, by alias or id. It lives for seconds of the world's time."""
 
     who: str = "owner"
     organization: str | UnsetType | None = UNSET
@@ -52,7 +51,7 @@ class NewToken(Body, rename={"who": "as"}):
 
 
 class NewKey(Body, rename={"who": "as"}):
-    """Body of `POST …/api-keys`: a key that was not made through the contract."""
+    """Whom a key is for, by alias or id; its permissions are all of the organization's unless given."""
 
     who: str = "owner"
     organization: str | None = None
@@ -71,8 +70,8 @@ class OAuthRefused(Exception):
 # --- by name -------------------------------------------------------------------------------------
 
 
-def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
-    """POST …/tokens: an access JWT for a person, as if they had signed in."""
+def create_token(context: Context, engine: Engine, body: NewToken) -> dict[str, Any]:
+    """Make an access JWT for a person, as if they had signed in."""
     person = find(engine.world, PEOPLE, body.who)
     if isinstance(body.organization, str):
         organization_id: str | None = find(engine.world, ORGANIZATIONS, body.organization).id
@@ -83,7 +82,7 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> Created:
         raise ControlRefusal(
             400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
         )
-    return Created(_mint(context, engine, person, organization_id, body.interactive, lifetime))
+    return _mint(context, engine, person, organization_id, body.interactive, lifetime)
 
 
 def _mint(
@@ -119,8 +118,8 @@ def _mint(
     }
 
 
-def create_api_key(engine: Engine, body: NewKey) -> Created:
-    """POST …/api-keys: a key with chosen permissions, its value shown once."""
+def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
+    """Make a user API key with chosen permissions, its value shown once."""
     person = find(engine.world, PEOPLE, body.who)
     organization_id = body.organization or home_of(engine.world, person)
     if organization_id is None:
@@ -136,14 +135,14 @@ def create_api_key(engine: Engine, body: NewKey) -> Created:
     change = Change(engine.world, engine.run_due())
     key, value = make_key(change, organization, person.id, body.name, permissions)
     engine.commit(change, "API key made by the control API")
-    return Created({"value": value, "key": views.api_key(key, engine.world.assumptions)})
+    return {"value": value, "key": views.api_key(key, engine.world.assumptions)}
 
 
 # --- the token endpoint --------------------------------------------------------------------------
 
 
 async def token(context: Context, engine: Engine) -> Any:
-    """POST …/idp/token (RFC 6749). Nobody has a password here, and every client secret is right.
+    """Answer as a token endpoint (RFC 6749). Nobody has a password, and every client secret is right.
 
     `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time) follow a
     sign-in at `…/authorize`. `password` with `username` signs a person in by name;
@@ -286,7 +285,7 @@ def _claims(person: Person, scope: str, organization_id: str | None) -> dict[str
 
 
 def userinfo(context: Context, engine: Engine) -> Any:
-    """GET and POST …/idp/userinfo: who an access token in the Authorization header speaks for."""
+    """Tell who the access token in the Authorization header speaks for (OpenID Connect)."""
     sent = context.request.headers.getall("Authorization", [])
     error = "invalid_token" if sent else ""
     try:
@@ -312,7 +311,7 @@ def issuer(context: Context, engine: Engine) -> str:
 
 
 def discovery(context: Context, engine: Engine) -> dict[str, Any]:
-    """GET …/idp/.well-known/openid-configuration (OpenID Connect Discovery 1.0)."""
+    """Describe the identity provider (OpenID Connect Discovery 1.0)."""
     here = issuer(context, engine)
     return {
         "issuer": here,
@@ -344,6 +343,6 @@ def discovery(context: Context, engine: Engine) -> dict[str, Any]:
 
 
 async def jwks(engine: Engine) -> Any:
-    """GET …/idp/jwks.json (RFC 7517)."""
+    """Give the keys that tokens are verified with (RFC 7517)."""
     # In a thread: the first time, finding the key of ID tokens takes a while.
     return await asyncio.to_thread(engine.identity.jwks)

@@ -5,7 +5,7 @@ How worlds, clocks and operations are shown stands here too, for all who show th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
@@ -20,12 +20,12 @@ from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.answers import Created
 from hosting_emulator.server.control.context import (
     STATE_LIMIT,
     Body,
     Context,
     ControlRefusal,
+    Mode,
     found,
     refused_as,
 )
@@ -44,6 +44,8 @@ from hosting_emulator.world.records import Operation, Origin
 from hosting_emulator.world.value import Change, World
 
 Summary = dict[str, Any]
+#: An exported state may be large.
+StateDocument = Annotated[dict[str, Any], STATE_LIMIT]
 
 
 class Chosen(Body):
@@ -55,15 +57,15 @@ class Chosen(Body):
 
 
 class NewClock(Body):
-    """The clock of a new world."""
+    """The clock of a new world; `rate` is world seconds per real second, `at` a timestamp."""
 
-    mode: str = "real"
+    mode: Mode = "real"
     rate: float | None = None
     at: str | None = None
 
 
 class NewWorld(Body):
-    """Body of `POST /worlds`."""
+    """A world to make. One without a name is a throw-away one. `vary` is a seed, or null for none."""
 
     name: str | None = None
     seed: str | None = None
@@ -77,7 +79,7 @@ class NewWorld(Body):
 
 
 class NewFork(Body):
-    """Body of `POST /worlds/{world}/fork`. `commit` is the one to fork at, the last unless given."""
+    """The copy of a world; `commit` is the one to copy it at, the last unless given."""
 
     name: str | None = None
     ephemeral: bool | None = None
@@ -87,22 +89,21 @@ class NewFork(Body):
 # --- making and ending them ----------------------------------------------------------------------
 
 
-def list_worlds(context: Context) -> dict[str, list[Summary]]:
-    """GET /worlds."""
-    return {"items": [world_summary(context, engine) for engine in context.worlds]}
+def list_worlds(context: Context) -> list[Summary]:
+    """List the worlds."""
+    return [world_summary(context, engine) for engine in context.worlds]
 
 
 def show_world(engine: Engine) -> Engine:
-    """GET /worlds/{world}."""
+    """Show a world in short."""
     return engine
 
 
-async def create_world(context: Context) -> Created:
-    """POST /worlds: a default world, or one of a scenario, or of an exported state.
+def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Engine:
+    """Make a world: a default one, or one of a scenario, or of an exported state.
 
     One without a name is a throw-away one: it lives in memory. With `vary` its answers vary.
     """
-    body = await context.read(NewWorld, STATE_LIMIT)
     variation = variation_or_usual(context, body.vary, body.only)
     name = _free_name(context, body.name)
     seed = context.facts.seed if body.seed is None else body.seed
@@ -118,7 +119,7 @@ async def create_world(context: Context) -> Created:
             origin = _read_origin(body.clock or NewClock(), body.assumptions)
             world = context.worlds.default(name, seed, origin)
     world = varied_world(world, variation, body.assumptions)
-    return Created(context.worlds.add(world, ephemeral=_is_ephemeral(body)))
+    return context.worlds.add(world, ephemeral=_is_ephemeral(body))
 
 
 def _is_ephemeral(body: NewWorld | NewFork) -> bool:
@@ -171,15 +172,15 @@ def _free_name(context: Context, name: str | None) -> str:
     return name
 
 
-def fork_world(context: Context, engine: Engine, body: NewFork) -> Created:
-    """POST /worlds/{world}/fork."""
+def fork_world(context: Context, engine: Engine, body: NewFork) -> Engine:
+    """Copy a world into a new one, which lives on by itself."""
     name = _free_name(context, body.name)
     of = None if body.commit is None else find_moment(engine, body.commit).world
-    return Created(context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of))
+    return context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
 
 
 def delete_world(context: Context, engine: Engine, world: str) -> None:
-    """DELETE /worlds/{world}. The default world can only be reset."""
+    """Delete a world and its state. The default world can only be reset (409)."""
     if world == DEFAULT_WORLD:
         raise ControlRefusal(
             409, "Not deleted", "the default world is always there; reset it instead"
@@ -188,7 +189,7 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
 
 
 def reset_world(context: Context, engine: Engine) -> Engine:
-    """POST /worlds/{world}/reset."""
+    """Put a world back to its seed."""
     context.worlds.reset(engine)
     return engine
 
@@ -204,18 +205,20 @@ def find_moment(engine: Engine, commit: int) -> Moment:
 
 
 def get_state(engine: Engine) -> web.Response:
-    """GET /worlds/{world}/state."""
+    """Export the whole state of a world."""
     engine.run_due()
     text = msgspec.json.format(msgspec.json.encode(export_state(engine.world)), indent=1)
     return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
 
 
-async def put_state(context: Context, world: str) -> Engine:
-    """PUT /worlds/{world}/state. The old state stays until the new one is read and kept."""
-    document = await context.read(object, STATE_LIMIT)
+def put_state(context: Context, world: str, body: StateDocument) -> Engine:
+    """Replace a world's state by an exported one, or make a world of it.
+
+    The old state stays until the new one is read and kept.
+    """
     engine = context.worlds.get(world)
     with refused_as(400, "State refused", StateRefused):
-        imported = import_state(document, world, engine.world.commit if engine else 0)
+        imported = import_state(body, world, engine.world.commit if engine else 0)
     if engine is None:
         _free_name(context, world)
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
@@ -224,19 +227,19 @@ async def put_state(context: Context, world: str) -> Engine:
     return engine
 
 
-def list_assumptions(engine: Engine) -> Summary:
-    """GET /contract/assumptions, those of the default world, and GET /worlds/{world}/assumptions."""
-    return {"items": describe(engine.world.assumptions)}
+def list_assumptions(engine: Engine) -> list[Summary]:
+    """List what a world assumes where the contract is silent."""
+    return describe(engine.world.assumptions)
 
 
-def patch_assumptions(engine: Engine, body: dict[str, Any]) -> Summary:
-    """PATCH /worlds/{world}/assumptions."""
+def patch_assumptions(engine: Engine, body: dict[str, Any]) -> list[Summary]:
+    """Change some assumptions by name, and list them all."""
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
     change = Change(engine.world, engine.run_due())
     change.put(t.ASSUMPTIONS, t.ONLY, changed)
     engine.commit(change, "assumptions")
-    return {"items": describe(changed)}
+    return describe(changed)
 
 
 # --- how they are shown --------------------------------------------------------------------------

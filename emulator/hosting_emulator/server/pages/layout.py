@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 DOCS_PATH: Final = "/_emulator/docs"
 """Where the pages are served; the `docs_url` of problem types ends with it."""
+CONTROL_DOCS_PATH: Final = f"{DOCS_PATH}/control-api"
 ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
 """The problem catalogue; the page of one problem lies under it by its slug."""
 STYLE_PATH: Final = f"{DOCS_PATH}/style.css"

@@ -17,6 +17,7 @@ from typing import Final
 from hosting_emulator.contract.problems import PROBLEMS, Problem
 from hosting_emulator.server.pages.layout import (
     ASSUMPTIONS_PATH,
+    CONTROL_DOCS_PATH,
     DOCS_PATH,
     ERRORS_PATH,
     OPENAPI_PATH,
@@ -52,6 +53,12 @@ _LINKS: Final = (
         "Every point on which the contract is silent: our default, the alternatives, and the"
         " name to set it by.",
     ),
+    (
+        CONTROL_DOCS_PATH,
+        "Control API",
+        "Worlds, time, failures and the request log: everything beside the contract, as an OpenAPI"
+        " 3.1 document to read and to try.",
+    ),
     ("/_emulator/health", "Health", "Whether the emulator is up, and its version."),
 )
 _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
@@ -65,6 +72,11 @@ _MARKS: Final = {
 def docs_page() -> str:
     """Return the entrance."""
     return page("Documentation", fill("docs", cards=cards(_LINKS)), head=fill("docs-head"))
+
+
+def control_docs_page() -> str:
+    """Return the control API's calls, to read and to try."""
+    return page("Control API", fill("control-docs"), head=fill("control-docs-head"))
 
 
 def problem_index() -> str:

@@ -1,0 +1,780 @@
+"""What the control API answers: JSON objects whose members are attributes too.
+
+The one declaration of them: the server's table of routes names them, its OpenAPI document is made of
+them, and the SDK returns them. They describe, and check nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict
+
+JsonObject: TypeAlias = dict[str, Any]
+ClockMode: TypeAlias = Literal["real", "frozen", "scaled", "skip"]
+Severity: TypeAlias = Literal["note", "warning", "error"]
+
+
+class Record(JsonObject):
+    """A JSON object of the control API.
+
+    A kind may say which of its members are not always there. One that Python has a word for ends
+    with `_` as an attribute.
+    """
+
+    optional: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, optional: Sequence[str] = ()) -> None:
+        super().__init_subclass__()
+        cls.optional |= frozenset(optional)
+
+    if not TYPE_CHECKING:  # a type checker knows the members that a kind declares, and no other
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return self[name.removesuffix("_")]
+            except KeyError:
+                raise AttributeError(name) from None
+
+    def __repr__(self) -> str:
+        members = ", ".join(f"{name}={value!r}" for name, value in self.items())
+        return f"{type(self).__name__}({members})"
+
+
+# --- What is asked for -----------------------------------------------------------------------
+
+
+class ClockRequest(TypedDict, total=False):
+    """What a clock is asked to become; `rate` is world seconds per real second."""
+
+    mode: ClockMode
+    rate: float
+    at: str
+
+
+class RequestFilters(TypedDict, total=False):
+    """Which exchanges are meant: all that is given must fit.
+
+    `call` is a call's name or `none`; `status` like `404` or `4xx`; `who` and `project` are aliases
+    or ids (`nobody`: without a known token); `since` and `until` are world time, until not included;
+    `text` is looked for in all that is shown; `after` leaves out the exchanges up to that number.
+    """
+
+    call: str | None
+    status: str | None
+    who: str | None
+    project: str | None
+    since: str | None
+    until: str | None
+    text: str | None
+    after: int | None
+
+
+# --- The process and its worlds --------------------------------------------------------------
+
+
+class Info(Record):
+    """The running process; `data_dir` is None when nothing is kept."""
+
+    version: str
+    pid: int
+    base_url: str
+    dev_base_url: str
+    control_url: str
+    docs_url: str
+    openapi_url: str
+    data_dir: str | None
+    durability: str
+    tls_port: int | None
+    started_at: str
+
+
+class ClockState(Record):
+    """A world's time; `pending` counts the events still due, the first at `next_due_at`.
+
+    `next_event` says what the first is; None when nothing is scheduled.
+    """
+
+    mode: ClockMode
+    now: str
+    rate: float
+    next_due_at: str | None
+    next_event: str | None
+    pending: int
+
+
+class ClockMove(ClockState):
+    """A clock after a move: by `moved_ms` of world time, with `events_run` due events on the way."""
+
+    moved_ms: int
+    events_run: int
+
+
+class VariationState(Record):
+    """How a world's answers vary: `only` are the points it is confined to; None: all.
+
+    `assumed` are assumptions that the seed has drawn; `varied` counts answers by point.
+    """
+
+    seed: str
+    only: list[str] | None
+    assumed: JsonObject
+    varied: dict[str, int]
+
+
+class WorldMember(Record):
+    """An organization, person or project of a world: its `id`, and the `alias` tools call it by."""
+
+    alias: str
+    id: str
+
+
+class WorldOrganization(WorldMember):
+    """An organization of a world."""
+
+    name: str
+    plan: str
+
+
+class WorldPerson(WorldMember):
+    """A person of a world."""
+
+    email: str
+    name: str
+
+
+class WorldProject(WorldMember):
+    """A project of a world."""
+
+    handle: str
+    organization_id: str
+    source_generation: int
+
+
+class WorldSummary(Record):
+    """A world in short; `assumptions` holds only those that differ from their defaults.
+
+    `counts` says how many projects, operations, deployments, tickets and api_keys it has.
+    """
+
+    name: str
+    seed: str
+    ephemeral: bool
+    base_url: str
+    control_url: str
+    issuer: str
+    commit: int
+    clock: ClockState
+    assumptions: JsonObject
+    variation: VariationState | None
+    counts: dict[str, int]
+    organizations: list[WorldOrganization]
+    people: list[WorldPerson]
+    projects: list[WorldProject]
+
+
+class FaultState(Record):
+    """An armed fault and its counts. Beside these stands what was written: effect, match, times.
+
+    `order` is its place among a world's faults; `seen` counts the requests it matched, `hits` those
+    it acted on; one that is `spent` can act no more.
+    """
+
+    id: str
+    order: int
+    phase: Literal["before_commit", "after_commit"]
+    armed_at: str
+    seen: int
+    hits: int
+    spent: bool
+
+
+class CommitEntry(Record):
+    """A change of a world that was accepted: its number, world time, and what made it.
+
+    `says` is what it changed, in short, where the title leaves that open; else empty.
+    """
+
+    commit: int
+    at: str
+    title: str
+    says: str
+
+
+# --- Requests --------------------------------------------------------------------------------
+
+
+class Message(Record):
+    """A request or an answer, its secrets redacted.
+
+    `body` is None where it is no text, and only the beginning of it with `body_cut`; `body_bytes` is
+    the length of all of it.
+    """
+
+    headers: list[list[str]]
+    body: str | None
+    body_bytes: int
+    body_cut: bool
+
+    @property
+    def content(self) -> Any:
+        """The body: JSON read, other text (and JSON that was cut) as it is, None for none."""
+        try:
+            return json.loads(self.body) if self.body else None
+        except ValueError:
+            return self.body
+
+
+class TrailStep(Record):
+    """A decision on a request's way: at which step, and what it says."""
+
+    step: str
+    says: str
+
+
+class Exchange(Record, optional=("trail",)):
+    """A request and its answer, as one line of the request log tells them.
+
+    `n` is its number, `at` world time, `duration_us` real time; `why` explains the answer, in
+    sentences. `call` is None for a path that is no call's; `who` is the alias of the `principal`,
+    `nobody` without a known token, and None where nobody was looked for. `operation` is the id in
+    the path, `project` that in the path or of the operation, `code` that of a problem. `status` is 0
+    when the connection was lost before there was an answer; `lost` names the fault that ate it.
+    `replayed`: the answer was the remembered first one of its `idempotency_key`. `varied` are the
+    points at which the answer varies. `trail` has every decision on the request's way, each with its
+    `step` and what it `says`, unless it was not asked for.
+    """
+
+    n: int
+    at: str
+    method: str
+    path: str
+    query: str
+    call: str | None
+    project: str | None
+    operation: str | None
+    principal: str | None
+    who: str | None
+    status: int
+    code: str | None
+    idempotency_key: str | None
+    replayed: bool
+    lost: str | None
+    why: Sequence[str]
+    varied: list[str]
+    duration_us: float
+    trail: list[TrailStep]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the client saw no success: a status from 400 on, or a lost answer."""
+        return self.status >= 400 or self.lost is not None
+
+
+class WholeExchange(Exchange):
+    """An exchange with what was sent and what came back."""
+
+    request: Message
+    answer: Message
+
+
+class WorldEvent(NamedTuple):
+    """Something that happened in a world: `request` (an Exchange), `commit`, `clock`, `fault`,
+    `world` (another took its place) or `gap` (some were missed). `id` goes up.
+    """
+
+    id: int
+    kind: str
+    data: JsonObject
+
+
+class HeaderValues(Mapping[str, str]):
+    """Headers by name, whose case does not matter; a header given twice is joined by a comma."""
+
+    def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
+        self._values: dict[str, str] = {}
+        for name, value in pairs:
+            key = name.lower()
+            self._values[key] = f"{self._values[key]}, {value}" if key in self._values else value
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"HeaderValues({self._values!r})"
+
+
+# --- Operations and conduct ------------------------------------------------------------------
+
+
+class NextStep(Record):
+    """What happens next to an operation, and when in world time."""
+
+    at: str
+    what: str
+
+
+class Why(Record):
+    """Why an operation is where it is; `str()` is the whole story.
+
+    `says` are sentences; `next` tells `at` and `what`, None when time alone moves nothing;
+    `waits_for` is the id of the operation that must end first; `held_by` says what keeps it;
+    `commands` would move it on.
+    """
+
+    operation: str
+    kind: str
+    project: str
+    state: str
+    phase: str
+    at: str
+    says: list[str]
+    next: NextStep | None
+    waits_for: str | None
+    held_by: str | None
+    reconciliation: str | None
+    commands: list[str]
+
+    def __str__(self) -> str:
+        phase = "" if self.phase in (self.state, "done") else f" ({self.phase})"
+        lines = [
+            f"{self.kind} of {self.project} ({self.operation}) is {self.state}{phase} at {self.at}",
+            *(f"  {sentence}" for sentence in self.says),
+        ]
+        if self.next:
+            lines.append(f"  next, at {self.next['at']}: {self.next['what']}")
+        return "\n".join([*lines, *(f"  try: {command}" for command in self.commands)])
+
+
+class ConductFinding(Record):
+    """A rule that the client broke; `str()` is what it did.
+
+    `requests` are numbers of the request log, oldest first (and there may be `more_requests`). `at`
+    is world time. `because` is the sentence that the rule is from, `place` where it stands, `matters`
+    what happens to who breaks it, and `instead` what to do.
+    """
+
+    rule: str
+    severity: Severity
+    title: str
+    says: str
+    requests: list[int]
+    more_requests: int
+    at: str
+    because: str
+    place: str
+    matters: str
+    instead: str
+
+    def __str__(self) -> str:
+        return self.says
+
+
+class ConductReport(Record):
+    """What was found in `judged` requests; `unseen` ones had left the log before the first look.
+
+    `counts` are findings by rule, also those beyond the ones that are listed.
+    """
+
+    judged: int
+    unseen: int
+    findings: list[ConductFinding]
+    counts: dict[str, int]
+    rules_off: list[str]
+    remarks: list[str]
+
+
+class ConductRuleRow(Record):
+    """A rule of conduct: the sentence it is from and where that stands, why, and what to do instead."""
+
+    id: str
+    severity: Severity
+    title: str
+    because: str
+    place: str
+    matters: str
+    instead: str
+
+
+# --- The contract's tables -------------------------------------------------------------------
+
+
+class ApiProblem(Record):
+    """Why the control API refused a request (RFC 9457); `documentation` is the page of this API."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    documentation: str
+
+
+class OAuthError(Record):
+    """Why the identity provider refused a request (RFC 6749, 5.2)."""
+
+    error: str
+    error_description: str
+
+
+class Health(Record):
+    """That the emulator is up, and its version."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class CallRow(Record):
+    """A call of the public API: its address, what it reads, who may make it, and its answers."""
+
+    call_id: str
+    operation_id: str
+    method: str
+    path: str
+    subject: str
+    summary: str
+    description: str
+    idempotent: bool
+    interactive: bool
+    response: str
+    body: list[JsonObject]
+    query: list[JsonObject]
+    role: str
+    permission: str | None
+    success: int
+    codes: list[str]
+
+
+class ProblemRow(Record):
+    """A problem code of the public API; `specified` names the members that the contract fixes."""
+
+    code: str
+    status: int
+    retryable: bool
+    title: str
+    suggested_action: str
+    meaning: str
+    when: str
+    advice: str
+    specified: list[str]
+
+
+class AssumptionRow(Record):
+    """What a world assumes where the contract is silent, as its `sentence` shows.
+
+    `alternatives` are values that it takes, or `any`; `outside_the_letter` those that the contract
+    does not allow.
+    """
+
+    name: str
+    value: Any
+    default: Any
+    alternatives: list[Any] | Literal["any"]
+    outside_the_letter: list[Any]
+    about: str
+    sentence: str
+
+
+class FaultEffect(Record):
+    """What a fault can do: the names of its options and an example of them."""
+
+    kind: str
+    about: str
+    options: list[str]
+    example: JsonObject
+
+
+class FaultKinds(Record):
+    """What a fault can do, what it can match and when it acts; the last two by name, in words."""
+
+    effects: list[FaultEffect]
+    matches: dict[str, str]
+    conditions: dict[str, str]
+
+
+class InterventionField(Record):
+    """A field of an intervention."""
+
+    name: str
+    required: bool
+
+
+class InterventionRow(Record):
+    """A change of a world from outside the contract."""
+
+    word: str
+    about: str
+    fields: list[InterventionField]
+
+
+class VariationPoint(Record):
+    """A freedom that the contract leaves, by its `sentence`, and where answers vary by it."""
+
+    id: str
+    about: str
+    sentence: str
+    calls: list[str]
+    assumptions: list[str]
+
+
+# --- Scenarios -------------------------------------------------------------------------------
+
+
+class ScenarioName(Record):
+    """A scenario of the library."""
+
+    name: str
+    description: str
+
+
+class ScenarioText(ScenarioName):
+    """A scenario of the library with its YAML."""
+
+    text: str
+
+
+class StoryStep(Record):
+    """A step of a story; what else it holds depends on what it does."""
+
+    passed: bool
+
+
+class StoryReport(Record):
+    """How a scenario's story went, up to the first step that failed.
+
+    `digest` is one of all answers: equal runs have equal ones.
+    """
+
+    scenario: str
+    file: str
+    passed: bool
+    steps: list[StoryStep]
+    digest: str
+    variation: VariationState | None
+
+
+# --- Tokens ----------------------------------------------------------------------------------
+
+
+class AccessToken(Record):
+    """An access token, good for `expires_in` seconds of world time, until `expires_at`."""
+
+    access_token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+    expires_at: str
+
+
+class KeyMetadata(Record):
+    """A user API key without its value."""
+
+    id: str
+    organization_id: str
+    name: str
+    obfuscated_value: str
+    permissions: list[str]
+    expires_at: str
+    created_at: str
+
+
+class NewApiKey(Record):
+    """A user API key; its `value` is shown here only."""
+
+    value: str
+    key: KeyMetadata
+
+
+class KeyState(Record):
+    """A user API key of a world; `who` and `organization` are aliases."""
+
+    id: str
+    name: str
+    who: str
+    organization: str
+    obfuscated_value: str
+    permissions: list[str]
+    created_at: str
+    expires_at: str
+    last_used_at: str | None
+    revoked: bool
+    expired: bool
+
+
+# --- What a world holds ----------------------------------------------------------------------
+
+
+class RequestPage(Record):
+    """Exchanges, newest first; `total` counts all that there have been."""
+
+    total: int
+    items_: list[Exchange]
+
+
+class OperationName(Record):
+    """An operation in short; `project` is an alias."""
+
+    id: str
+    kind: str
+    project: str
+    state: str
+
+
+class OperationState(OperationName):
+    """An operation and where it is."""
+
+    phase: str
+    stuck: bool
+    created_at: str
+    updated_at: str
+
+
+class OperationSpan(Record):
+    """A state that an operation was in; `to` is null while it is."""
+
+    state: str
+    phase: str
+    stuck: bool
+    from_: str
+    to: str | None
+
+
+class OperationHistory(OperationName):
+    """An operation and the states that it went through, oldest first."""
+
+    spans: list[OperationSpan]
+
+
+class Timeline(Record):
+    """The newest operations, newest first; `total` counts all."""
+
+    now: str
+    total: int
+    items_: list[OperationHistory]
+
+
+class CommitHistory(Record):
+    """Commits, newest first; `first` is the oldest that is kept."""
+
+    first: int
+    items_: list[CommitEntry]
+
+
+class SnapshotState(Record):
+    """A state that was set aside: of which commit, and from which moment of world time."""
+
+    id: str
+    commit: int
+    at: str
+
+
+class FlagState(Record):
+    """A project's flag."""
+
+    enabled: bool
+    enabled_at: str | None
+
+
+class DatabaseState(Record):
+    """A project's database in one environment; `compute` as the public API shows it."""
+
+    data_mode: str
+    provider_failing: bool
+    compute: JsonObject | None
+
+
+class ProjectMember(Record):
+    """Who has a role in a project, by alias, and whether as its organization's owner."""
+
+    who: str
+    role: str
+    through: Literal["organization", "project"]
+
+
+class TicketState(Record):
+    """A dev access ticket without its value."""
+
+    id: str
+    who: str
+    state: str
+    expires_at: str
+
+
+class ProjectState(Record):
+    """A project with all that belongs to it.
+
+    Of deployments and tickets only the newest are there; `counts` says how many deployments there
+    are. `claim` is the operation that has the project, `claim_held` whether hold_claim does.
+    """
+
+    alias: str
+    id: str
+    handle: str
+    organization: str
+    plan: str | None
+    flag: FlagState
+    custom_domain: str | None
+    source_generation: int
+    claim: str | None
+    claim_held: bool
+    dns: JsonObject
+    databases: dict[str, DatabaseState]
+    counts: dict[str, int]
+    deployments: list[JsonObject]
+    people: list[ProjectMember]
+    tickets: list[TicketState]
+
+
+class InterventionDone(Record):
+    """What an intervention did, in one sentence."""
+
+    intervention: str
+    said: str
+
+
+class FaultsRemoved(Record):
+    """How many faults were removed."""
+
+    removed: int
+
+
+class ReportedProblem(Record):
+    """The problem that a request was answered with."""
+
+    code: str
+    detail: str
+
+
+class ReportedExchange(Exchange, optional=("trail",)):
+    """An exchange with its problem, if it had one."""
+
+    problem: ReportedProblem | None
+
+
+class ReportedRequests(Record):
+    """The last exchanges, oldest first; `total` counts all."""
+
+    total: int
+    items_: list[ReportedExchange]
+
+
+class WorldReport(Record):
+    """A world's story in one document, with its last requests and pending operations."""
+
+    world: str
+    base_url: str
+    scenario: str | None
+    clock: ClockState
+    commit: int
+    assumptions: JsonObject
+    variation: VariationState | None
+    requests: ReportedRequests
+    operations: list[Why]
+    faults: list[FaultState]

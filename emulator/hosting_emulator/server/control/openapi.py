@@ -1,0 +1,265 @@
+"""The control API's own OpenAPI 3.1 document, made of what serves it.
+
+Paths, statuses and kinds of answers come from the table of routes; words, parameters and bodies from
+the handlers; the answers from `control_api`; what scenarios, faults and interventions may say from the
+schema of scenario files. Pages for people, and what these load, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from inspect import Parameter, cleandoc
+from typing import Any, get_type_hints
+
+import msgspec
+
+from hosting_emulator import control_api
+from hosting_emulator.control_api import ApiProblem, OAuthError, Record, RequestFilters
+from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.server.control.context import Words
+from hosting_emulator.server.control.routes import PREFIX, ROUTES, Handler, Route, load_handler
+from hosting_emulator.server.guard import TOKEN_HEADER
+
+_COMPONENTS = "#/components/schemas/"
+_ABOUT = """\
+Everything beside `/v1`: worlds, time, failures, and what was asked and answered. Whatever the command
+line, the dashboard and the pytest plugin do, they do through this API.
+
+Stable within a major version: paths, methods, parameters, members of bodies and of answers, statuses
+and titles of problems. New members, parameters and paths may come at any time: ignore what you do not
+know. Sentences (`detail`, `says`, `said`, `why`, `about`) may change with any version.
+
+From this machine no token is needed; from another one, or through a proxy, the control token is.
+"""
+_TAGS = {
+    "documents": "The process, and the contract's tables",
+    "worlds": "Worlds",
+    "tokens": "Tokens and keys, and each world as an OpenID provider",
+    "clock": "Time and operations",
+    "faults": "Faults, interventions and variation",
+    "scenarios": "Scenarios",
+    "requests": "The request log",
+    "events": "Events, as they happen",
+    "history": "Commits, snapshots and the way back",
+    "projects": "What a world holds",
+    "reports": "Reports, conduct and metrics",
+    "sign_in": "Signing in by a browser",
+}
+_PLACES = {
+    "world": "The name of a world, such as `default`.",
+    "n": "The number of an exchange in the log.",
+    "name": "The name of a scenario of the library.",
+    "operation": "The id of an operation.",
+    "fault": "The id of a fault, such as `fault-1`.",
+    "snapshot": "The id of a snapshot, such as `snapshot-1`.",
+}
+_QUERY_WORDS = {
+    "limit": "At most so many.",
+    "trail": "Whether each exchange says every decision on its way.",
+    "state": "Whether the world as the first exchange found it is there, for sending them again.",
+    "only": "The kinds of events that are wanted; all unless given.",
+    "off": "Rules that are left out.",
+    "final": "Whether the client is done.",
+    "unfinished": "Only operations that have not ended.",
+    "requests": "So many of the last requests.",
+    "deployments": "So many of each project's newest deployments.",
+}
+_FILTER_WORDS = {
+    "call": "A call's name, or `none` for a path that no call has.",
+    "status": "Of the answer, such as `404` or `4xx`.",
+    "who": "A person by alias or id; `nobody` for requests without a known token.",
+    "project": "A project by alias or id.",
+    "since": "World time, or so long before now (`5m`).",
+    "until": "World time, not included, or so long before now.",
+    "text": "Looked for in all that is shown.",
+    "after": "Only exchanges with a higher number.",
+}
+#: Refused in the way of OAuth and OpenID.
+_OAUTH = ("tokens.token", "tokens.userinfo")
+
+
+class TokenForm(msgspec.Struct):
+    """What a token endpoint is sent (RFC 6749); which fields are needed depends on the grant."""
+
+    grant_type: str
+    client_id: str | None = None
+    code: str | None = None
+    redirect_uri: str | None = None
+    code_verifier: str | None = None
+    refresh_token: str | None = None
+    username: str | None = None
+    organization: str | None = None
+
+
+def control_document(base_url: str, version: str) -> dict[str, Any]:
+    """Return the document; `base_url` is where the asker reaches this server."""
+    shown = [route for route in ROUTES if _is_program(route)]
+    kinds, paths = _Kinds(), dict[str, dict[str, Any]]()
+    ids = Counter[str]()
+    for route in shown:
+        name = route.handler.rpartition(".")[2]
+        ids[name] += 1
+        place = paths.setdefault(re.sub(r"\*(?=\})", "", route.path), {})
+        place[route.method.lower()] = _operation(route, _camel(name, ids[name]), kinds)
+    defined = {name: kinds.read(name) for name in [*kinds.wanted]}
+    while missing := [name for name in kinds.wanted if name not in defined]:
+        defined |= {name: kinds.read(name) for name in missing}
+    used = {route.handler.partition(".")[0] for route in shown}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "hosting-emulator's control API",
+            "version": version,
+            "summary": "Worlds, time and failures of a local emulator.",
+            "description": _ABOUT,
+        },
+        "servers": [{"url": f"{base_url}{PREFIX}"}],
+        "security": [{}, {"controlToken": []}],
+        "tags": [{"name": name, "description": _TAGS[name]} for name in _TAGS if name in used],
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted({**_scenario_parts(), **kinds.bodies, **defined}.items())),
+            "securitySchemes": {
+                "controlToken": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}
+            },
+        },
+    }
+
+
+def _is_program(route: Route) -> bool:
+    return route.answer not in ("text/html", "text/css", "*/*")
+
+
+def _camel(name: str, number: int) -> str:
+    first, *rest = name.split("_")
+    # What stands at two places is first the default world's, then any world's.
+    return first + "".join(map(str.title, rest)) + ("" if number == 1 else "OfWorld" * (number - 1))
+
+
+def _scenario_parts() -> dict[str, Any]:
+    text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
+    parts: dict[str, Any] = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
+    return parts
+
+
+class _Kinds:
+    """Schemas of what is answered and sent, by name; `wanted` are kinds of `control_api`."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, None] = {}
+        self.bodies: dict[str, Any] = {}
+
+    def schema(self, kind: Any) -> dict[str, Any]:
+        """Return the schema of a type, which refers to kinds and bodies by name."""
+        (found,), parts = msgspec.json.schema_components(
+            [kind], schema_hook=self._refer, ref_template=_COMPONENTS + "{name}"
+        )
+        self.bodies |= parts
+        return found
+
+    def _refer(self, kind: type) -> dict[str, Any]:
+        if kind is Record:
+            return {"type": "object"}
+        self.wanted[kind.__name__] = None
+        return {"$ref": _COMPONENTS + kind.__name__}
+
+    def read(self, name: str) -> dict[str, Any]:
+        """Return the schema of a kind."""
+        kind: type[Record] = getattr(control_api, name)
+        members = {
+            name.removesuffix("_"): self.schema(found)
+            for name, found in get_type_hints(kind).items()
+            if name != "optional"
+        }
+        required = [name for name in members if name not in kind.optional]
+        about = cleandoc(kind.__doc__ or "")
+        return {
+            "type": "object",
+            "description": about,
+            "properties": members,
+            "required": required,
+        }
+
+    def answer(self, route: Route) -> dict[str, Any]:
+        """Return the content of a route's answer."""
+        if "/" in route.answer:
+            return {route.answer: {"schema": {"type": "string"}}}
+        name = route.answer.rstrip("[]?")
+        schema = {"type": "object"} if name == "object" else self._refer(getattr(control_api, name))
+        if route.answer.endswith("[]"):
+            items = {"type": "array", "items": schema}
+            schema = {"type": "object", "properties": {"items": items}, "required": ["items"]}
+        if route.answer.endswith("?"):
+            schema = {"anyOf": [schema, {"type": "null"}]}
+        return {"application/json": {"schema": schema}}
+
+
+def _operation(route: Route, operation_id: str, kinds: _Kinds) -> dict[str, Any]:
+    handler = load_handler(route.handler)
+    summary, _, description = cleandoc(handler.function.__doc__ or "").partition("\n\n")
+    answered: dict[str, Any] = {"description": "Done."}
+    if route.status != 204:
+        answered["content"] = kinds.answer(route)
+    refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
+    if route.handler in _OAUTH:
+        refusals.append(("application/json", OAuthError))
+    document: dict[str, Any] = {
+        "operationId": operation_id,
+        "tags": [route.handler.partition(".")[0]],
+        "summary": " ".join(summary.split()).removesuffix("."),
+        "description": description,
+        "parameters": [*_parameters(route, handler, kinds)],
+        "requestBody": _body(route, handler, kinds),
+        "responses": {
+            str(route.status): answered,
+            "default": {
+                "description": "Refused, and nothing was changed: 400, 403, 404, 405, 409, 413, 503.",
+                "content": {media: {"schema": kinds.schema(kind)} for media, kind in refusals},
+            },
+        },
+    }
+    return {name: found for name, found in document.items() if found}
+
+
+def _parameters(route: Route, handler: Handler, kinds: _Kinds) -> Iterator[dict[str, Any]]:
+    for name in re.findall(r"\{(\w+)", route.path):
+        schema = {"type": "integer", "minimum": 1} if name == "n" else {"type": "string"}
+        yield {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": _PLACES[name],
+            "schema": schema,
+        }
+    for found in handler.query.values():
+        if found.annotation is RequestFilters:
+            for name, words in _FILTER_WORDS.items():
+                schema = kinds.schema(int if name == "after" else str)
+                yield {"name": name, "in": "query", "description": words, "schema": schema}
+        else:
+            yield _query(found, kinds)
+
+
+def _query(parameter: Parameter, kinds: _Kinds) -> dict[str, Any]:
+    schema = kinds.schema(parameter.annotation)
+    if parameter.default is not Parameter.empty:
+        schema = {**schema, "default": parameter.default}
+    document = {
+        "name": parameter.name,
+        "in": "query",
+        "description": _QUERY_WORDS[parameter.name],
+        "schema": schema,
+    }
+    return document | ({"explode": False} if parameter.annotation is Words else {})
+
+
+def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | None:
+    if route.handler == "tokens.token":
+        schema = kinds.schema(TokenForm)
+        return {"content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+    if handler.body is None:
+        return None
+    schema = kinds.schema(handler.body)
+    return {"content": {"application/json": {"schema": schema}}}
