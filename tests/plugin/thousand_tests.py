@@ -11,6 +11,7 @@ from pathlib import Path
 TESTS = 1000
 
 CONFTEST = '''
+import gc
 import json
 import os
 import resource
@@ -23,6 +24,7 @@ import pytest
 
 def resident():
     """Return the memory that this process has now, in bytes."""
+    gc.collect()
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -88,6 +90,25 @@ def test_it(hosting_emulator, n):
         assert (status, operation["state"]) == (200, "succeeded")
     finally:
         connection.close()
+"""
+#: Nothing of ours: what grows with it is pytest's own, some 3 kB of reports and finalizers a test.
+PLAIN = """
+import pytest
+
+
+@pytest.fixture(scope="session")
+def of_session():
+    yield
+
+
+@pytest.fixture
+def of_test(of_session):
+    yield
+
+
+@pytest.mark.parametrize("n", range({tests}))
+def test_it(of_test, n):
+    pass
 """
 
 
