@@ -36,7 +36,7 @@ class DocumentRefused(ValueError):
 
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
-    """Return what people wrote as a `kind`. Raises DocumentRefused, naming the field."""
+    """Return what people wrote as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
     try:
         return msgspec.convert(dict(document), kind)
     except msgspec.ValidationError as error:

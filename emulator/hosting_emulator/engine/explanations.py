@@ -31,24 +31,9 @@ from hosting_emulator.engine.request_log import (
 from hosting_emulator.faults.decisions import idle_reason
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.variation.points import POINTS
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault, Phase
 from hosting_emulator.world.records import Membership, Operation, Project
-from hosting_emulator.world.tables import (
-    API_KEYS,
-    DEPLOYMENTS,
-    DNS,
-    FAULTS,
-    GRANTS,
-    MEMBERSHIPS,
-    OPERATIONS,
-    ORGANIZATIONS,
-    PEOPLE,
-    PROJECTS,
-    REMEMBERED,
-    TABLES,
-    TIMELINE,
-    Table,
-)
 from hosting_emulator.world.value import Change, World
 
 #: The steps of an explanation, in the order in which things happen. `fault` comes once more after
@@ -70,7 +55,7 @@ _OF_ACCESS = frozenset(
 _DUE = "First ran what was due by"
 #: The title of the commits that count what faults have seen.
 _COUNTED = "faults counted"
-_KINDS = {DEPLOYMENTS.name: "deployment", DNS.name: "DNS authorization"}
+_KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
 #: Assumptions that can shape the answer of any call; that decide each success of a call; and that
 #: decide each refusal with a code.
 _EVERY_CALL = (
@@ -136,7 +121,7 @@ class Explanations:
         own = [made for made in commits if made[0].title != _COUNTED]
         yield from _faults(entry, counting, "before_commit")
         matched = {fault.id for made in counting for fault in _counted(made)}
-        others = asked.count(FAULTS) - len(matched.union(fault.id for fault in entry.acted))
+        others = asked.count(t.FAULTS) - len(matched.union(fault.id for fault in entry.acted))
         if others > 0 and entry.principal is not None:
             do = "fault does" if others == 1 else "faults do"
             yield "fault", f"{others} armed {do} not match the request."
@@ -205,7 +190,7 @@ def _remembered(entry: Entry) -> bool:
     return any(
         row is not None
         for made in entry.commits
-        for row in made.writes.get(REMEMBERED.name, {}).values()
+        for row in made.writes.get(t.REMEMBERED.name, {}).values()
     )
 
 
@@ -236,10 +221,10 @@ def _refusal(entry: Entry) -> str:
 
 
 def _principal(world: World, principal: Principal) -> str:
-    who = _alias(world, PEOPLE, principal.person_id)
-    where = _alias(world, ORGANIZATIONS, principal.organization_id)
+    who = _alias(world, t.PEOPLE, principal.person_id)
+    where = _alias(world, t.ORGANIZATIONS, principal.organization_id)
     if principal.api_key_id is not None:
-        key = world.get(API_KEYS, principal.api_key_id)
+        key = world.get(t.API_KEYS, principal.api_key_id)
         name = key.name if key else principal.api_key_id
         return f"{who}, by the API key {name!r} of {where}."
     session = "signed in" if principal.interactive else "without a session"
@@ -257,8 +242,8 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     if spec.subject == "organization":
         yield from _organization_access(world, principal, spec, subject_id)
         return
-    operation = world.get(OPERATIONS, subject_id) if spec.subject == "operation" else None
-    project = world.get(PROJECTS, operation.project_id if operation else subject_id)
+    operation = world.get(t.OPERATIONS, subject_id) if spec.subject == "operation" else None
+    project = world.get(t.PROJECTS, operation.project_id if operation else subject_id)
     if project is None or (operation is None and spec.subject == "operation"):
         yield "scope", f"Nothing has the {spec.subject} id {subject_id}."
         return
@@ -266,7 +251,7 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     if operation is not None:
         label = f"The operation, of the project {project.alias},"
     role = project_role(Change(world, entry.at_ms), principal, project)
-    owner = _alias(world, ORGANIZATIONS, project.organization_id)
+    owner = _alias(world, t.ORGANIZATIONS, project.organization_id)
     if role is None:
         yield "scope", _outside(world, label, owner, project, principal)
         return
@@ -281,18 +266,18 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
 def _organization_access(
     world: World, principal: Principal, spec: CallSpec, organization_id: str
 ) -> Iterator[Step]:
-    found = world.get(ORGANIZATIONS, organization_id)
+    found = world.get(t.ORGANIZATIONS, organization_id)
     if found is None:
         yield "scope", f"Nothing has the organization id {organization_id}."
         return
-    member = world.get(MEMBERSHIPS, f"{found.id}/{principal.person_id}")
+    member = world.get(t.MEMBERSHIPS, f"{found.id}/{principal.person_id}")
     if found.id != principal.organization_id or member is None:
         roles = {m.person_id: m.role for m in _members(world, found.id)}
         yield (
             "scope",
             f"The organization {found.alias} exists, outside the access of "
-            f"{_alias(world, PEOPLE, principal.person_id)}, whose token is for "
-            f"{_alias(world, ORGANIZATIONS, principal.organization_id)}. {_could_see(world, roles)}",
+            f"{_alias(world, t.PEOPLE, principal.person_id)}, whose token is for "
+            f"{_alias(world, t.ORGANIZATIONS, principal.organization_id)}. {_could_see(world, roles)}",
         )
         return
     yield "scope", f"{found.alias} is the organization of the token, and the caller is in it."
@@ -303,17 +288,17 @@ def _organization_access(
 
 def _outside(world: World, label: str, owner: str, project: Project, principal: Principal) -> str:
     if project.organization_id != principal.organization_id:
-        reason = f"whose token is for {_alias(world, ORGANIZATIONS, principal.organization_id)}"
-    elif world.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}") is None:
+        reason = f"whose token is for {_alias(world, t.ORGANIZATIONS, principal.organization_id)}"
+    elif world.get(t.MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}") is None:
         reason = f"who is no member of {owner}"
     else:
         reason = f"who has no role in {project.alias}"
     roles = {}
     for member in _members(world, project.organization_id):
-        grant = world.get(GRANTS, f"{project.id}/{member.person_id}")
+        grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
         if member.role == "owner" or grant:
             roles[member.person_id] = "owner" if member.role == "owner" or not grant else grant.role
-    who = _alias(world, PEOPLE, principal.person_id)
+    who = _alias(world, t.PEOPLE, principal.person_id)
     return (
         f"{label} exists, in {owner}, outside the access of {who}, {reason}. "
         f"{_could_see(world, roles)}"
@@ -321,18 +306,18 @@ def _outside(world: World, label: str, owner: str, project: Project, principal: 
 
 
 def _members(world: World, organization_id: str) -> list[Membership]:
-    return [m for _, m in world.rows(MEMBERSHIPS) if m.organization_id == organization_id]
+    return [m for _, m in world.rows(t.MEMBERSHIPS) if m.organization_id == organization_id]
 
 
 def _could_see(world: World, roles: Mapping[str, str]) -> str:
-    people = sorted(f"{_alias(world, PEOPLE, id_)} ({role})" for id_, role in roles.items())
+    people = sorted(f"{_alias(world, t.PEOPLE, id_)} ({role})" for id_, role in roles.items())
     if not people:
         return "Nobody could see it."
     more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
     return f"Who could see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
 
 
-def _alias(world: World, table: Table[Any], id_: str | None) -> str:
+def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
     """Return the alias of an organization, a person or a project, or what stands for it."""
     row = None if id_ is None else world.get(table, id_)
     return str(row.alias) if row else id_ or "no organization"
@@ -357,7 +342,7 @@ def _faults(entry: Entry, counting: Sequence[Made], phase: Phase) -> Iterator[St
 
 
 def _counted(made: Made) -> list[Fault]:
-    return [fault for fault in made[0].writes.get(FAULTS.name, {}).values() if fault is not None]
+    return [fault for fault in made[0].writes.get(t.FAULTS.name, {}).values() if fault is not None]
 
 
 # --- what commits wrote, and what happened to the things in them ------------------------------------
@@ -366,7 +351,7 @@ def _counted(made: Made) -> list[Fault]:
 def _commit(made: Committed, before: World) -> str:
     wrote = ", ".join(
         f"{name.replace('_', ' ')} {len(made.writes[name])}"
-        for name in TABLES
+        for name in t.TABLES
         if made.writes.get(name)
     )
     happened = "; ".join(_happened(made, before))
@@ -379,14 +364,14 @@ def _happened(made: Committed, before: World) -> list[str]:
     all_ = [*_operations(made, before)]
     for table, kind in _KINDS.items():
         for id_, record in made.writes.get(table, {}).items():
-            old = before.get(TABLES[table], id_)
+            old = before.get(t.TABLES[table], id_)
             if record is not None and (old is None or old.status != record.status):
-                project = _alias(made.world, PROJECTS, getattr(record, "project_id", id_))
+                project = _alias(made.world, t.PROJECTS, getattr(record, "project_id", id_))
                 was = f", was {old.status}" if old else ""
                 all_.append(f"the {kind} of {project} is {record.status}{was}")
     all_ += [
         f"the timeline: {planned.said}"
-        for planned in made.writes.get(TIMELINE.name, {}).values()
+        for planned in made.writes.get(t.TIMELINE.name, {}).values()
         if planned is not None and planned.done
     ]
     more = len(all_) - _MOST_THINGS
@@ -394,8 +379,8 @@ def _happened(made: Committed, before: World) -> list[str]:
 
 
 def _operations(made: Committed, before: World) -> Iterator[str]:
-    for id_, operation in made.writes.get(OPERATIONS.name, {}).items():
-        old = before.get(OPERATIONS, id_)
+    for id_, operation in made.writes.get(t.OPERATIONS.name, {}).items():
+        old = before.get(t.OPERATIONS, id_)
         if operation is None or (old is not None and _stands(old) == _stands(operation)):
             continue
         ends = {operation.state, old.state if old else None}
@@ -406,7 +391,7 @@ def _operations(made: Committed, before: World) -> Iterator[str]:
         )
         was = f", was {_stands(old)}" if old else ""
         way = f", by way of {' and '.join(passed)}" if passed else ""
-        of = f"{operation.kind} of {_alias(made.world, PROJECTS, operation.project_id)}"
+        of = f"{operation.kind} of {_alias(made.world, t.PROJECTS, operation.project_id)}"
         yield f"operation {id_} ({of}) is {_stands(operation)}{was}{way}"
 
 

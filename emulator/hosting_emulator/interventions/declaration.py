@@ -15,6 +15,7 @@ import msgspec
 
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
 from hosting_emulator.world import lifecycles
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import (
@@ -25,15 +26,6 @@ from hosting_emulator.world.records import (
     Project,
     Ticket,
 )
-from hosting_emulator.world.tables import (
-    API_KEYS,
-    OPERATIONS,
-    ORGANIZATIONS,
-    PEOPLE,
-    PROJECTS,
-    TICKETS,
-    Table,
-)
 from hosting_emulator.world.value import Change
 
 R = TypeVar("R")
@@ -42,7 +34,7 @@ Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
 
-def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
+def rows(change: Change, table: t.Table[R]) -> Iterator[tuple[str, R]]:
     """Walk a table as it stands in this change, in no particular order.
 
     Several interventions may share one change, when time jumps over all of them.
@@ -56,15 +48,15 @@ def rows(change: Change, table: Table[R]) -> Iterator[tuple[str, R]]:
             yield key, changed
 
 
-def _find(table: Table[N], change: Change, name: str) -> N:
+def _find(table: t.Table[N], change: Change, name: str) -> N:
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
         raise DocumentRefused(not_found(change.world, table, name))
     return record
 
 
-_find_project, _find_person = partial(_find, PROJECTS), partial(_find, PEOPLE)
-_find_organization = partial(_find, ORGANIZATIONS)
+_find_project, _find_person = partial(_find, t.PROJECTS), partial(_find, t.PEOPLE)
+_find_organization = partial(_find, t.ORGANIZATIONS)
 
 
 def _find_operation(change: Change, operation: str | None, project: str | None) -> Operation:
@@ -75,8 +67,8 @@ def _find_operation(change: Change, operation: str | None, project: str | None) 
         held = _find_project(change, str(project))
         if held.claim is None:
             raise DocumentRefused(f"no operation of project {held.alias} is under way")
-        return change.row(OPERATIONS, held.claim)
-    record = change.get(OPERATIONS, operation)
+        return change.row(t.OPERATIONS, held.claim)
+    record = change.get(t.OPERATIONS, operation)
     if record is None:
         raise DocumentRefused(f"there is no operation {operation[:80]!r}")
     if finished(record):
@@ -93,7 +85,7 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
         ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
         if ticket is None:
             raise DocumentRefused(f"{holder.alias} has no ticket")
-    record = change.get(TICKETS, ticket)
+    record = change.get(t.TICKETS, ticket)
     if record is None:
         raise DocumentRefused(f"there is no ticket {ticket[:80]!r}")
     state = "expired" if record.expires_ms <= change.now_ms else record.state
@@ -110,9 +102,9 @@ def _find_key(change: Change, key: str) -> ApiKey:
             return "revoked"
         return "expired" if record.expires_ms <= change.now_ms else "active"
 
-    record = change.get(API_KEYS, key)
+    record = change.get(t.API_KEYS, key)
     if record is None:
-        named = [each for _, each in rows(change, API_KEYS) if each.name == key]
+        named = [each for _, each in rows(change, t.API_KEYS) if each.name == key]
         active = [each for each in named if state_of(each) == "active"]
         record = max(active or named, key=lambda each: each.id, default=None)
     if record is None:

@@ -20,6 +20,7 @@ from hosting_emulator.contract.words import DocumentRefused, nearest
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import intervention, rows
 from hosting_emulator.world import lifecycles, operations
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.records import (
     ApiKey,
     Database,
@@ -36,17 +37,6 @@ from hosting_emulator.world.records import (
     Ticket,
 )
 from hosting_emulator.world.streams import draw, new_id
-from hosting_emulator.world.tables import (
-    API_KEYS,
-    DATABASES,
-    DNS,
-    GRANTS,
-    MEMBERSHIPS,
-    OPERATIONS,
-    ORGANIZATIONS,
-    PROJECTS,
-    TICKETS,
-)
 from hosting_emulator.world.value import Change
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -80,7 +70,7 @@ def release_operation(change: Change, operation: Operation) -> str:
 @intervention
 def step_operation(change: Change, operation: Operation) -> str:
     """An operation takes the next step of its plan now, whatever its profile says."""
-    claim = change.row(PROJECTS, operation.project_id).claim
+    claim = change.row(t.PROJECTS, operation.project_id).claim
     if claim != operation.id:
         raise DocumentRefused(
             f"operation {operation.id} waits: operation {claim} holds the project's claim; step "
@@ -166,7 +156,7 @@ def _reconcile(change: Change, operation: Operation, state: str, advice: str) ->
         attempt = new_id(change)
     observed = Reconciliation(state, attempt, format_timestamp(change.now_ms), advice)
     moved = replace(operation, reconciliation=observed)
-    change.put(OPERATIONS, moved.id, moved)
+    change.put(t.OPERATIONS, moved.id, moved)
     return moved
 
 
@@ -184,7 +174,7 @@ def hold_claim(change: Change, project: Project) -> str:
 @intervention
 def release_claim(change: Change, project: Project) -> str:
     """The operation that was made to hold a project's claim ends, and the next one moves."""
-    held = change.get(OPERATIONS, project.claim) if project.claim else None
+    held = change.get(t.OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != operations.HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
     operations.finish(change, held, "succeeded")
@@ -223,28 +213,28 @@ def fail_deployment(
 @intervention
 def expire_ticket(change: Change, ticket: Ticket) -> str:
     """An unused ticket expires now, before its ten minutes are over."""
-    change.put(TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
+    change.put(t.TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
     return f"ticket {ticket.id} has expired"
 
 
 @intervention
 def revoke_ticket(change: Change, ticket: Ticket) -> str:
     """An unused ticket is revoked."""
-    change.put(TICKETS, ticket.id, replace(ticket, state="revoked"))
+    change.put(t.TICKETS, ticket.id, replace(ticket, state="revoked"))
     return f"ticket {ticket.id} is revoked"
 
 
 @intervention
 def expire_key(change: Change, key: ApiKey) -> str:
     """An API key expires now, before its 90 days are over."""
-    change.put(API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
+    change.put(t.API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
     return f"API key {key.name} has expired"
 
 
 @intervention
 def revoke_key(change: Change, key: ApiKey) -> str:
     """An API key is revoked."""
-    change.put(API_KEYS, key.id, replace(key, revoked=True))
+    change.put(t.API_KEYS, key.id, replace(key, revoked=True))
     return f"API key {key.name} is revoked"
 
 
@@ -268,7 +258,7 @@ def leave_key_creation_uncertain(
 @intervention
 def set_plan(change: Change, organization: Organization, plan: Literal["free", "paid"]) -> str:
     """An organization changes its plan."""
-    change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
+    change.put(t.ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
 
 
@@ -279,7 +269,7 @@ def set_credits(
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
     """An organization has so many credits."""
-    change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
+    change.put(t.ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 
 
@@ -291,7 +281,7 @@ def set_permissions(change: Change, organization: Organization, permissions: lis
             hint = nearest(name, PERMISSIONS) or f"; there are {', '.join(PERMISSIONS)}"
             raise DocumentRefused(f"there is no permission {name[:80]!r}{hint}")
     enabled = tuple(name for name in PERMISSIONS if name in permissions)
-    change.put(ORGANIZATIONS, organization.id, replace(organization, permissions=enabled))
+    change.put(t.ORGANIZATIONS, organization.id, replace(organization, permissions=enabled))
     return f"{organization.alias} enables {', '.join(enabled) or 'no permission'}"
 
 
@@ -304,7 +294,7 @@ def add_member(
 ) -> str:
     """A person joins an organization, or changes their role in it."""
     membership = Membership(organization.id, person.id, role)
-    change.put(MEMBERSHIPS, f"{organization.id}/{person.id}", membership)
+    change.put(t.MEMBERSHIPS, f"{organization.id}/{person.id}", membership)
     return f"{person.alias} is {role} of {organization.alias}"
 
 
@@ -312,9 +302,9 @@ def add_member(
 def remove_member(change: Change, organization: Organization, person: Person) -> str:
     """A person leaves an organization; tokens and keys they hold lose its scope at once."""
     key = f"{organization.id}/{person.id}"
-    if change.get(MEMBERSHIPS, key) is None:
+    if change.get(t.MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{person.alias} does not belong to {organization.alias}")
-    change.delete(MEMBERSHIPS, key)
+    change.delete(t.MEMBERSHIPS, key)
     return f"{person.alias} no longer belongs to {organization.alias}"
 
 
@@ -326,7 +316,7 @@ def set_role(
     role: Literal["owner", "maintainer", "reader", "none"],
 ) -> str:
     """A person has this role in a project, or none."""
-    membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{person.id}")
+    membership = change.get(t.MEMBERSHIPS, f"{project.organization_id}/{person.id}")
     if membership is None:
         raise DocumentRefused(
             f"{person.alias} does not belong to the organization of {project.alias}; use "
@@ -338,11 +328,11 @@ def set_role(
         )
     key = f"{project.id}/{person.id}"
     if role == "none":
-        if change.get(GRANTS, key) is None:
+        if change.get(t.GRANTS, key) is None:
             raise DocumentRefused(f"{person.alias} has no role in {project.alias}")
-        change.delete(GRANTS, key)
+        change.delete(t.GRANTS, key)
         return f"{person.alias} has no role in {project.alias}"
-    change.put(GRANTS, key, Grant(project.id, person.id, role))
+    change.put(t.GRANTS, key, Grant(project.id, person.id, role))
     return f"{person.alias} is {role} of {project.alias}"
 
 
@@ -351,19 +341,19 @@ def transfer_ownership(change: Change, organization: Organization, to: Person) -
     """An organization gets another owner; those who were become members."""
     owners = {
         key: membership
-        for key, membership in rows(change, MEMBERSHIPS)
+        for key, membership in rows(change, t.MEMBERSHIPS)
         if membership.organization_id == organization.id and membership.role == "owner"
     }
     key = f"{organization.id}/{to.id}"
     if key in owners:
         raise DocumentRefused(f"{to.alias} owns {organization.alias} already")
     for other, membership in owners.items():
-        change.put(MEMBERSHIPS, other, replace(membership, role="member"))
-    change.put(MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
+        change.put(t.MEMBERSHIPS, other, replace(membership, role="member"))
+    change.put(t.MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
     return f"{to.alias} owns {organization.alias}"
 
 
-# --- a project's DNS authorization, databases and domain ----------------------------------------
+# --- a project's t.DNS authorization, databases and domain ----------------------------------------
 
 
 @intervention
@@ -374,15 +364,15 @@ def move_dns(
     zone: str | None = None,
     expires_in: str = "30d",
 ) -> str:
-    """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
+    """A project's t.DNS authorization takes the next step: pending, authorized, expired or revoked.
 
     `zone` is the customer's zone, `expires_in` how long an authorization lasts (world time).
     """
-    dns = change.get(DNS, project.id) or Dns()
+    dns = change.get(t.DNS, project.id) or Dns()
     if not lifecycles.DNS_AUTHORIZATION.may(dns.status, to):
         following = " or ".join(sorted(lifecycles.DNS_AUTHORIZATION.transitions[dns.status]))
         raise DocumentRefused(
-            f"the DNS authorization of {project.alias} is {dns.status}; from there it can only "
+            f"the t.DNS authorization of {project.alias} is {dns.status}; from there it can only "
             f"become {following}"
         )
     zone = zone or dns.zone or f"{project.handle}.example"
@@ -396,10 +386,10 @@ def move_dns(
             raise DocumentRefused(str(error)) from None
     elif to == "expired":
         expires_ms = change.now_ms
-    change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
+    change.put(t.DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
     if to == "authorized" and expires_ms is not None:
         operations.schedule_event(change, expires_ms, "dns_expiry", project.id)
-    return f"the DNS authorization of {project.alias} is {to}"
+    return f"the t.DNS authorization of {project.alias} is {to}"
 
 
 Environment = Literal["dev", "prod", "both"]
@@ -430,14 +420,14 @@ def _turn_provider(
     if all(record.provider_failing == failing for record in databases.values()):
         raise DocumentRefused(f"{text} already")
     for key, record in databases.items():
-        change.put(DATABASES, key, replace(record, provider_failing=failing))
+        change.put(t.DATABASES, key, replace(record, provider_failing=failing))
     return text
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
     """Return what is meant, by key: a shared database is both environments' at once."""
     keys = [f"{project.id}/{name}" for name in ("dev", "prod")]
-    databases = {key: change.get(DATABASES, key) or Database("separate") for key in keys}
+    databases = {key: change.get(t.DATABASES, key) or Database("separate") for key in keys}
     if environment == "both" or any(r.data_mode == "shared" for r in databases.values()):
         return databases
     key = f"{project.id}/{environment}"
@@ -478,7 +468,7 @@ def set_database(
     for key, record in before.items():
         placement = _placement(record.placement, state, details)
         mode = data_mode or record.data_mode
-        change.put(DATABASES, key, replace(record, data_mode=mode, placement=placement))
+        change.put(t.DATABASES, key, replace(record, data_mode=mode, placement=placement))
     became = state or data_mode or "changed"
     return f"the database of {project.alias} ({_environments(databases)}) is {became}"
 
@@ -503,12 +493,12 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
     """A project has a domain of its own; in a Free workspace that depends on the flag being shown."""
     if not _ZONE.fullmatch(domain):
         raise DocumentRefused(f"{domain[:80]!r} is no domain: write it like example.com")
-    plan = change.row(ORGANIZATIONS, project.organization_id).plan
+    plan = change.row(t.ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
         raise DocumentRefused(
             f"{project.alias} is in a Free workspace, where a domain needs the flag to be shown"
         )
-    change.put(PROJECTS, project.id, replace(project, custom_domain=domain))
+    change.put(t.PROJECTS, project.id, replace(project, custom_domain=domain))
     return f"{project.alias} has the domain {domain}"
 
 
@@ -517,5 +507,5 @@ def disconnect_domain(change: Change, project: Project) -> str:
     """A project gives up its own domain."""
     if project.custom_domain is None:
         raise DocumentRefused(f"{project.alias} has no domain of its own")
-    change.put(PROJECTS, project.id, replace(project, custom_domain=None))
+    change.put(t.PROJECTS, project.id, replace(project, custom_domain=None))
     return f"{project.alias} gave up {project.custom_domain}"

@@ -6,6 +6,8 @@ To change what is stored, raise FORMAT; files of another format are refused with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from zlib import crc32
 
@@ -27,6 +29,15 @@ class StateRefused(Exception):
 
 class FormatRefused(StateRefused):
     """The state is whole but of a format that this version cannot read: salvage is no help."""
+
+
+@contextmanager
+def found_in(where: object, advice: str = "") -> Iterator[None]:
+    """Say of what is refused where it stands, and what to do. Raises what was raised."""
+    try:
+        yield
+    except StateRefused as refused:
+        raise type(refused)(f"{where}: {refused}{advice and f'; {advice}'}") from None
 
 
 def check_format(number: object, written_by: object) -> None:

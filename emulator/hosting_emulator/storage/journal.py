@@ -22,10 +22,10 @@ from hosting_emulator.storage.documents import read_row
 from hosting_emulator.storage.files import open_private, write_atomically
 from hosting_emulator.storage.format import (
     FORMAT,
-    FormatRefused,
     StateRefused,
     check_format,
     checked_line,
+    found_in,
     payload_of,
 )
 
@@ -214,10 +214,8 @@ def whatever_is_there(path: Path) -> Iterator[tuple[int, Commit | None]]:
 
 def _check_head(path: Path, first: bytes) -> None:
     head = msgspec.json.decode(first, type=dict[str, Any])
-    try:
+    with found_in(path):
         check_format(head.get("format"), head.get("written_by"))
-    except FormatRefused as refused:
-        raise FormatRefused(f"{path}: {refused}") from None
 
 
 _ADVICE = (

@@ -24,6 +24,7 @@ from hosting_emulator.storage.format import (
     FormatRefused,
     Marker,
     StateRefused,
+    found_in,
     read_marker,
     write_marker,
 )
@@ -67,14 +68,10 @@ def recover(folder: Path) -> Recovery | None:
     journals = [JournalLines(path, last=path is paths[-1]) for path in paths]
     for journal in journals:
         for commit in journal.commits():
-            try:
+            with found_in(journal.path, _ADVICE):
                 state.follow(commit)
-            except StateRefused as refused:
-                raise StateRefused(f"{journal.path}: {refused}; {_ADVICE}") from None
-    try:
+    with found_in(folder / SNAPSHOT, _ADVICE):
         world = state.world()
-    except StateRefused as refused:
-        raise StateRefused(f"{folder / SNAPSHOT}: {refused}; {_ADVICE}") from None
     notices = [journal.notice for journal in journals if journal.notice]
     return Recovery(world, notices, 0 if marker is None else marker.starts, journals)
 

@@ -14,7 +14,7 @@ from tinydb.storages import Storage
 
 from hosting_emulator.storage.documents import StoredState, heading, read_row, rows_of
 from hosting_emulator.storage.files import write_atomically
-from hosting_emulator.storage.format import StateRefused, check_format
+from hosting_emulator.storage.format import StateRefused, check_format, found_in
 from hosting_emulator.world.tables import STREAMS, TABLES
 from hosting_emulator.world.value import World
 
@@ -104,7 +104,7 @@ class SnapshotFile:
     def __init__(self, path: Path) -> None:
         """Read a file. Raises StateRefused when it is no snapshot of ours, OSError."""
         self.path = path
-        try:
+        with found_in(path):
             database = _database(path)
             self._rows: dict[str, Rows] = {
                 name: list(database.table(name).all()) for name in sorted(database.tables())
@@ -115,8 +115,6 @@ class SnapshotFile:
             self.heading = dict(headings[0])
             written = self.heading.pop(_CHECKSUM, None)
             check_format(self.heading.get("format"), self.heading.get("written_by"))
-        except StateRefused as refused:
-            raise type(refused)(f"{path}: {refused}") from None
         self.damage = None if written == _checksum(self.heading, self._rows) else _DAMAGE
 
     def state(self, *, damaged: bool = False) -> StoredState:
@@ -124,15 +122,13 @@ class SnapshotFile:
 
         Raises StateRefused, naming file and row.
         """
-        try:
+        with found_in(self.path):
             if self.damage is not None and not damaged:
                 raise StateRefused(self.damage)
             return StoredState(
                 self.heading,
                 (_row(name, fields) for name, rows in self._rows.items() for fields in rows),
             )
-        except StateRefused as refused:
-            raise StateRefused(f"{self.path}: {refused}") from None
 
 
 def _row(name: str, fields: dict[str, Any]) -> tuple[str, str, Any]:
