@@ -1,7 +1,7 @@
 """Memory of the emulator: when it is ready, and while it answers a million requests.
 
 Four reads to one write with a fresh Idempotency-Key; world time moves on by 25 hours between the
-loads, so that remembered answers expire as they would in weeks of use. The state stays as large as
+loads, so that remembered answers expire: they are set to be remembered for a day. The state stays as large as
 it was, so whatever grows is ours. Everything is kept on disk as by default.
 
 When the journal has grown long the whole world is written out, in memory that the process then keeps.
@@ -34,6 +34,7 @@ _CALLS = (
     FLAG,
     "read_database_compute",
 )
+_STARTED_WITH = ("--clock", "frozen", "--assume", "idempotency_retention=24h")
 _LIFETIME_S = 10 * 365 * 86_400
 
 
@@ -42,7 +43,7 @@ def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
     server, client = cores()
     with (
         tempfile.TemporaryDirectory() as folder,
-        emulator(Path(folder), server, "--clock", "frozen") as ready,
+        emulator(Path(folder), server, *_STARTED_WITH) as ready,
         ControlClient(ready["control_url"]) as control,
     ):
         at_start = resident_mb(ready["pid"])

@@ -208,3 +208,42 @@ def test_a_request_that_nobody_can_parse_gets_a_whole_link(api: HeldApi) -> None
         assert broken() == "https://docs.example"
     finally:
         default.set_assumptions({"docs_url": "own"})
+
+
+# --- "rather than creating another token" ---------------------------------------------------------
+
+
+def test_an_exact_replay_never_makes_another_key_however_late(api: HeldApi) -> None:
+    """ "After any uncertainty the same name and Idempotency-Key are reused rather than creating
+    another token": no expiry of that is given, and "only the first creation returns the full value".
+    """
+    first = api.create_key(key="k").json
+
+    for later in ("1d", "89d", "3000d"):
+        api.advance(later)
+        again = api.create_key(key="k").json
+        assert (again["replayed"], again["value"]) == (True, None)
+        assert again["key"]["id"] == first["key"]["id"]
+
+
+def test_the_first_result_is_returned_however_late(api: HeldApi) -> None:
+    """ "Same key and same body: first result returned without switching again." """
+    first = api.set_flag(False, key="k")
+    api.set_flag(True)
+    api.advance("3000d")
+
+    assert api.set_flag(False, key="k").body == first.body
+    problem(api.set_flag(True, key="k"), 409, "idempotency_key_reused")
+
+
+def test_a_refusal_that_says_retryable_is_never_remembered(api: HeldApi) -> None:
+    """retryable: the same request, sent again unchanged, can succeed; so its key cannot be bound."""
+    api.refusals_are_kept = True
+    api.assume(idempotency_remembers="all_answers")
+    api.emulator.intervene("set_permissions", organization="acme", permissions=[])
+    refused = problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    assert refused["retryable"] is True
+
+    api.emulator.intervene("set_permissions", organization="acme", permissions=["dns.read"])
+
+    assert api.create_key(key="k").status == 201

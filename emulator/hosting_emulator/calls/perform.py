@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import Any
 
 from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.assumptions import parse_retention_ms
 from hosting_emulator.contract.calls import ALL_CALLS
-from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
 from hosting_emulator.world.records import RememberedAnswer
@@ -52,7 +52,7 @@ def recall(
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     found = change.get(REMEMBERED, key)
-    if found is None or found.expires_ms <= change.now_ms:
+    if found is None or is_forgotten(found, change.now_ms):
         return None
     if found.fingerprint != request.fingerprint:
         raise Refused(
@@ -68,20 +68,26 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     """Keep an answer under the request's key, and forget an old one whose time is over."""
     # One for each one added keeps the table from growing without ever making a request slow.
     oldest = change.world.remembered.front
-    if oldest is not None and oldest[1].expires_ms <= change.now_ms:
+    if oldest is not None and is_forgotten(oldest[1], change.now_ms):
         change.delete(REMEMBERED, oldest[0])
+    retention_ms = parse_retention_ms(change.assumptions.idempotency_retention)
     record = RememberedAnswer(
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
         # A replay of what shows a secret is made anew, without it (see `answer_again`).
         body="" if reply.secret else reply.body.decode(),
-        expires_ms=change.now_ms + parse_duration_ms(change.assumptions.idempotency_retention),
+        expires_ms=None if retention_ms is None else change.now_ms + retention_ms,
         subject=reply.subject,
         content_type=reply.content_type,
         varied=reply.varied or (),
     )
     change.put(REMEMBERED, request.storage_key, record)
+
+
+def is_forgotten(answer: RememberedAnswer, now_ms: int) -> bool:
+    """Tell whether the time is over for which an answer is remembered."""
+    return answer.expires_ms is not None and answer.expires_ms <= now_ms
 
 
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:

@@ -27,8 +27,7 @@ from hosting_emulator.conduct.rules import (
     Recent,
     Severity,
 )
-from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.identity import Identity
@@ -130,8 +129,8 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
 
 def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
     """Tell whether the key of an earlier attempt was forgotten by the time of another."""
-    retention_ms = parse_duration_ms(now.world.assumptions.idempotency_retention)
-    return now.entry.came_ms - before.at_ms >= retention_ms
+    retention_ms = parse_retention_ms(now.world.assumptions.idempotency_retention)
+    return retention_ms is not None and now.entry.came_ms - before.at_ms >= retention_ms
 
 
 class KeyReused(ConductJudge):

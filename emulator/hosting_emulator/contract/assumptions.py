@@ -63,9 +63,10 @@ _PROSE = """
 - source_creates_deployment: Whether initializing the source creates a deployment.
 > Same key and same body: first result returned without switching again.
 - idempotency_scope: What an Idempotency-Key is unique within.
-- idempotency_remembers: Which answers are remembered under a key.
-- idempotency_retention: How long (world time) an answer is remembered. (unseen: a day would have to
-  pass)
+- idempotency_remembers: Which answers are remembered under a key; never a refusal that says it is
+  retryable.
+- idempotency_retention: How long (world time) an answer is remembered: `forever`, or a span like
+  `24h`. (unseen: it would have to pass)
 - operation_replay: What a replay of calls 2 and 4 returns: the first response, byte for byte, or
   the operation as it now is.
 - idempotency_in_flight: Same key while the first is in flight: wait and replay it, or 409
@@ -165,7 +166,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     source_creates_deployment: bool = True
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
     idempotency_remembers: Literal["successes", "all_answers"] = "successes"
-    idempotency_retention: str = "24h"
+    idempotency_retention: str = "forever"
     operation_replay: Literal["first_response", "current"] = "first_response"
     idempotency_in_flight: Literal["wait", "refuse"] = "wait"
     source_profile: str = "timed 2s 8s"
@@ -201,7 +202,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     docs_url: Annotated[str, Meta(pattern="^(own|https?://[^ ]+[^ /])$")] = "own"
 
     def __post_init__(self) -> None:
-        parse_duration_ms(self.idempotency_retention)
+        parse_retention_ms(self.idempotency_retention)
         parse_duration_ms(self.token_lifetime)
         parse_profile(self.source_profile)
         parse_profile(self.domains_profile)
@@ -251,6 +252,14 @@ def parse_profile(text: str) -> tuple[str, int, int]:
     raise ValueError(
         f"{text!r} is not a profile: write `timed 2s 8s`, `immediate`, `per_poll 2` or `manual`"
     )
+
+
+def parse_retention_ms(text: str) -> int | None:
+    """Read how long an answer is remembered, in milliseconds; None: for ever.
+
+    Raises ValueError for anything else.
+    """
+    return None if text == "forever" else parse_duration_ms(text)
 
 
 def parse_rate_limit(text: str) -> tuple[int, int] | None:

@@ -13,9 +13,13 @@ from urllib.parse import parse_qs
 
 from hosting_emulator.calls.access import project_role
 from hosting_emulator.calls.request import Principal
-from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, describe
+from hosting_emulator.contract.assumptions import (
+    DEFAULTS,
+    Assumptions,
+    describe,
+    parse_retention_ms,
+)
 from hosting_emulator.contract.calls import CallSpec, calls_at
-from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -153,10 +157,12 @@ class Explanations:
         elif entry.code == "idempotency_key_reused":
             yield f"Reused: the key {key} came first with {self._first(entry, key)}, another request."
         elif _remembered(entry):  # whatever a fault then made of the answer
-            retention = world.assumptions.idempotency_retention
-            until = format_timestamp(entry.at_ms + parse_duration_ms(retention))
+            retention_ms = parse_retention_ms(world.assumptions.idempotency_retention)
+            until = "for ever"
+            if retention_ms is not None:
+                until = f"until {format_timestamp(entry.at_ms + retention_ms)}"
             answer = "the call's own answer" if _fate(entry) else "this answer"
-            yield f"New: the key {key} was free, and {answer} is remembered under it until {until}."
+            yield f"New: the key {key} was free, and {answer} is remembered under it {until}."
         elif entry.code in _OF_ACCESS and not entry.acted:
             yield f"Not looked at: access was refused before the key {key} mattered."
         else:

@@ -159,6 +159,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
             if (
                 ctx.spec.idempotent
                 and ctx.change.assumptions.idempotency_remembers == "all_answers"
+                and not refused.problem.retryable  # the same request may yet succeed
             ):
                 _remember_refusal(engine, ctx, refused)
             raise

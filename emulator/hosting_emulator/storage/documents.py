@@ -33,12 +33,15 @@ Row = tuple[str, str, Any]
 def rows_of(world: World) -> Iterator[Row]:
     """Walk all rows as (table, key, plain document): tables in order, keys sorted.
 
-    Remembered answers are in the order they came: which is forgotten first is then the same after a
-    restart.
+    Answers that expire stand behind the others, in the order they came: which is forgotten first is
+    then the same after a restart.
     """
     for name in TABLES:
         table = world.tables[name]
-        keys = world.remembered_in_order() if name == REMEMBERED.name else sorted(table)
+        keys = sorted(table)
+        if name == REMEMBERED.name:
+            keys = [key for key in keys if table[key].expires_ms is None]
+            keys += world.remembered_in_order()
         for key in keys:
             yield name, key, msgspec.to_builtins(table[key])
 

@@ -202,13 +202,13 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
 
 class RememberedAnswer(WorldRecord, frozen=True, gc=False):
-    """A first answer, kept under principal and Idempotency-Key until `expires_ms`."""
+    """A first answer, kept under principal and Idempotency-Key until `expires_ms`; None: for ever."""
 
     fingerprint: str
     call_id: str
     status: int
     body: str
-    expires_ms: int
+    expires_ms: int | None = None
     subject: str | None = None
     content_type: str = "application/json"
     varied: tuple[str, ...] = ()

@@ -50,7 +50,7 @@ _ONLY_ROWS = {ASSUMPTIONS.name: "assumptions", CLOCK.name: "clock", VARIATION.na
 
 
 class AnswerQueue(NamedTuple):
-    """Answers in the order they were remembered: (key, record) by number, `first` up to `last`.
+    """Answers that expire, in the order they were remembered: (key, record) by number, `first` to `last`.
 
     One whose key was deleted or remembered anew stays until it comes to the front: the front is
     always one that is there.
@@ -102,7 +102,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
         return self.schedule[0][0] if self.schedule else None
 
     def remembered_in_order(self) -> Iterator[str]:
-        """Walk the storage keys of all remembered answers, the one remembered longest first."""
+        """Walk the storage keys of the answers that expire, the one remembered longest first."""
         first, last, entries, _ = self.remembered
         rows = self.tables[REMEMBERED.name]
         for number in range(first, last):
@@ -172,7 +172,7 @@ def _remembered(
 ) -> AnswerQueue:
     first, last, entries, _ = remembered
     for key, record in rows.items():
-        if record is not None:
+        if record is not None and record.expires_ms is not None:
             entries = entries.insert(last, (key, record))
             last += 1
     while first < last and table.get(entries[first][0]) is not entries[first][1]:

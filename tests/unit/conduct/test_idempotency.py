@@ -108,7 +108,8 @@ def test_a_flag_that_was_switched_since_is_another_wish(api: Watched):
     assert api.broken() == []
 
 
-def test_a_key_is_no_use_once_it_is_forgotten(api: Watched):
+def test_a_key_is_no_use_once_it_is_forgotten():
+    api = Watched(idempotency_retention="24h")
     api.lose()
     api.create_key(key="first")
     api.engine.move_by(24 * 3_600_000)

@@ -317,7 +317,8 @@ def test_a_file_that_went_missing_is_refused_with_advice(kept, name, clean):
 
 
 def test_which_answer_is_forgotten_first_is_the_same_after_a_restart(tmp_path):
-    with folder(tmp_path / "default") as kept:
+    world = fresh_world(idempotency_retention="24h")
+    with folder(tmp_path / "default", world) as kept:
         for key in ("z", "m", "a", "q", "b"):  # all in one millisecond
             kept.api.set_flag(True, key=key)
         kept.api.engine.move_by(86_400_000 * 2)

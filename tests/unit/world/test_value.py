@@ -124,7 +124,7 @@ def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
         if step is not None:
             key = f"key {step}"
             queue = [*(other for other in queue if other != key), key]
-            change.put(REMEMBERED, key, RememberedAnswer("f", "c", 200, "", 0))
+            change.put(REMEMBERED, key, RememberedAnswer("f", "c", 200, "", expires_ms=0))
         elif queue:
             change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
