@@ -353,7 +353,7 @@ def transfer_ownership(change: Change, organization: Organization, to: Person) -
     return f"{to.alias} owns {organization.alias}"
 
 
-# --- a project's t.DNS authorization, databases and domain ----------------------------------------
+# --- a project's DNS authorization, databases and domain ----------------------------------------
 
 
 @intervention
@@ -364,7 +364,7 @@ def move_dns(
     zone: str | None = None,
     expires_in: str = "30d",
 ) -> str:
-    """A project's t.DNS authorization takes the next step: pending, authorized, expired or revoked.
+    """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
 
     `zone` is the customer's zone, `expires_in` how long an authorization lasts (world time).
     """
@@ -372,7 +372,7 @@ def move_dns(
     if not lifecycles.DNS_AUTHORIZATION.may(dns.status, to):
         following = " or ".join(sorted(lifecycles.DNS_AUTHORIZATION.transitions[dns.status]))
         raise DocumentRefused(
-            f"the t.DNS authorization of {project.alias} is {dns.status}; from there it can only "
+            f"the DNS authorization of {project.alias} is {dns.status}; from there it can only "
             f"become {following}"
         )
     zone = zone or dns.zone or f"{project.handle}.example"
@@ -389,7 +389,7 @@ def move_dns(
     change.put(t.DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
     if to == "authorized" and expires_ms is not None:
         operations.schedule_event(change, expires_ms, "dns_expiry", project.id)
-    return f"the t.DNS authorization of {project.alias} is {to}"
+    return f"the DNS authorization of {project.alias} is {to}"
 
 
 Environment = Literal["dev", "prod", "both"]
