@@ -116,7 +116,7 @@ def test_membership_is_looked_at_anew(api: HeldApi) -> None:
     memberships = state["tables"]["memberships"]
     reader = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "reader")
     del memberships[f"{api.emulator.organization}/{reader}"]
-    api.emulator.token("reader")
+    token = api.emulator.token("reader")
     api.load(state)
 
-    problem(api.create_key(who="reader"), 404, "resource_not_found")
+    problem(api.create_key(token=token), 404, "resource_not_found")

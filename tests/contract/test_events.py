@@ -169,7 +169,7 @@ async def test_only_some_kinds_and_requests_are_told_if_so_wished(place: Place):
     place.happen(1)
     await place.ask("/v1/nowhere")
 
-    assert (await ear.next())[2]["status"] == 404
+    assert (await ear.next())[2]["status"] == 401
     await ear.close()
 
 

@@ -174,7 +174,7 @@ def test_made_too_often(made: Requests, api: Api):
           > #2  PUT  set_project_powered_by_flag    owner   200 replayed                key flag-1
           > #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused  key flag-1
             #4  PUT  set_project_powered_by_flag    reader  403 forbidden               key flag-2
-            #5  GET  /v1/projects/…EZXF/deployment  -       404 resource_not_found
+            #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
         """,
         api.emulator,
     )
@@ -199,7 +199,7 @@ def test_never_made_by_that_person(made: Requests, api: Api):
             #2  PUT  set_project_powered_by_flag    owner   200 replayed                key flag-1
             #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused  key flag-1
             #4  PUT  set_project_powered_by_flag    reader  403 forbidden               key flag-2
-            #5  GET  /v1/projects/…EZXF/deployment  -       404 resource_not_found
+            #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
         """,
         api.emulator,
     )
@@ -285,7 +285,7 @@ def test_some_failed(made: Requests):
               the key first came with set_project_powered_by_flag, answered 200
           #4  PUT  set_project_powered_by_flag    reader  403 forbidden
               the call needs the role owner, the caller has reader
-          #5  GET  /v1/projects/…EZXF/deployment  -       404 resource_not_found
+          #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
               no call has this path
         """
     )
