@@ -8,10 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json, put, say
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ScenarioChoice
 
 #: For what holds a token: nobody else on the machine may read it.
 PRIVATE = 0o600
@@ -121,7 +124,7 @@ def read_json(path: str) -> Any:
 # --- Scenarios, named on the command line by their name in the library, or as a file -------------
 
 
-def choose_scenario(named: str) -> dict[str, str]:
+def choose_scenario(named: str) -> ScenarioChoice:
     """Return what to send: a `name` in the library, or a `text` and what errors call its `file`.
 
     Raises Failure.

@@ -26,7 +26,7 @@ INLINE = """{"name": "inline", "description": "A world of its own.",
 
 def test_a_scenario_of_the_library(control: ControlClient):
     loaded = control.create_world(ephemeral=True)
-    control.world(loaded["name"]).load_scenario("stuck-operation")
+    control.world(loaded["name"]).load_scenario(name="stuck-operation")
 
     made = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
 

@@ -87,7 +87,7 @@ def test_only_the_last_are_kept(api: Api):
 
 
 def test_what_replaces_a_world_is_in_its_history(api: Api):
-    api.emulator.load_scenario("stuck-operation")
+    api.emulator.load_scenario(name="stuck-operation")
     api.emulator.reset()
     api.emulator.import_state(api.emulator.export())
 

@@ -101,7 +101,7 @@ def test_the_report_tells_the_story_of_a_world(hosting_emulator: HostingEmulator
 
 
 def test_the_report_of_a_scenarios_world_names_it(api: Api):
-    api.emulator.load_scenario("stuck-operation")
+    api.emulator.load_scenario(name="stuck-operation")
 
     assert api.emulator.control.get(path(api, "report"))["scenario"] == "stuck-operation.yaml"
 

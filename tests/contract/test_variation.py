@@ -124,8 +124,8 @@ def test_points_without_a_seed_are_refused(control: ControlClient):
 
 
 def test_a_scenario_can_say_it(control: ControlClient):
-    made = created(control, scenario_text=INLINE)
-    over = created(control, scenario_text=INLINE, vary="9")
+    made = created(control, scenario={"text": INLINE})
+    over = created(control, scenario={"text": INLINE}, vary="9")
 
     assert (made["variation"]["seed"], made["variation"]["only"]) == ("2", ["accepted-status"])
     assert (over["variation"]["seed"], over["variation"]["only"]) == ("9", None)
@@ -156,7 +156,7 @@ def test_a_scenario_that_is_wrong_names_the_place(
     text = json.dumps({"name": "x", "description": "x", "vary": vary})
 
     with pytest.raises(ControlRefused, match=where) as refused:
-        created(control, scenario_text=text)
+        created(control, scenario={"text": text})
 
     line, column = str(refused.value).split("scenario.yaml:")[1].split(":")[:2]
     assert line == "1"

@@ -124,10 +124,8 @@ def create(
       hosting-emulator world create checkout --clock scaled:60 --seed 42
     """
     opt.check_only(vary, vary_only)
-    clock = clock_request(mode, at)
-    return client.create_world(
-        name, clock=clock, assumptions=dict(assume), vary=vary, only=vary_only, **same
-    )
+    same |= {"clock": clock_request(mode, at) or None, "assumptions": dict(assume) or None}
+    return client.create_world(name, vary=vary, only=vary_only, **same)
 
 
 @world.command()

@@ -24,19 +24,21 @@ from hosting_emulator.control_api import (
     WorldSummary,
 )
 from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
-from hosting_emulator.sdk.connection import (
+from hosting_emulator.sdk.control import (
+    ControlClient,
     ControlRefused,
     EmulatorUnreachable,
+    ScenarioChoice,
+    given,
     read_address,
     read_control_token,
 )
-from hosting_emulator.sdk.control import ControlClient, given
 from hosting_emulator.sdk.fresh import (
     ScenarioLike,
     VaryLike,
     WorldOptions,
     read_vary,
-    world_fields,
+    world_request,
 )
 from hosting_emulator.sdk.requests import Requests, WorldConduct
 from hosting_emulator.sdk.text import Aliases, NoSuchName, report_text
@@ -61,6 +63,18 @@ class TokenOptions(TypedDict, total=False):
     organization: str | None
     interactive: bool
     expires_in_seconds: int | None
+
+
+class ApiKeyOptions(TypedDict, total=False):
+    """What a user API key may be, beside whose.
+
+    `organization`, an alias or id, is the person's own unless given; `permissions` are all that it
+    has.
+    """
+
+    name: str | None
+    organization: str | None
+    permissions: Sequence[str] | None
 
 
 class HostingEmulator:
@@ -154,9 +168,9 @@ class HostingEmulator:
         """
         if scenario is not None and state is not None:
             raise ValueError("a world begins in one way: give scenario or state")
-        fields = world_fields(scenario, document_name, state, **options)
+        fields = world_request(scenario, document_name, state, **options)
         with _reach(url, control_token) as (control, _, own):
-            world = control.create_world(name, ephemeral=True, **fields)
+            world = control.create_world(name, **fields)
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
@@ -308,25 +322,17 @@ class HostingEmulator:
         headers = {"Authorization": f"Bearer {self.token(who)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
-    def api_key(self, who: str = "owner", **options: Any) -> str:
+    def api_key(self, who: str = "owner", **options: Unpack[ApiKeyOptions]) -> str:
         """Make a user API key as `create_api_key` does, and return its value."""
         return str(self.create_api_key(who, **options)["value"])
 
-    def create_api_key(
-        self,
-        who: str = "owner",
-        *,
-        name: str | None = None,
-        organization: str | None = None,
-        permissions: Sequence[str] | None = None,
-    ) -> Record:
+    def create_api_key(self, who: str = "owner", **options: Unpack[ApiKeyOptions]) -> Record:
         """Make a user API key without a call of the contract: {value, key}.
 
-        `organization` is the person's own unless given, `permissions` are all that it has. It
-        expires after 90 days of world time.
+        The options are `ApiKeyOptions`. It expires after 90 days of world time.
         """
-        body = given(name=name, organization=organization, permissions=permissions)
-        return Record(self.control.post(self.control_path("api-keys"), {"as": who, **body}))
+        body = given(**options, **{"as": who})
+        return Record(self.control.post(self.control_path("api-keys"), body))
 
     def openapi(self) -> JsonObject:
         """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
@@ -480,15 +486,9 @@ class HostingEmulator:
         """Put the world back to how it began, its request log emptied."""
         return self._take_over(self.control.post(self.control_path("reset"), {}))
 
-    def load_scenario(
-        self, name: str | None = None, *, text: str | None = None, file: str | None = None
-    ) -> WorldSummary:
-        """Replace this world by a scenario's: one of the library by `name`, or YAML as `text`.
-
-        `file` is what errors call the text. The old state stays until the new one is ready.
-        """
-        body = given(name=name, text=text, file=file)
-        return self._take_over(self.control.post(self.control_path("scenario"), body))
+    def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> WorldSummary:
+        """Replace this world by a scenario's. The old state stays until the new one is ready."""
+        return self._take_over(self.control.post(self.control_path("scenario"), scenario))
 
     def import_state(self, state: Mapping[str, Any]) -> WorldSummary:
         """Replace this world's state by an exported document; a missing world is made."""

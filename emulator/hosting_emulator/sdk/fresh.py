@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
-from hosting_emulator.control_api import ClockRequest, JsonObject
+from hosting_emulator.control_api import ClockRequest
+from hosting_emulator.sdk.control import ScenarioChoice, WorldRequest
 
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
@@ -44,49 +45,46 @@ _NAMED = {"name": "inline", "description": "Written where it is used."}
 _NO_SEED = 'vary is a seed, a text or a whole number, or {"seed": …, "only": […]}'
 
 
-def world_fields(
+def world_request(
     scenario: ScenarioLike | None,
     document_name: str,
     state: Mapping[str, Any] | None,
     *,
     clock: ClockLike | None = None,
+    seed: str | None = None,
+    assumptions: Mapping[str, Any] | None = None,
     vary: VaryLike | None = None,
     vary_only: str | Sequence[str] | None = None,
-    **same: Any,
-) -> JsonObject:
-    """Return how a world begins as `ControlClient.create_world` takes it.
-
-    Raises ValueError, OSError.
-    """
+) -> WorldRequest:
+    """Return how a world begins as the control API takes it. Raises ValueError, OSError."""
     if clock is None and scenario is None and state is None:
         clock = "frozen"
-    seed, only = chosen_variation(vary, vary_only)
+    text, only = chosen_variation(vary, vary_only)
     return {
-        **_scenario_fields(scenario, document_name),
-        "clock": None if clock is None else clock_request(clock),
+        "scenario": None if scenario is None else _choice(scenario, document_name),
         "state": state,
-        "vary": seed,
+        "seed": seed,
+        "clock": None if clock is None else clock_request(clock),
+        "assumptions": assumptions,
+        "ephemeral": True,
+        "vary": text,
         "only": only,
-        **same,
     }
 
 
-def _scenario_fields(scenario: ScenarioLike | None, document_name: str) -> JsonObject:
-    if scenario is None:
-        return {}
+def _choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
     if isinstance(scenario, Mapping):
         document = {**scenario, **_NAMED, **scenario}  # what it says itself holds
         if isinstance(document.get("clock"), str):
             document["clock"] = clock_request(document["clock"])
         try:
-            text = json.dumps(document)
+            return {"text": json.dumps(document), "file": document_name}
         except (TypeError, ValueError) as error:
             raise ValueError(f"the scenario cannot be written as JSON: {error}") from None
-        return {"scenario_text": text, "scenario_file": document_name}
     if isinstance(scenario, Path) or is_file_name(scenario):
         path = find_file(scenario)
-        return {"scenario_text": path.read_text(encoding="utf-8"), "scenario_file": str(path)}
-    return {"scenario": scenario}
+        return {"text": path.read_text(encoding="utf-8"), "file": str(path)}
+    return {"name": scenario}
 
 
 def is_file_name(text: str) -> bool:

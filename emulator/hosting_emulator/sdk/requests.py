@@ -20,7 +20,7 @@ from hosting_emulator.control_api import (
     Severity,
     WholeExchange,
 )
-from hosting_emulator.sdk.connection import EventStream
+from hosting_emulator.sdk.control import EventStream
 from hosting_emulator.sdk.text import (
     Aliases,
     align,

@@ -42,7 +42,7 @@ def test_every_method_reaches_its_resource(api: Api):
     assert emulator.rewind(oldest.commit).name == world
     assert emulator.create_api_key("reader", name="ci", permissions=[])["value"]
     assert emulator.mint_token(interactive=False, expires_in_seconds=60)["expires_in"] == 60
-    assert emulator.load_scenario("rate-limited").name == world
+    assert emulator.load_scenario(name="rate-limited").name == world
     assert emulator.import_state(state).counts["operations"]
     assert emulator.reset().name == world
 

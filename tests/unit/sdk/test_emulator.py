@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
-from hosting_emulator.sdk.connection import DEFAULT_URL, read_address, read_control_token
+from hosting_emulator.sdk.control import DEFAULT_URL, read_address, read_control_token
 from tests.conftest import Api
 
 LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
