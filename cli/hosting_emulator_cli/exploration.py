@@ -55,6 +55,7 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import (
     as_json,
     console,
+    has_color,
     is_terminal,
     printable,
     printable_lines,
@@ -362,7 +363,7 @@ def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
     if options.as_json:
         put_json(document(exploration))
         return
-    color = is_terminal(sys.stdout) and "NO_COLOR" not in os.environ
+    color = has_color()
     text = report_text(exploration, color=color)
     put(text if color else printable_lines(text))
 

@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli.groups import Failure, load
-from hosting_emulator_cli.parameters import KINDS, split_words
+from hosting_emulator_cli.parameters import KINDS
 
 if TYPE_CHECKING:
     # For commands too, which name them `opt.ControlClient` and `opt.HostingEmulator`.
@@ -61,6 +61,23 @@ def flag(names: str, words: str, **rest: Any) -> Decorator[Any]:
 def choice(names: str, words: str, *choices: str, **rest: Any) -> Decorator[Any]:
     """Declare an option with one of some values, the first unless told otherwise."""
     return option(names, words, **{"default": choices[0], "type": click.Choice(choices), **rest})
+
+
+def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
+    """Make a callback for words given one by one, or several with commas or spaces between.
+
+    A ValueError of `read`, which may be given as `module:function`, says what is wrong with them.
+    """
+
+    def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> T:
+        words = [word for text in texts for word in text.replace(",", " ").split()]
+        try:
+            found: T = load(read)(words) if isinstance(read, str) else read(words)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx=ctx, param=param) from error
+        return found
+
+    return callback
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
@@ -187,18 +204,12 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
 # --- How answers vary --------------------------------------------------------------------------
 
 
-def _points(
-    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-) -> tuple[str, ...] | None:
-    names = split_words(texts)
+def _points(names: list[str]) -> tuple[str, ...] | None:
     if not names:
         return None
-    from hosting_emulator.variation.points import VariationRefused, read_points
+    from hosting_emulator.variation.points import read_points
 
-    try:
-        return read_points(names)
-    except VariationRefused as error:
-        raise click.BadParameter(str(error), ctx=ctx, param=param) from error
+    return read_points(names)
 
 
 #: They arrive as `vary` and `vary_only`, which is None for all points.
@@ -213,9 +224,28 @@ vary_options = options(
         "--only vary_only POINT",
         "Vary at this point only; repeatable.",
         multiple=True,
-        callback=_points,
+        callback=read_words(_points),
         env=ONLY_VARIABLE,
     ),
+)
+
+
+def _say_what_to_run(
+    ctx: click.Context, param: click.Parameter, command: tuple[str, ...]
+) -> tuple[str, ...]:
+    if not command:
+        line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
+        raise click.UsageError(f"say what to run: {line}")
+    return command
+
+
+#: What `exec` and `explore` run.
+command_argument = click.argument(
+    "command",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="-- CMD [ARGS]...",
+    callback=_say_what_to_run,
 )
 
 

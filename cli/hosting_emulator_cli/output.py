@@ -43,10 +43,15 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-def prints(text: Text | None = None, *, words: Text | None = None) -> Callable[[F], F]:
+def prints(
+    text: Text | None = None,
+    *,
+    words: Text | None = None,
+    fails: Callable[[Any], bool] = lambda _: False,
+) -> Callable[[F], F]:
     """Print what a command returns: as JSON with `--json`, else its text, and words on stderr.
 
-    A text of None is not printed: it was shown already.
+    A text of None is not printed: it was shown already. What `fails` ends with exit code 1.
     """
 
     def add(command: F) -> F:
@@ -55,14 +60,15 @@ def prints(text: Text | None = None, *, words: Text | None = None) -> Callable[[
             value = command(*args, **rest)
             if as_json:
                 put_json(value)
-                return
-            for write, form in ((put, text), (say, words)):
+            for write, form in () if as_json else ((put, text), (say, words)):
                 if form is not None:
                     told = (
                         form.format(value=value, **rest) if isinstance(form, str) else form(value)
                     )
                     if told is not None:
                         write(told)
+            if fails(value):
+                click.get_current_context().exit(1)
 
         return json_option(call)  # type: ignore[no-any-return]
 
@@ -149,6 +155,11 @@ def is_terminal(stream: TextIO | None = None) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_color(stream: TextIO | None = None) -> bool:
+    """Tell whether colours may be written to stdout (or `stream`)."""
+    return is_terminal(stream) and "NO_COLOR" not in os.environ
 
 
 def console(stream: TextIO | None = None) -> Console:

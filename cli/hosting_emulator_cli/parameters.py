@@ -109,11 +109,6 @@ def rate(text: str) -> float:
     return number
 
 
-def split_words(texts: tuple[str, ...]) -> list[str]:
-    """Read words given one by one, or several with commas or spaces between."""
-    return [word for text in texts for word in text.replace(",", " ").split()]
-
-
 def _named_value(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():

@@ -18,8 +18,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from hosting_emulator_cli.commands.requests import cells_of, cut_words, target
 from hosting_emulator_cli.commands.world import clock_words
-from hosting_emulator_cli.exchanges import cells_of, cut_words, target
 from hosting_emulator_cli.output import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hosting_emulator_cli.groups import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import HostingEmulator, Info, WorldProject, WorldSummary
+    from hosting_emulator.sdk import HostingEmulator, WorldSummary
     from hosting_emulator.settings import Ready
 
 #: The default world's fullest project, by alias: `start` names it too.
@@ -23,24 +23,42 @@ SHOWCASE = "shop"
 Exports = Sequence[tuple[str, str]]
 
 
-def world_variables(
-    info: Info, world: WorldSummary, token: str, project: WorldProject | None
-) -> dict[str, str]:
-    """Return a world's variables by name; without a project or organization, without theirs."""
-    path = world["base_url"].removeprefix(info["base_url"])
+def world_variables(world: HostingEmulator, token: str, named: str | None = None) -> dict[str, str]:
+    """Return a world's variables by name; without a project or organization, without theirs.
+
+    The project is the one `named` by alias, handle or id, or else the showcase, or the first of the
+    token's organization, or any. Raises Failure for one that there is not, naming those there are.
+    """
+    info, summary, organization = world.control.info(), world.summary, organization_of(token)
+    projects = summary["projects"]
+    if named is None:
+        own = [p for p in projects if p["organization_id"] == organization] or projects
+        showcase = (p for p in own if p["alias"] == SHOWCASE)
+        project = next(showcase, own[0] if own else None)
+    else:
+        by_name = (p for p in projects if named in (p["id"], p["alias"], p["handle"]))
+        project = next(by_name, None)
+        if project is None:
+            raise no_project(summary, named)
+    path = summary["base_url"].removeprefix(info["base_url"])
     # The development server's name for this world: the same path below the other address.
-    dev_base_url = info["dev_base_url"] + path if path != world["base_url"] else path
+    dev_base_url = info["dev_base_url"] + path if path != summary["base_url"] else path
     found = {
-        "HOSTING_BASE_URL": world["base_url"],
+        "HOSTING_BASE_URL": summary["base_url"],
         "HOSTING_DEV_BASE_URL": dev_base_url,
         "HOSTING_TOKEN": token,
-        "HOSTING_ORGANIZATION_ID": organization_of(token)
-        or (project and project["organization_id"]),
+        "HOSTING_ORGANIZATION_ID": organization or (project and project["organization_id"]),
         "HOSTING_PROJECT_ID": project and project["id"],
         "HOSTING_EMULATOR_URL": info["control_url"].removesuffix("/_emulator"),
-        "HOSTING_EMULATOR_WORLD": world["name"],
+        "HOSTING_EMULATOR_WORLD": world.name,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def no_project(world: WorldSummary, named: str = "yet") -> Failure:
+    """Say that a world has no such project."""
+    known = ", ".join(project["handle"] for project in world["projects"]) or "none"
+    return Failure(f"world {world['name']} has no project {named}; its projects are: {known}")
 
 
 def command_variables(
@@ -50,9 +68,7 @@ def command_variables(
 
     `exports` are pairs of a variable's name and the name that the command finds it under.
     """
-    token, summary = world.token(principal), world.summary
-    project = first_project(summary, organization_of(token))
-    found = world_variables(world.control.info(), summary, token, project)
+    found = world_variables(world, world.token(principal))
     found["HOSTING_CONTROL_URL"] = ready.control_url
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
@@ -61,27 +77,6 @@ def command_variables(
     renamed = {name for name, _ in exports}
     under = {name: value for name, value in found.items() if name not in renamed}
     return under | {other: found[name] for name, other in exports if name in found}
-
-
-def named_project(world: WorldSummary, named: str) -> WorldProject:
-    """Find a project by alias, handle or id. Raises Failure, naming those there are."""
-    for project in world.projects:
-        if named in (project["id"], project["alias"], project["handle"]):
-            return project
-    raise no_project(world, named)
-
-
-def first_project(world: WorldSummary, organization: str | None) -> WorldProject | None:
-    """Return the project to show: the showcase, or the first of an organization, or any."""
-    projects = world.projects
-    own = [p for p in projects if p["organization_id"] == organization] or projects
-    return next((p for p in own if p["alias"] == SHOWCASE), own[0] if own else None)
-
-
-def no_project(world: WorldSummary, named: str = "yet") -> Failure:
-    """Say that a world has no such project."""
-    known = ", ".join(project["handle"] for project in world["projects"]) or "none"
-    return Failure(f"world {world['name']} has no project {named}; its projects are: {known}")
 
 
 def organization_of(token: str) -> str | None:

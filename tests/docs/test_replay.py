@@ -9,7 +9,7 @@ import click
 import pytest
 
 from hosting_emulator.replay.shrink import FIELDS
-from hosting_emulator_cli.commands.replay import replay, shrink
+from hosting_emulator_cli.commands.requests import replay, shrink
 from tests.docs.markdown import blocks, without_blocks
 from tests.docs.terminal import PORTS, Terminals
 

@@ -1,18 +1,32 @@
-"""`conduct`: what the client of a world did that the real service would not bear."""
+"""`conduct`: what the client of a world did that the real service would not bear.
+
+Also around a command, and as reports in JUnit XML and SARIF.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.conduct_reports import ask_conduct, conduct_junit, conduct_sarif
 from hosting_emulator_cli.files import write_whole
-from hosting_emulator_cli.groups import CommandGroup
-from hosting_emulator_cli.output import columns, console, is_terminal, prints, put, put_json
-from hosting_emulator_cli.parameters import split_words
+from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.output import as_json as to_json
+from hosting_emulator_cli.output import columns, has_color, prints, put, put_json
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ConductReport, ControlClient, HostingEmulator
+
+#: What may be done about conduct: nothing, tell it, or tell it and fail for it.
+CONDUCT = ("off", "report", "error")
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_Document = Mapping[str, Any]
 
 
 @click.group(cls=CommandGroup, invoke_without_command=True)
@@ -21,6 +35,7 @@ from hosting_emulator_cli.parameters import split_words
     "--off RULE",
     "Leave a rule out, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
     multiple=True,
+    callback=opt.read_words(tuple),
 )
 @opt.choice(
     "--severity",
@@ -67,7 +82,7 @@ def conduct(
         return
     about = _about(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
-        report = ask_conduct(client.world(world), off=split_words(off), final=final)
+        report = ask_conduct(client.world(world), off=off, final=final)
         rules = client.contract("conduct-rules") if junit or sarif else []
     if junit is not None:
         write_whole(junit, conduct_junit(report, rules, world, severity))
@@ -78,7 +93,7 @@ def conduct(
     if as_json:
         put_json(report)
     else:
-        put(conduct_text(report, color=is_terminal() and not console().no_color))
+        put(conduct_text(report, color=has_color()))
     ctx.exit(1 if of_severity(report, severity)["findings"] else 0)
 
 
@@ -110,3 +125,146 @@ def _about(sarif: Path | None, path: str | None) -> str:
             "src/client.py"
         )
     return str(plain)
+
+
+# --- In all worlds, around a command ---------------------------------------------------------------
+
+
+def ask_conduct(
+    world: HostingEmulator, *, off: Sequence[str], final: bool = False, option: str = ""
+) -> ConductReport:
+    """Return what was found in a world; the first look begins the watch.
+
+    Raises Failure for a rule that does not exist, naming the `option` that named it.
+    """
+    from hosting_emulator.sdk import ControlRefused
+
+    try:
+        return world.conduct.read(off=off, final=final)
+    except ControlRefused as refused:
+        address = "/_emulator/contract/conduct-rules lists"
+        why = str(refused).replace(address, "`hosting-emulator conduct rules` lists")
+        raise Failure(f"{option}{why}") from refused
+
+
+def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool]:
+    """Return what was found in all worlds, as text, and whether any of it is a warning or worse."""
+    from hosting_emulator.sdk import conduct_text, of_severity
+
+    color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    texts, bad = [], False
+    for name, report in _reports(client, off):
+        text = conduct_text(report, color=color)
+        texts.append(text if name == "default" else f"world {name}\n{text}")
+        bad = bad or bool(of_severity(report, "warning")["findings"])
+    return "\n\n".join(texts), bad
+
+
+def _reports(client: ControlClient, off: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the report of each world; of those beside the default one, where something was found."""
+    names = [world["name"] for world in client.worlds()]
+    reports = [(name, client.world(name).conduct.read(off=off, final=True)) for name in names]
+    return [(name, report) for name, report in reports if name == "default" or report["findings"]]
+
+
+# --- Reports for build servers -----------------------------------------------------------------------
+
+
+def conduct_junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:
+    """Write a report as JUnit XML: a suite for the world, a case for each rule. Ends in a newline.
+
+    Findings below a severity fail no case, but are told.
+    """
+    from hosting_emulator import junit
+    from hosting_emulator.sdk import of_severity, quotes, request_numbers
+
+    failing = of_severity(report, severity)["findings"]
+    cases = []
+    for rule in rules:
+        if rule["id"] in report["rules_off"]:
+            continue
+        of_rule = [found for found in report["findings"] if found["rule"] == rule["id"]]
+        bad = [found for found in of_rule if found in failing]
+        lines = [f"{request_numbers(found)}: {found['says']}" for found in bad or of_rule]
+        lines += [f"Why: {rule['matters']} {quotes(bad or of_rule)}", f"Instead: {rule['instead']}"]
+        text, outcome = "\n".join(lines), None
+        if bad:
+            outcome = junit.element("failure", text, message=bad[0]["says"])
+        elif of_rule:
+            outcome = junit.element("system-out", text)
+        cases.append(junit.case("conduct", f"{rule['id']}: {rule['title']}", outcome))
+    return junit.report("hosting-emulator conduct", [junit.suite(world, cases)])
+
+
+def conduct_sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> str:
+    """Write a report as SARIF 2.1.0, which code scanning tools read. Ends in a newline.
+
+    There is no source line to point at: a result names its requests as logical locations. As code
+    scanning shows nothing without a file, each points at the first line of one, too: `about`, from
+    the root of the repository.
+    """
+    from hosting_emulator import __version__
+
+    known = [rule for rule in rules if rule["id"] not in report["rules_off"]]
+    places = {rule["id"]: place for place, rule in enumerate(known)}
+    driver = {
+        "name": "hosting-emulator",
+        "semanticVersion": __version__,
+        "rules": [
+            {
+                "id": rule["id"],
+                "shortDescription": {"text": rule["title"]},
+                "fullDescription": {
+                    "text": f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})'
+                },
+                "help": {"text": rule["instead"]},
+                "defaultConfiguration": {"level": rule["severity"]},
+            }
+            for rule in known
+        ],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"conduct/{world}/"},
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": {"text": remark}} for remark in report["remarks"]
+                ],
+            }
+        ],
+        "results": [
+            _sarif_result(found, places[found["rule"]], world, about)
+            for found in report["findings"]
+        ],
+    }
+    return to_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _sarif_result(found: _Document, place: int, world: str, about: str) -> dict[str, Any]:
+    file = {
+        "artifactLocation": {"uri": quote(about), "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1},
+    }
+    return {
+        "ruleId": found["rule"],
+        "ruleIndex": place,
+        "level": found["severity"],
+        "message": {"text": f"{found['says']} {found['instead']}"},
+        "locations": [
+            {
+                "physicalLocation": file,
+                "logicalLocations": [
+                    {
+                        "name": f"request {n}",
+                        "fullyQualifiedName": f"{world}/requests/{n}",
+                        "kind": "resource",
+                    }
+                ],
+            }
+            for n in found["requests"]
+        ],
+        "occurrenceCount": len(found["requests"]) + found["more_requests"],
+        "properties": {"at": found["at"], "requests": found["requests"]},
+    }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +16,11 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, write_whole
 from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import cell_text, columns, prints, put, put_json, say
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from hosting_emulator.contract_check import Report, SentenceReport
 
 
 @click.group(cls=CommandGroup)
@@ -116,15 +123,14 @@ def assumptions(ask: opt.Ask, world: str) -> Any:
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
 
 
-def _allowed(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
-    """Read words between commas, `all` being all of them."""
-    words = {word.strip() for text in texts for word in text.split(",") if word.strip()}
-    if unknown := words - {*ALLOWED, "all"}:
+def _allowed(words: list[str]) -> frozenset[str]:
+    """Read what may be changed, `all` being all of it. Raises ValueError."""
+    if unknown := {*words} - {*ALLOWED, "all"}:
         from hosting_emulator.contract.words import nearest
 
         word = min(unknown)
         hint = nearest(word, (*ALLOWED, "all")) or f"; it is all, or some of {', '.join(ALLOWED)}"
-        raise click.BadParameter(f"nothing is called {word!r}{hint}", ctx=ctx, param=param)
+        raise ValueError(f"nothing is called {word!r}{hint}")
     return frozenset(ALLOWED if "all" in words else words)
 
 
@@ -152,7 +158,7 @@ def _token(name: str, whose: str) -> Callable[..., Any]:
     "What may be changed there: all, or some of flag, source, keys, domains, tickets with "
     "commas. Without it the check reads, and sends what must be refused.",
     multiple=True,
-    callback=_allowed,
+    callback=opt.read_words(_allowed),
 )
 @_token("maintainer-token", "A token of one of the project's maintainers")
 @_token("reader-token", "A token of one of the project's readers")
@@ -210,7 +216,6 @@ def check(
     """
     from hosting_emulator.contract_check import CheckOptions, CheckRefused
     from hosting_emulator.contract_check import check as run_check
-    from hosting_emulator_cli import reports
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
         raise Failure(f"--ca-file: cannot read {path}")
@@ -223,14 +228,14 @@ def check(
     if as_json:
         put_json(report)
     else:
-        put(reports.check_text(report))
+        put(check_text(report))
     if scenario is not None:
-        write_whole(scenario, reports.check_scenario(report))
+        write_whole(scenario, check_scenario(report))
         say(f"A scenario that answers so is written to {scenario}.")
     if junit is not None:
-        write_whole(junit, reports.check_junit(report))
+        write_whole(junit, check_junit(report))
     if not as_json:
-        say(reports.check_summary(report))
+        say(check_summary(report))
     ctx.exit(1 if report["summary"]["differs"] else 0)
 
 
@@ -248,3 +253,100 @@ def variation_points() -> list[dict[str, Any]]:
     from hosting_emulator.variation.points import POINTS
 
     return [point._asdict() for point in POINTS.values()]
+
+
+# --- What became of a check, in words, as a scenario and as JUnit XML --------------------------------
+
+_MARKS = {
+    "holds": ("holds", "green"),
+    "differs": ("DIFFERS", "red"),
+    "skipped": ("skipped", "yellow"),
+    "cannot be seen from outside": ("unseen", "bright_black"),
+}
+_WIDEST = 110
+
+
+def check_text(report: Report) -> str:
+    """Write a report: sections and their sentences, then what was observed."""
+    lines = [f"{report['base_url']}, project {report['project_id']}", ""]
+    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
+        lines.append(click.style(section, bold=True))
+        for sentence in sentences:
+            lines += _sentence_lines(sentence)
+        lines.append("")
+    lines += _titled("Changed there:", report["created"])
+    lines += _titled("Noted:", report["notes"])
+    if report["assumptions"]:
+        lines += ["Answered otherwise than this emulator does; for a scenario:", ""]
+        lines += _assumption_lines(report)
+    else:
+        lines.append(
+            "Where the contract is silent, nothing was seen that this emulator does otherwise."
+        )
+    return "\n".join(lines)
+
+
+def check_summary(report: Report) -> str:
+    """Say in one line what became of the sentences."""
+    counts = report["summary"]
+    total = sum(counts.values())
+    return (
+        f"{total} sentences: {counts['holds']} hold, {counts['differs']} differ, "
+        f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen from "
+        f"outside ({report['requests']} requests)."
+    )
+
+
+def check_scenario(report: Report) -> str:
+    """Write a scenario whose world answers as was observed. Ends in a newline."""
+    about = f"Answers as {report['base_url']} did where the contract is silent."
+    lines = ["name: observed", f"description: {json.dumps(about)}", ""]
+    if report["assumptions"]:
+        lines += _assumption_lines(report)
+    else:
+        lines.append("# Nothing was seen that this emulator does otherwise.")
+    return "\n".join(lines) + "\n"
+
+
+def check_junit(report: Report) -> str:
+    """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
+    from hosting_emulator import junit
+
+    by_section = groupby(report["sentences"], lambda found: found["section"])
+    suites = [
+        junit.suite(section, [_check_case(section, found) for found in sentences])
+        for section, sentences in by_section
+    ]
+    return junit.report("contract check", suites)
+
+
+def _sentence_lines(sentence: SentenceReport) -> list[str]:
+    word, color = _MARKS[sentence["verdict"]]
+    text, differs = sentence["sentence"], sentence["verdict"] == "differs"
+    if len(text) > _WIDEST and not differs:
+        text = f"{text[: _WIDEST - 1]}…"
+    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {text}"]
+    if sentence["verdict"] != "holds":
+        lines += [f"           {message}" for message in sentence["seen"]]
+    return lines
+
+
+def _titled(title: str, rows: list[str]) -> list[str]:
+    return [title, *(f"  {row}" for row in rows), ""] if rows else []
+
+
+def _assumption_lines(report: Report) -> list[str]:
+    # JSON is YAML, and quotes whatever would need it.
+    values = report["assumptions"].items()
+    return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
+
+
+def _check_case(section: str, found: SentenceReport) -> Element:
+    from hosting_emulator import junit
+
+    seen, outcome = "\n".join(found["seen"]), None
+    if found["verdict"] == "differs":
+        outcome = junit.element("failure", seen, message=found["seen"][0])
+    elif found["verdict"] != "holds":
+        outcome = junit.element("skipped", message=f"{found['verdict']}: {seen}")
+    return junit.case(section, f"{found['key']}: {found['sentence']}", outcome)

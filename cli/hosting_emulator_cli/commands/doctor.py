@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.output import put, put_json
-
-if TYPE_CHECKING:
-    from hosting_emulator_cli.doctor_checks import CheckFinding
+from hosting_emulator_cli.output import prints
 
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+def _text(found: dict[str, Any]) -> str:
+    findings = found["findings"]
+    width = max(len(finding["check"]) for finding in findings)
+    lines = []
+    for finding in findings:
+        verdict = click.style(f"{finding['verdict']:<7}", fg=_COLORS[finding["verdict"]])
+        lines.append(f"{verdict}  {finding['check']:<{width}}  {finding['seen']}")
+        if finding["advice"] is not None:
+            lines.append(f"{'':<7}  {'':<{width}}  -> {finding['advice']}")
+    counts = {v: sum(found["verdict"] == v for found in findings) for v in ("problem", "note")}
+    told = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
+    return "\n".join([*lines, "", f"{', '.join(told) or 'All is well'}."])
 
 
 @click.command()
@@ -28,10 +39,10 @@ _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
     "--port PORT", "The port that `start` is to take; else that of --url, if it is on this machine."
 )
 @opt.option("--tls-port PORT", "The port that `start --tls-port` is to take.")
-@opt.json_option
+@prints(_text, fails=lambda found: not found["ok"])
 @opt.url_options
 @click.pass_context
-def doctor(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
+def doctor(ctx: click.Context, /, **options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start, or is not found.
 
     Looks at versions, ports, the data directory, certificates, how names resolve, limits, the clock
@@ -46,25 +57,5 @@ def doctor(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
     from hosting_emulator_cli.doctor_checks import examine
 
     named = ctx.get_parameter_source("url") is not ParameterSource.DEFAULT
-    findings = examine(named=named, **options)
-    problems = sum(finding.verdict == "problem" for finding in findings)
-    if as_json:
-        from dataclasses import asdict
-
-        put_json({"ok": not problems, "findings": [asdict(finding) for finding in findings]})
-    else:
-        put(_text(findings))
-    ctx.exit(1 if problems else 0)
-
-
-def _text(findings: Sequence[CheckFinding]) -> str:
-    width = max(len(finding.check) for finding in findings)
-    lines = []
-    for finding in findings:
-        verdict = click.style(f"{finding.verdict:<7}", fg=_COLORS[finding.verdict])
-        lines.append(f"{verdict}  {finding.check:<{width}}  {finding.seen}")
-        if finding.advice is not None:
-            lines.append(f"{'':<7}  {'':<{width}}  -> {finding.advice}")
-    counts = {v: sum(finding.verdict == v for finding in findings) for v in ("problem", "note")}
-    told = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
-    return "\n".join([*lines, "", f"{', '.join(told) or 'All is well'}."])
+    findings = [asdict(finding) for finding in examine(named=named, **options)]
+    return {"ok": all(f["verdict"] != "problem" for f in findings), "findings": findings}

@@ -9,15 +9,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.parameters import WHOLE_SECONDS
-from hosting_emulator_cli.variables import (
-    SHELLS,
-    export_lines,
-    first_project,
-    named_project,
-    no_project,
-    organization_of,
-    world_variables,
-)
+from hosting_emulator_cli.variables import SHELLS, export_lines, no_project, world_variables
 
 
 @click.command()
@@ -53,15 +45,11 @@ def env(
       hosting-emulator env --shell powershell | Invoke-Expression
       hosting-emulator env --shell dotenv > .env
     """
-    info, summary = world.control.info(), world.summary
     token = world.mint_token(principal, organization=organization)["access_token"]
-    if named is None:
-        project = first_project(summary, organization_of(token))
-    else:
-        project = named_project(summary, named)
-    if project is None:
-        raise no_project(summary)
-    return world_variables(info, summary, token, project)
+    found = world_variables(world, token, named)
+    if "HOSTING_PROJECT_ID" not in found:
+        raise no_project(world.summary)
+    return found
 
 
 @click.command()

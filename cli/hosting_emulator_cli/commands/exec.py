@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.conduct_reports import CONDUCT
-from hosting_emulator_cli.parameters import TextType, seconds, split_words
+from hosting_emulator_cli.commands.conduct import CONDUCT
+from hosting_emulator_cli.parameters import TextType, seconds
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -97,9 +97,14 @@ class _Exec(click.Command):
     "code is then 1. See `hosting-emulator conduct`.",
     *CONDUCT,
 )
-@opt.option("--conduct-off RULE", "Leave a rule of conduct out; repeatable.", multiple=True)
+@opt.option(
+    "--conduct-off RULE",
+    "Leave a rule of conduct out; repeatable.",
+    multiple=True,
+    callback=opt.read_words(tuple),
+)
 @opt.flag("--quiet", "Say nothing: no report either, unless asked for.")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
+@opt.command_argument
 @click.pass_context
 def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same: Any) -> None:
     """Run a command with a fresh emulator around it, and end as it ends.
@@ -130,8 +135,6 @@ def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same:
       hosting-emulator start --ephemeral --from failed.json   # and look around
       hosting-emulator exec -- bash                           # a shell with the variables
     """
-    if not command:
-        raise click.UsageError("say what to run: hosting-emulator exec -- CMD [ARGS]...")
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
     # What is no field of a run is a setting of its emulator.
@@ -144,7 +147,6 @@ def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same:
     opt.check_folder_of(run["keep"])
     if run["quiet"] and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         run["report"] = "never"
-    run["conduct_off"] = tuple(split_words(run["conduct_off"]))
     execution = Execution(command=command, settings=settings, **run)
     if settings.vary is None:
         ctx.exit(execute(execution).code)

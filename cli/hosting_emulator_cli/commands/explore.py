@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.commands.exec import export_option
-from hosting_emulator_cli.conduct_reports import CONDUCT
+from hosting_emulator_cli.groups import load
 from hosting_emulator_cli.parameters import TextType, WholeNumber, seconds
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.plan import FaultPoint
 
+_PLAN = "hosting_emulator.explore.plan"
 _MAX_RUNS = 300
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
 _SHAPING = {
@@ -35,27 +37,6 @@ _SHAPING = {
 _NOT_OF_EXEC = ("limit_s", "conduct")
 
 
-def _words(read: Callable[[str], str]) -> Callable[..., tuple[str, ...]]:
-    """Make a callback for words, repeated or with commas between, each checked by `read`."""
-
-    def callback(
-        ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        words = [word.strip() for text in texts for word in text.split(",")]
-        try:
-            return tuple(dict.fromkeys(read(word) for word in words if word))
-        except ValueError as error:
-            raise click.BadParameter(str(error), ctx=ctx, param=param) from error
-
-    return callback
-
-
-def _points() -> Any:
-    from hosting_emulator.explore import plan
-
-    return plan
-
-
 def _limit(text: str) -> float:
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
@@ -70,13 +51,13 @@ def _limit(text: str) -> float:
     "Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
     "gateway_error:STATUS, or abort:* for every code; repeatable.",
     multiple=True,
-    callback=_words(lambda word: _points().check_fault(word)),
+    callback=opt.read_words(f"{_PLAN}:check_faults"),
 )
 @opt.option(
     "--calls CALL,...",
     "Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
     multiple=True,
-    callback=_words(lambda word: _points().check_call(word)),
+    callback=opt.read_words(f"{_PLAN}:check_calls"),
 )
 @opt.option(
     "-j --jobs N",
@@ -102,7 +83,7 @@ def _limit(text: str) -> float:
 @opt.option(
     "--point POINT",
     "Run this one point only, as a report names it, and let the command print: CALL#N/FAULT/PHASE.",
-    type=TextType("point", lambda text: _points().FaultPoint.read(text)),
+    type=TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text)),
 )
 @opt.choice(
     "--conduct",
@@ -120,7 +101,7 @@ def _limit(text: str) -> float:
 @opt.json_option
 @opt.option("--junit junit_file FILE", "Write a JUnit report to this file.")
 @opt.option("--html html_file FILE", "Write a page that needs no other file to this one.")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
+@opt.command_argument
 @click.pass_context
 def explore(
     ctx: click.Context,
@@ -151,8 +132,6 @@ def explore(
       hosting-emulator explore --state so-far.json --budget 10m -- go test ./...
       hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
     """
-    if not command:
-        raise click.UsageError("say what to run: hosting-emulator explore -- CMD [ARGS]...")
     from hosting_emulator_cli import exploration
 
     fields = exploration.ExploreOptions.__annotations__

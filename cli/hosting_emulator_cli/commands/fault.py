@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -12,46 +12,24 @@ from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
 from hosting_emulator_cli.parameters import TYPED_VALUE
 
-_MATCHES = ("call", "project", "principal", "method", "path", "header")
-_CONDITIONS = ("times", "skip_first", "every", "probability", "from", "until")
-_KNOWN = frozenset(
-    (*_MATCHES, *_CONDITIONS, "id", "order", "phase", "armed_at", "seen", "hits", "spent")
-)
 
+def _words(part: str) -> Callable[[Mapping[str, Any]], str]:
+    """Make what writes a part of a fault: `effect`, `matches` or `conditions`."""
 
-# --- A fault in words ----------------------------------------------------------------------------
+    def write(fault: Mapping[str, Any]) -> str:
+        from hosting_emulator.sdk import fault_words
 
+        return str(getattr(fault_words(fault), part))
 
-def _effect_words(fault: Mapping[str, Any]) -> str:
-    """Write a fault's effect with its options: `abort code=rate_limited`."""
-    # Whatever is nothing else is the effect: a kind that this command does not know is shown too.
-    return "; ".join(
-        " ".join([kind, *_pairs(taken.items())])
-        for kind, taken in fault.items()
-        if kind not in _KNOWN
-    )
-
-
-def _words(names: Iterable[str]) -> Callable[[Mapping[str, Any]], str]:
-    return lambda fault: " ".join(_pairs((name, fault.get(name)) for name in names))
-
-
-_match_words, _condition_words = _words(_MATCHES), _words(_CONDITIONS)
+    return write
 
 
 def _armed_words(fault: Mapping[str, Any]) -> str:
-    parts = (_effect_words(fault), _match_words(fault), _condition_words(fault), fault["phase"])
+    from hosting_emulator.sdk import fault_words
+
+    parts = (*fault_words(fault), fault["phase"])
     world = click.get_current_context().params["world"]
     return f"{fault['id']} is armed in world {world}: {', '.join(filter(None, parts))}."
-
-
-def _pairs(fields: Iterable[tuple[str, Any]]) -> list[str]:
-    def text(value: Any) -> str:
-        if isinstance(value, Mapping):
-            return ",".join(f"{name}:{item}" for name, item in value.items())
-        return str(value)
-
-    return [f"{name}={text(value)}" for name, value in fields if value is not None]
 
 
 # --- fault ---------------------------------------------------------------------------------------
@@ -168,9 +146,9 @@ def _parsed(text: str) -> dict[str, Any]:
     columns(
         {
             "FAULT": "id",
-            "EFFECT": _effect_words,
-            "MATCHES": lambda found: _match_words(found) or "everything",
-            "WHEN": lambda found: _condition_words(found) or "always",
+            "EFFECT": _words("effect"),
+            "MATCHES": lambda found: _words("matches")(found) or "everything",
+            "WHEN": lambda found: _words("conditions")(found) or "always",
             "PHASE": "phase",
             "SEEN": "seen",
             "HITS": "hits",

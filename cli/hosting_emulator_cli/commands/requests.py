@@ -1,28 +1,139 @@
-"""`requests`: what was asked, what was answered, and why."""
+"""`requests`: what was asked, what was answered and why; and requests sent again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.commands.replay import replay, shrink
-from hosting_emulator_cli.exchanges import (
-    exchange_line,
-    exchange_table,
-    project_aliases,
-    show_whole,
+from hosting_emulator_cli.files import display_name, put_document, read_json
+from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.output import (
+    console,
+    is_terminal,
+    printable,
+    printable_json,
+    printable_lines,
+    put,
+    put_json,
+    say,
+    table,
 )
-from hosting_emulator_cli.groups import CommandGroup
-from hosting_emulator_cli.output import console, is_terminal, put, put_json, say
 from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Exchange
+    from hosting_emulator.replay import Beginning, Recording, Replayed, ReplayOptions, ReplayReport
+    from hosting_emulator.sdk import Exchange, ExchangeCells, HostingEmulator, Message
+
+# --- An exchange as plain text -------------------------------------------------------------------
+
+_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
+
+
+def project_aliases(world: HostingEmulator) -> dict[str, str]:
+    """Return the aliases of a world's projects by id, as it now is."""
+    return {project["id"]: project["alias"] for project in world.summary["projects"]}
+
+
+def cells_of(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:
+    """Write an exchange part by part, such that no part can steer a terminal."""
+    from hosting_emulator.sdk import ExchangeCells, exchange_cells
+
+    return ExchangeCells(*map(printable, exchange_cells(exchange, projects)))
+
+
+def target(exchange: Exchange) -> str:
+    """Write what stood in the request's first line: method, path and query."""
+    query = f"?{exchange['query']}" if exchange["query"] else ""
+    return printable(f"{exchange['method']} {exchange['path']}{query}")
+
+
+def cut_words(message: Message) -> str:
+    """Say that what is shown of a body is a part of it."""
+    return f"… only its beginning was kept: it has {message['body_bytes']} bytes."
+
+
+def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
+    """Lay out exchanges, one in a line."""
+    rows = [
+        (
+            exchange.n,
+            cells.at,
+            exchange.status or cells.status,
+            cells.method,
+            cells.asked,
+            cells.about or None,
+            exchange.who,
+            round(exchange.duration_us / 1000, 2),
+            cells.answer or None,
+            cells.why or None,
+        )
+        for exchange in exchanges
+        for cells in [cells_of(exchange, projects)]
+    ]
+    return table(_HEADERS, rows)
+
+
+def exchange_line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
+    """Write one exchange in a line that does not know of others, with its reason."""
+    cells = cells_of(exchange, projects)
+    shown = cells._replace(who=cells.who or "-", why=cells.why if why else "")
+    return "  ".join(cell for cell in shown if cell)
+
+
+def show_whole(exchange: Exchange, projects: Mapping[str, str]) -> None:
+    """Print a whole exchange, with colours on a terminal."""
+    if not is_terminal():
+        put(_whole_text(exchange, projects))
+        return
+    from hosting_emulator_cli.rich_views import whole_view
+
+    out = console()
+    out.print(whole_view(exchange, projects, out.width))
+
+
+def _whole_text(exchange: Exchange, projects: Mapping[str, str]) -> str:
+    """Write its line, its explanation, and both sides with headers and bodies."""
+    steps = exchange.get("trail", [])
+    width = max((len(step["step"]) for step in steps), default=0)
+    return "\n".join(
+        [
+            exchange_line(exchange, projects, why=False),
+            "",
+            *(f"  {step['step']:<{width}}  {printable(step['says'])}" for step in steps),
+            "",
+            target(exchange),
+            *_message_lines(exchange["request"]),
+            "",
+            str(exchange["status"] or "no answer"),
+            *_message_lines(exchange["answer"]),
+        ]
+    )
+
+
+def _message_lines(message: Message) -> Iterator[str]:
+    yield from (printable(f"  {name}: {value}") for name, value in message["headers"])
+    if not message["body_bytes"]:
+        return
+    yield ""
+    body = message["body"]
+    if body is None:
+        yield f"  {message['body_bytes']} bytes that are no text"
+        return
+    with suppress(ValueError):  # no JSON, or not all of it: as it is
+        body = printable_json(json.loads(body))
+    yield from (f"  {line}" for line in printable_lines(body).splitlines())
+    if message["body_cut"]:
+        yield f"  {cut_words(message)}"
+
+
+# --- The log --------------------------------------------------------------------------------------
 
 #: Which requests a command is about; they arrive as the client takes them.
 _filters = opt.options(
@@ -174,11 +285,214 @@ def har(
     Examples:
       hosting-emulator requests har --output requests.har
     """
-    from hosting_emulator_cli.files import put_document
-
     document = world.requests.har(limit=limit, state=state, **filters)
     put_document(document, output, "The requests are written to")
 
 
-requests.add_command(replay)
-requests.add_command(shrink)
+# --- A recording sent again ----------------------------------------------------------------------
+
+#: How the throw-away world begins, and how requests are sent.
+_replay_options = opt.options(
+    opt.option(
+        "--scenario NAME|FILE",
+        "The throw-away world begins as this scenario; else as the recorded world was.",
+    ),
+    opt.option("--seed TEXT", "The throw-away world begins anew, of this seed."),
+    opt.assume_option,
+    opt.option(
+        "--as principal WHO", "Send all as this person, an alias or id; else as who sent it."
+    ),
+    opt.flag("--no-time", "Do not move the clock by the time between the requests."),
+)
+
+
+@requests.command()
+@click.argument("what", metavar="N|FILE")
+@opt.flag("--same-key", "With N: keep its Idempotency-Key.")
+@opt.flag("--fresh", "With FILE: into a throw-away world, also without saying so.")
+@_replay_options
+@opt.json_option
+@opt.with_world
+@click.pass_context
+def replay(
+    ctx: click.Context,
+    /,
+    world: opt.HostingEmulator,
+    what: str,
+    same_key: bool,
+    fresh: bool,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Send one request again, or a whole recording, and compare the answers.
+
+    N|FILE is a number in the list, or a recording. The request N is sent as the same person, with a
+    new Idempotency-Key, and what it comes to is shown.
+
+    FILE is an HTTP Archive: of `requests har`, a browser or a proxy (or `requests list --json
+    --whole`). It goes to a throw-away world that begins as the recorded one did; --world names
+    another. Ids, cursors, secrets and times may differ where a server makes them anew. Exit code 1:
+    an answer differs.
+
+    Examples:
+      hosting-emulator requests replay 12 --same-key
+      hosting-emulator requests har --output before.har
+      hosting-emulator requests replay before.har --assume accepted_status=200
+      hosting-emulator requests replay browser.har --world checkout --as member
+    """
+    if what.isdigit():
+        if fresh or any(how.values()):
+            raise click.UsageError(
+                "a single request goes to its own world: only --same-key is for N"
+            )
+        found = world.requests.replay(int(what), same_key=same_key)
+        if as_json:
+            put_json(found)
+        else:
+            show_whole(found, project_aliases(world))
+        return
+    if same_key:
+        raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
+    named = ctx.get_parameter_source("world") is ParameterSource.COMMANDLINE
+    if named and (fresh or how["scenario"] or how["seed"] or how["assume"]):
+        raise click.UsageError("--world is there already: leave out --fresh and how it begins")
+    from hosting_emulator.replay import like_recorded, report_document
+    from hosting_emulator.replay import replay as send
+
+    record = _read(world, what)
+    control = world.control
+    beginning, sending = _how(**how)
+    if named:
+        report = send(control, record, world, sending)
+    else:
+        with like_recorded(control, record, beginning) as made:
+            report = send(control, record, made, sending)
+    if as_json:
+        put_json(report_document(report, record))
+    else:
+        put(replay_text(report, record))
+    ctx.exit(1 if report.differing else 0)
+
+
+@requests.command()
+@click.argument("file", required=False)
+@opt.option(
+    "--shows WORDS",
+    "The answer to keep: status=, code=, call=, method=, path= and n=, as many as you like.",
+    required=True,
+)
+@opt.option(
+    "--output FILE", "Write what is left as an HTTP Archive, which `requests replay` takes."
+)
+@opt.option("--max-runs N", "Stop after so many tries.", type=WholeNumber(1, 100_000), default=500)
+@_replay_options
+@opt.json_option
+@opt.with_world
+def shrink(
+    world: opt.HostingEmulator,
+    file: str | None,
+    shows: str,
+    output: Path | None,
+    max_runs: int,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Find the fewest requests that still show an answer, and print them as curl lines.
+
+    FILE is a recording, as for `requests replay`; without it the log of --world is taken. Each try
+    is in a throw-away world of its own, which begins as the recorded one did.
+
+    Examples:
+      hosting-emulator requests shrink --shows 'status=409 code=idempotency_key_reused'
+      hosting-emulator requests shrink failed.har --shows 'code=etag_mismatch n=31' --output short.har
+    """
+    from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
+    from hosting_emulator.replay import shrink as reduce
+
+    try:
+        answer = Shows.read(shows)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--shows") from error
+    record = _read(world, file)
+    beginning, sending = _how(**how)
+    try:
+        found = reduce(
+            world.control, record, answer, beginning=beginning, options=sending, max_runs=max_runs
+        )
+    except NotShown as error:
+        raise Failure(str(error)) from error
+    lines = list(curl_lines(read_record(found.har)))
+    numbers = [one.n for one in found.requests]
+    if output is not None:
+        put_document(found.har, output, "What is left is written to")
+    if as_json:
+        counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
+        put_json({"requests": numbers, **counts, "curl": lines})
+        return
+    put("\n".join(lines))
+    say(
+        f"{len(numbers)} of {found.of} requests show it (#{', #'.join(map(str, numbers))}), "
+        f"found in {found.runs} runs"
+        + ("." if found.shortest else "; not tried to the end: give more --max-runs.")
+    )
+
+
+def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
+    """Read a recording, or a world's log. Raises Failure."""
+    from hosting_emulator.replay import RecordRefused, read_record
+
+    try:
+        return read_record(world.requests.har(state=True) if file is None else read_json(file))
+    except RecordRefused as error:
+        name = f"world {world.name}" if file is None else display_name(file)
+        raise Failure(f"{name}: {error}") from error
+
+
+def _how(
+    *,
+    scenario: str | None,
+    seed: str | None,
+    assume: Sequence[tuple[str, str]],
+    principal: str | None,
+    no_time: bool,
+) -> tuple[Beginning, ReplayOptions]:
+    from hosting_emulator.replay import Beginning, ReplayOptions
+
+    return Beginning(scenario, seed, dict(assume)), ReplayOptions(
+        as_=principal, move_time=not no_time
+    )
+
+
+def replay_text(report: ReplayReport, record: Recording) -> str:
+    """Lay out a report: a line for each request, what differs below it, and the sum."""
+    width = max((len(f"#{one.recorded.n}") for one in report.requests), default=0)
+    lines = [line for one in report.requests for line in _replayed_lines(one, width)]
+    lines += ["", *(f"Note: {sentence}." for sentence in report.notes)]
+    if record.left_out:
+        more = len(record.left_out) - 1
+        rest = f" and {more} more" if more else ""
+        lines.append(f"Note: left out, for it is no call: {record.left_out[0]}{rest}.")
+    sent, differ = len(report.requests) - len(report.skipped), len(report.differing)
+    skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
+    lines.append(
+        f"{sent} requests sent to {report.world}: {sent - differ} same, {differ} differ{skipped}"
+    )
+    return "\n".join(map(printable, lines))
+
+
+def _replayed_lines(one: Replayed, width: int) -> Iterator[str]:
+    asked = f"{one.recorded.method} {one.recorded.target}"
+    number = f"#{one.recorded.n}".ljust(width)
+    if one.skipped is not None:
+        yield f"{number}  skipped  {asked}: {one.skipped}"
+        return
+    word = "differs" if one.differences else "same"
+    status = "---" if one.answer is None else one.answer.status
+    yield f"{number}  {word:<7}  {status}  {asked}"
+    for at, recorded, answered in one.differences:
+        yield f"{'':{width}}    {at}: {_short(recorded)} then, {_short(answered)} now"
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 100 else f"{text[:99]}…"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,8 +23,8 @@ from hosting_emulator_cli.files import (
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
-if TYPE_CHECKING:
-    from hosting_emulator_cli.reports import StoryResult
+#: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
+StoryResult = Mapping[str, Any]
 
 
 @click.group(cls=CommandGroup)
@@ -177,19 +178,17 @@ def _put_reports(
     as_json: bool,
 ) -> None:
     """Make and show a report of each, and end with the exit code that they call for."""
-    from hosting_emulator_cli import reports
-
     found = []
     for name in named:
         found.append(one(name))
         if not as_json:
-            put(reports.story_text(found[-1]))
+            put(story_text(found[-1]))
     if as_json:
         put_json(found)
     else:
-        say(reports.stories_summary(found))
+        say(stories_summary(found))
     if junit is not None:
-        write_whole(junit, reports.stories_junit(found))
+        write_whole(junit, stories_junit(found))
     wrong = any("error" in report for report in found)
     ctx.exit(2 if wrong else 0 if all(report["passed"] for report in found) else 1)
 
@@ -210,3 +209,98 @@ def schema(ask: opt.Ask, output: Path | None) -> None:
         "hosting_emulator.scenario.schema:scenario_schema",
     )
     put_document(found, output, "The schema is written to")
+
+
+# --- What became of stories, in words and as JUnit XML -----------------------------------------------
+
+
+def story_text(report: StoryResult) -> str:
+    """Write a report: each step in a line, differences below theirs."""
+    if "error" in report:
+        return f"{_mark('ERROR', 'red')} {report['error']}"
+    lines = [f"{report['scenario']} ({report['file']})"]
+    for step in report["steps"]:
+        lines += _step_lines(step)
+    if report.get("variation") and not report["passed"]:
+        from hosting_emulator.sdk import variation_lines
+
+        lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
+    return "\n".join(lines)
+
+
+def _difference_lines(difference: Mapping[str, Any]) -> Iterator[str]:
+    """Write a difference as a diff: where, what was expected, what was found."""
+    yield f"{difference['at']}:"
+    yield from (f"- {line}" for line in _value_lines(difference["expected"]))
+    yield from (f"+ {line}" for line in _value_lines(difference["found"]))
+
+
+def stories_summary(reports: Sequence[StoryResult]) -> str:
+    """Say how many stories passed, and where a varied one may have failed for varying."""
+    passed = sum(bool(report["passed"]) for report in reports)
+    stories = "1 story" if len(reports) == 1 else f"{len(reports)} stories"
+    lines = [f"{stories}: {passed} passed, {len(reports) - passed} failed."]
+    points = {
+        point: True
+        for report in reports
+        if not report["passed"] and report.get("variation")
+        for point in report["variation"]["varied"]
+    }
+    if points:
+        lines.append(
+            "Under --vary a story that pins one of our choices fails; "
+            f"points varied: {', '.join(points)}."
+        )
+    return "\n".join(lines)
+
+
+def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
+    mark = _mark("ok", "green") if step["passed"] else _mark("FAIL", "red")
+    message = f": {step['said']}" if step["said"] else ""
+    where = "" if step["passed"] else f" (line {step['line']})"
+    yield f"  {mark} {step['n']:>3}  {step['title']}{message}{where}"
+    for difference in step["differences"]:
+        for line in _difference_lines(difference):
+            color = {"-": "red", "+": "green"}.get(line[:1])
+            yield f"            {click.style(line, fg=color) if color else line}"
+
+
+def _mark(word: str, color: str) -> str:
+    return click.style(f"{word:<4}", fg=color)
+
+
+def _value_lines(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return value.splitlines() or ['""']
+    if isinstance(value, dict | list):
+        return json.dumps(value, indent=2, ensure_ascii=False).splitlines()
+    return [json.dumps(value)]
+
+
+def stories_junit(reports: Iterable[StoryResult]) -> str:
+    """Write reports as JUnit XML: a suite a scenario, a case a step. Ends in a newline."""
+    from hosting_emulator import junit
+
+    suites = []
+    for report in reports:
+        if "error" in report:
+            error = junit.element("error", report["error"], message=report["error"])
+            cases = [junit.case(report["file"], "the scenario can be read", error)]
+            suites.append(junit.suite(report["file"], cases))
+            continue
+        cases = []
+        for step in report["steps"]:
+            diff = [line for found in step["differences"] for line in _difference_lines(found)]
+            message = step["said"] or "it differs"
+            outcome = junit.element("failure", "\n".join(diff), message=message)
+            cases.append(
+                junit.case(
+                    report["scenario"],
+                    f"{step['n']}. {step['title']}",
+                    None if step["passed"] else outcome,
+                    file=report["file"],
+                    line=step["line"],
+                )
+            )
+        suites.append(junit.suite(report["scenario"], cases))
+    return junit.report("hosting-emulator scenarios", suites)

@@ -79,6 +79,16 @@ def check_fault(word: str) -> str:
     return _known(word, _WORDS, "fault", f"{', '.join(KINDS)} and abort:CODE")
 
 
+def check_calls(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of calls, each once. Raises ValueError, naming the nearest."""
+    return tuple(dict.fromkeys(map(check_call, texts)))
+
+
+def check_faults(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of faults, each once. Raises ValueError, naming the nearest."""
+    return tuple(dict.fromkeys(map(check_fault, words)))
+
+
 def _known(word: str, words: Sequence[str], what: str, all_: str = "") -> str:
     if word not in words:
         hint = nearest(word, words) or f"; there are {all_ or ', '.join(words)}"

@@ -64,6 +64,7 @@ from hosting_emulator.sdk.text import ExchangeCells as ExchangeCells
 from hosting_emulator.sdk.text import NoSuchName as NoSuchName
 from hosting_emulator.sdk.text import conduct_text as conduct_text
 from hosting_emulator.sdk.text import exchange_cells as exchange_cells
+from hosting_emulator.sdk.text import fault_words as fault_words
 from hosting_emulator.sdk.text import finding_lines as finding_lines
 from hosting_emulator.sdk.text import headline as headline
 from hosting_emulator.sdk.text import of_severity as of_severity

@@ -274,8 +274,10 @@ _REQUESTS = 20
 _WIDEST = 160
 _WIDEST_WHY = 110
 _WIDEST_VARIED = 1000
-#: What every armed fault has; the rest is its effect and what it matches.
-_COUNTS = frozenset("id order phase armed_at seen hits spent".split())
+#: What every armed fault has, and what it may match and when it may act; the rest is its effect.
+_COUNTS = "id order phase armed_at seen hits spent".split()
+_MATCHES = "call project principal method path header".split()
+_CONDITIONS = "times skip_first every probability from until".split()
 
 
 def report_text(document: Document, *, color: bool = False) -> str:
@@ -378,17 +380,35 @@ def _more(things: Sequence[Document], shown: int) -> list[str]:
     return [f"  … and {len(things) - shown} more"] if len(things) > shown else []
 
 
+class FaultWords(NamedTuple):
+    """A fault as people read it: its effect with its options, what it matches, when it acts."""
+
+    effect: str
+    matches: str
+    conditions: str
+
+
+def fault_words(fault: Document) -> FaultWords:
+    """Write a fault: `abort code=rate_limited`, `call=list_deployments`, `times=2`."""
+    # Whatever is nothing else is the effect: a kind that this does not know is shown too.
+    known = (*_MATCHES, *_CONDITIONS, *_COUNTS)
+    effects = [" ".join([k, *_pairs(fault[k], fault[k])]) for k in fault if k not in known]
+    rule = (" ".join(_pairs(fault, names)) for names in (_MATCHES, _CONDITIONS))
+    return FaultWords("; ".join(effects), *rule)
+
+
+def _pairs(fields: Document, names: Iterable[str]) -> list[str]:
+    values = {name: fields.get(name) for name in names}
+    return [f"{name}={_brief(value)}" for name, value in values.items() if value is not None]
+
+
 def _fault_row(fault: Document) -> list[str]:
-    written = {name: value for name, value in fault.items() if name not in _COUNTS}
-    # Of what was written, the effect alone is an object, but for the headers that it matches.
-    effect = next(n for n, v in written.items() if isinstance(v, Mapping) and n != "header")
-    options = [f"{n}={_brief(v)}" for n, v in written.pop(effect).items() if v is not None]
-    rule = [f"{name}={_brief(value)}" for name, value in written.items()]
+    effect, *rule = fault_words(fault)
     counts = f"seen {fault['seen']}, hits {fault['hits']}{', spent' if fault['spent'] else ''}"
     return [
         f"  {fault['id']}",
-        " ".join([effect, *options]),
-        " ".join([fault["phase"], *rule]),
+        effect,
+        " ".join([fault["phase"], *filter(None, rule)]),
         counts,
     ]
 

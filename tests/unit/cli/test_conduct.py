@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator_cli.conduct_reports import ask_conduct, conduct_of
+from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import connected
 from tests.unit.cli.samples import world
