@@ -37,7 +37,8 @@ from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault, Phase
-from hosting_emulator.world.records import Membership, Operation, Project
+from hosting_emulator.world.operations import stands
+from hosting_emulator.world.records import Membership, Project
 from hosting_emulator.world.value import Change, World
 
 #: The steps of an explanation, in the order in which things happen. `fault` comes once more after
@@ -387,7 +388,7 @@ def _happened(made: Committed, before: World) -> list[str]:
 def _operations(made: Committed, before: World) -> Iterator[str]:
     for id_, operation in made.writes.get(t.OPERATIONS.name, {}).items():
         old = before.get(t.OPERATIONS, id_)
-        if operation is None or (old is not None and _stands(old) == _stands(operation)):
+        if operation is None or (old is not None and stands(old) == stands(operation)):
             continue
         ends = {operation.state, old.state if old else None}
         passed = dict.fromkeys(
@@ -395,15 +396,10 @@ def _operations(made: Committed, before: World) -> Iterator[str]:
             for _, entered in made.entered
             if entered.id == id_ and entered.state not in ends
         )
-        was = f", was {_stands(old)}" if old else ""
+        was = f", was {stands(old)}" if old else ""
         way = f", by way of {' and '.join(passed)}" if passed else ""
         of = f"{operation.kind} of {_alias(made.world, t.PROJECTS, operation.project_id)}"
-        yield f"operation {id_} ({of}) is {_stands(operation)}{was}{way}"
-
-
-def _stands(operation: Operation) -> str:
-    running = operation.state == "running"
-    return f"{operation.state} ({operation.phase})" if running else operation.state
+        yield f"operation {id_} ({of}) is {stands(operation)}{was}{way}"
 
 
 # --- which assumptions shaped the answer -----------------------------------------------------------

@@ -18,9 +18,9 @@ from hosting_emulator.engine.history import History
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world import clock as clocks
-from hosting_emulator.world.operations import run_due
+from hosting_emulator.world.operations import event_of, run_due
 from hosting_emulator.world.records import ClockRecord
-from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, PROJECTS, SCHEDULE, TIMELINE
+from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World, Writes, apply
 
 
@@ -161,13 +161,7 @@ class LiveWorld:
         operation = world.get(OPERATIONS, operation_id)
         if operation is None:
             return None
-        event_key = operation.event
-        if event_key is None:
-            project = world.get(PROJECTS, operation.project_id)
-            holder = world.get(OPERATIONS, project.claim) if project and project.claim else None
-            event_key = holder.event if holder else None
-        event = world.get(SCHEDULE, event_key) if event_key else None
-        if event is not None:
+        if (event := event_of(Change(world, world.at_ms), operation)) is not None:
             return event.due_ms
         # What the timeline does next may set an operation going that stands still.
         planned = [e.due_ms for _, e in world.rows(SCHEDULE) if e.kind == "timeline"]

@@ -11,7 +11,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.live_world import LiveWorld
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.world.naming import DEFAULT_WORLD
-from hosting_emulator.world.operations import HELD, finished, plan_of, profile_of
+from hosting_emulator.world.operations import HELD, finished, plan_of, profile_of, stands
 from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
@@ -148,7 +148,7 @@ def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: in
 def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:
     due_ms = live.due_of(operation.id)
     assert due_ms is not None
-    following, now = plan_of(operation)[operation.step + 1], _now(operation)
+    following, now = plan_of(operation)[operation.step + 1], stands(operation)
     into = following.state if following.state != operation.state else following.phase
     left = format_duration(max(0, due_ms - now_ms))
     return _Reason(
@@ -166,17 +166,13 @@ def _untimed(world: World, operation: Operation, now_ms: int) -> _Reason:
     mode, per_state, _ = profile_of(Change(world, now_ms), operation.kind)
     if mode == "per_poll":
         says = (
-            f"It is {_now(operation)} and moves as it is polled: each state lasts {per_state} polls, "
+            f"It is {stands(operation)} and moves as it is polled: each state lasts {per_state} polls, "
             f"and it has had {operation.polls} in this one."
         )
         return _Reason([says])
     says = (
-        f"It is {_now(operation)}, and its profile is {mode}: it takes its next step when it is told "
+        f"It is {stands(operation)}, and its profile is {mode}: it takes its next step when it is told "
         "to, and by no clock."
     )
     command = f"intervene step_operation operation={operation.id}"
     return _Reason([says], [command], held_by=f"its profile, {mode}")
-
-
-def _now(operation: Operation) -> str:
-    return operation.state if operation.state == "queued" else f"running ({operation.phase})"

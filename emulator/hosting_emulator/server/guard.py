@@ -64,7 +64,7 @@ class Guard:
         if len(hosts) > 1 or not (_same_origin(request, host) or self.app_of(request, path)):
             return _forbidden("a page of another site may not use the control API")
         if self._token is not None:
-            given = request.headers.get(TOKEN_HEADER) or _password(request)
+            given = request.headers.get(TOKEN_HEADER) or basic_credentials(request)[1]
             if compare_digest(_bytes(given), self._token):
                 return None
         handed_on = any(name in request.headers for name in _HANDED_ON)
@@ -112,14 +112,15 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _password(request: web.BaseRequest) -> str:
-    """Return the password that a browser sends after it asked its user for one."""
+def basic_credentials(request: web.BaseRequest) -> tuple[str, str]:
+    """Return the name and the password that a request brings (RFC 7617); empty where it brings none."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
     try:
-        decoded = b64decode(encoded, validate=True).decode()
+        decoded = b64decode(encoded, validate=True).decode() if scheme.lower() == "basic" else ""
     except ValueError:
-        return ""
-    return decoded.partition(":")[2] if scheme.lower() == "basic" else ""
+        decoded = ""
+    name, _, password = decoded.partition(":")
+    return name, password
 
 
 def _same_origin(request: web.BaseRequest, host: str) -> bool:

@@ -88,6 +88,22 @@ def finished(operation: Operation) -> bool:
     return lifecycles.OPERATION.terminal(operation.state)
 
 
+def stands(operation: Operation) -> str:
+    """Say where an operation stands: its state, and the phase of one that is running."""
+    running = operation.state == "running"
+    return f"{operation.state} ({operation.phase})" if running else operation.state
+
+
+def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
+    """Return an operation's next event, or that of the one whose end it waits for, if there is one."""
+    key = operation.event
+    if key is None:
+        claim = change.row(PROJECTS, operation.project_id).claim
+        holder = change.get(OPERATIONS, claim) if claim else None
+        key = holder.event if holder else None
+    return change.get(SCHEDULE, key) if key else None
+
+
 def begin(
     change: Change, project: Project, kind: str, *, expected_generation: int | None = None
 ) -> Operation:

@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, respell_timestamp
-from hosting_emulator.world.operations import finished
+from hosting_emulator.world.operations import event_of, finished
 from hosting_emulator.world.records import (
     ApiKey,
     Database,
@@ -23,7 +23,7 @@ from hosting_emulator.world.records import (
     Operation,
     Project,
 )
-from hosting_emulator.world.tables import OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.tables import PROJECTS
 from hosting_emulator.world.value import Change
 
 _encode = msgspec.json.Encoder().encode
@@ -137,12 +137,7 @@ _DEFAULT_POLL_SECONDS = 60
 
 def _next_poll(change: Change, record: Operation) -> int:
     """Whole seconds until the next step, at least 1; of the claim's holder when this one waits."""
-    event_key = record.event
-    if event_key is None:
-        claim = change.row(PROJECTS, record.project_id).claim
-        holder = change.get(OPERATIONS, claim) if claim else None
-        event_key = holder.event if holder else None
-    event = change.get(SCHEDULE, event_key) if event_key else None
+    event = event_of(change, record)
     if event is None:
         return _DEFAULT_POLL_SECONDS
     return min(86_400, max(1, -(-(event.due_ms - change.now_ms) // 1000)))

@@ -15,7 +15,7 @@ from hosting_emulator.server.control.worlds import (
     operation_title,
     operation_view,
 )
-from hosting_emulator.world.operations import finished
+from hosting_emulator.world.operations import finished, stands
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS
 from hosting_emulator.world.value import World
@@ -90,10 +90,8 @@ def _clock_changes(world: World, before: World | None) -> Iterator[str]:
 def _operation_changes(moment: Moment) -> Iterator[str]:
     latest = {entered.id: entered for _, entered in moment.entered}
     for operation in latest.values():
-        running = operation.state == "running"
-        state = f"{operation.state} ({operation.phase})" if running else operation.state
         stuck = ", stuck" if operation.stuck else ""
-        yield f"{operation_title(moment.world, operation)} is {state}{stuck}"
+        yield f"{operation_title(moment.world, operation)} is {stands(operation)}{stuck}"
 
 
 def _key_uses(world: World, before: World | None) -> Iterator[str]:

@@ -6,7 +6,6 @@ Each world is its own OpenID provider, over HTTP, with nobody having a password.
 from __future__ import annotations
 
 import asyncio
-from base64 import b64decode
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -20,6 +19,7 @@ from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find
+from hosting_emulator.server.guard import basic_credentials
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
@@ -155,8 +155,8 @@ async def token(context: Context, engine: Engine) -> Any:
             raise OAuthRefused(
                 "unsupported_grant_type", f"grant_type is one of {', '.join(_GRANTS)}"
             )
-        if client := _basic_user(context.request.headers.get("Authorization", "")):
-            fields["client_id"] = client
+        if client := basic_credentials(context.request)[0]:
+            fields["client_id"] = unquote_plus(client)
         if fields["grant_type"] in _PROVEN:
             return await _signed_in(context, engine, _redeem(engine, fields))
         return _by_name(context, engine, fields)
@@ -183,16 +183,6 @@ def read_fields(text: str) -> dict[str, str]:
             raise OAuthRefused("invalid_request", f"The parameter {name[:80]} comes twice.")
         fields[name] = value
     return fields
-
-
-def _basic_user(header: str) -> str:
-    scheme, _, encoded = header.partition(" ")
-    if scheme.lower() != "basic":
-        return ""
-    try:
-        return unquote_plus(b64decode(encoded, validate=True).decode().partition(":")[0])
-    except ValueError:
-        return ""
 
 
 def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> dict[str, Any]:
