@@ -1,17 +1,23 @@
-"""How commands are found and how they fail: loaded when asked for, one clear line for an error.
+"""How commands are found, described and fail: loaded when asked for, one clear line for an error.
 
 It must not import a command, nor anything of the emulator, before that command is needed.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from inspect import cleandoc
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import click
+
+PROGRAM = "hosting-emulator"
 
 
 class Failure(click.ClickException):
@@ -26,23 +32,49 @@ def load(address: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def _set_examples_apart(command: click.Command) -> click.Command:
-    text, mark, lines = cleandoc(command.help or "").partition("\n\nExamples:\n")
-    if mark:  # `\b`: Click leaves the lines as they are
-        command.help, command.epilog = text, f"\b\nExamples:\n{lines}"
+@cache
+def _sections() -> dict[str, str]:
+    text = Path(__file__).with_name("commands.md").read_text("utf-8")
+    return dict(section.split("\n", 1) for section in text.split("\n## ")[1:])
+
+
+def _items(section: str) -> dict[str, str]:
+    found = re.findall(r"^- `(--[^`]+)`: (.*(?:\n  .*)*)", section, re.MULTILINE)
+    return {flag: text.replace("\n  ", " ") for flag, text in found}
+
+
+def _describe(command: click.Command, path: str) -> click.Command:
+    """Give a command and its options the help that `commands.md` has for them."""
+    section = _sections().get(path, "")
+    text, _, examples = section.partition("\n```bash\n")
+    prose = re.split(r"^- `", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
+    # `\b`: Click leaves the lines as they are.
+    prose = re.sub(r"```text\n(.*?)\n```", lambda found: _as_is(found[1]), prose, flags=re.DOTALL)
+    command.help = "\n\n".join(filter(None, [cleandoc(command.help or ""), prose]))
+    if examples:
+        command.epilog = _as_is(examples.partition("\n```")[0], "Examples:\n")
+    own, common = _items(text), _items(_sections()["Options in common"])
+    for option in command.params:
+        if isinstance(option, click.Option) and option.help is None:
+            option.help = own.get(option.opts[-1], common.get(option.opts[-1]))
     return command
+
+
+def _as_is(lines: str, title: str = "") -> str:
+    return f"\b\n{title}{indent(lines, '  ')}"
 
 
 class CommandGroup(click.Group):
     """A group whose help lists its commands as they are written, not by the alphabet.
 
-    `lazy` maps names to `module:attribute`: those modules are imported when first needed.
+    `lazy` maps names to `module:attribute`: those modules are imported when first needed. What a
+    command says of itself beside the first line is in `commands.md`.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self._lazy = lazy or {}
-        _set_examples_apart(self)
+        self._described: dict[str, click.Command] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in their order."""
@@ -50,13 +82,22 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one command, None if there is none of that name."""
-        address = self._lazy.get(cmd_name)
-        command = load(address) if address else self.commands.get(cmd_name)
-        return command and _set_examples_apart(command)
+        if cmd_name not in self._described:
+            address = self._lazy.get(cmd_name)
+            command = load(address) if address else self.commands.get(cmd_name)
+            if command is None:
+                return None
+            path = f"{self.name} {cmd_name}".removeprefix(f"{PROGRAM} ")
+            self._described[cmd_name] = _describe(command, path)
+        return self._described[cmd_name]
 
 
 class RootGroup(CommandGroup):
     """The whole command line: any error is exactly one line, `Error: …`, and exit code 2."""
+
+    def __init__(self, *args: Any, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        _describe(self, PROGRAM)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and exit: 0, 2 for an error, 130 after Ctrl-C."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from hosting_emulator_cli.groups import RootGroup
+from hosting_emulator_cli.groups import PROGRAM, RootGroup
 
 _HERE = "hosting_emulator_cli.commands"
 
@@ -21,7 +21,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> N
 
 
 @click.group(
-    name="hosting-emulator",
+    name=PROGRAM,
     cls=RootGroup,
     lazy={
         "start": f"{_HERE}.start:start",
@@ -53,18 +53,9 @@ def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> N
     help="Print the version.",
 )
 def cli() -> None:
-    """A local emulator of the Project Hosting Control API.
-
-    `start` runs it, and `exec` runs it around a command; every other command talks to the one that
-    runs. Data goes to stdout, words to stderr; an error is one line and exit code 2.
-
-    Examples:
-      hosting-emulator start
-      eval "$(hosting-emulator env)"
-      hosting-emulator clock advance 10m
-    """
+    """A local emulator of the Project Hosting Control API."""
 
 
 def main() -> None:
     """Run the command line and exit."""
-    cli(prog_name="hosting-emulator")
+    cli(prog_name=PROGRAM)

@@ -36,11 +36,11 @@ Ask = Callable[..., Any]
 
 
 def option(
-    declared: str, words: str, *, default: Any = None, env: str | None = None, **rest: Any
+    declared: str, *, default: Any = None, env: str | None = None, **rest: Any
 ) -> Decorator[Any]:
     """Declare an option as help shows it, with the name it arrives under: `--from state FILE`.
 
-    Its value is read as help calls it (KINDS); its help tells its default and its variable.
+    Its value is read as help calls it (KINDS); what it is for stands in `commands.md`.
     """
     names = declared.split()
     metavar = None if names[-1].islower() else names.pop()
@@ -50,17 +50,17 @@ def option(
         rest = {"default": default, "show_default": default is not None, **rest}
     if env is not None:
         rest |= {"envvar": env, "show_envvar": True}
-    return click.option(*names, metavar=metavar, help=words, **rest)
+    return click.option(*names, metavar=metavar, **rest)
 
 
-def flag(names: str, words: str, **rest: Any) -> Decorator[Any]:
+def flag(names: str, **rest: Any) -> Decorator[Any]:
     """Declare an option without a value."""
-    return option(names, words, is_flag=True, **rest)
+    return option(names, is_flag=True, **rest)
 
 
-def choice(names: str, words: str, *choices: str, **rest: Any) -> Decorator[Any]:
+def choice(names: str, *choices: str, **rest: Any) -> Decorator[Any]:
     """Declare an option with one of some values, the first unless told otherwise."""
-    return option(names, words, **{"default": choices[0], "type": click.Choice(choices), **rest})
+    return option(names, **{"default": choices[0], "type": click.Choice(choices), **rest})
 
 
 def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
@@ -94,36 +94,15 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 # --- Which emulator, which world ---------------------------------------------------------------
 
 url_options = options(
-    option(
-        "--url URL",
-        "Where the running emulator is.",
-        default=DEFAULT_URL,
-        env="HOSTING_EMULATOR_URL",
-    ),
-    option(
-        "--control-token TEXT",
-        "The control API's token, if the emulator asks for one.",
-        env="HOSTING_EMULATOR_CONTROL_TOKEN",
-    ),
+    option("--url URL", default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
+    option("--control-token TEXT", env="HOSTING_EMULATOR_CONTROL_TOKEN"),
 )
-world_option = option(
-    "--world NAME", "The world meant.", default="default", env="HOSTING_EMULATOR_WORLD"
-)
-json_option = flag("--json as_json", "Print JSON.")
-as_option = option(
-    "--as principal WHO",
-    "Whose token: an alias such as owner, member, reader or outsider, or a person's id.",
-    default="owner",
-)
-output_option = option(
-    "--output FILE", "Write to this file, whole or not at all, instead of stdout."
-)
-junit_option = option("--junit FILE", "Also write the report to this file, as JUnit XML.")
-assume_option = option(
-    "--assume NAME=VALUE",
-    "Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them.",
-    multiple=True,
-)
+world_option = option("--world NAME", default="default", env="HOSTING_EMULATOR_WORLD")
+json_option = flag("--json as_json")
+as_option = option("--as principal WHO", default="owner")
+output_option = option("--output FILE")
+junit_option = option("--junit FILE")
+assume_option = option("--assume NAME=VALUE", multiple=True)
 
 
 def with_client(command: F) -> F:
@@ -214,18 +193,9 @@ def _points(names: list[str]) -> tuple[str, ...] | None:
 
 #: They arrive as `vary` and `vary_only`, which is None for all points.
 vary_options = options(
+    option("--vary SEED", env=SEED_VARIABLE),
     option(
-        "--vary SEED",
-        "Answer differently wherever the contract leaves freedom, as this text draws; never as it "
-        "forbids. `contract variation-points` lists where.",
-        env=SEED_VARIABLE,
-    ),
-    option(
-        "--only vary_only POINT",
-        "Vary at this point only; repeatable.",
-        multiple=True,
-        callback=read_words(_points),
-        env=ONLY_VARIABLE,
+        "--only vary_only POINT", multiple=True, callback=read_words(_points), env=ONLY_VARIABLE
     ),
 )
 
@@ -261,65 +231,24 @@ def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
 def address_options(*, port: int) -> Decorator[Any]:
     """Add `--host`, `--port` and `--tls-port`, named as their settings; `port` is the default."""
     return options(
-        option(
-            "--host ADDRESS",
-            "Listen here. Anything but loopback lets others on the network in.",
-            default="127.0.0.1",
-        ),
-        option(
-            "--port PORT",
-            f"Listen on this TCP port; {'0 takes' if port else 'else'} a free one.",
-            default=port,
-            show_default=bool(port),
-        ),
-        option(
-            "--tls-port PORT",
-            "Serve the dev origins over HTTPS on this TCP port, by a local certificate authority; "
-            "0 takes a free one. Off unless given.",
-        ),
+        option("--host ADDRESS", default="127.0.0.1"),
+        option("--port PORT", default=port, show_default=bool(port)),
+        option("--tls-port PORT"),
     )
 
 
 log_options = options(
-    choice(
-        "--log-format",
-        "How stderr is written: for people, or one JSON object a line.",
-        *("text", "json"),
-        env="HOSTING_EMULATOR_LOG_FORMAT",
-    ),
-    flag(
-        "--log-requests",
-        "Write a line to stderr for each exchange: what was asked, what was answered and why.",
-        env="HOSTING_EMULATOR_LOG_REQUESTS",
-    ),
+    choice("--log-format", "text", "json", env="HOSTING_EMULATOR_LOG_FORMAT"),
+    flag("--log-requests", env="HOSTING_EMULATOR_LOG_REQUESTS"),
 )
 
 #: How a new state begins. They arrive named as their settings, but for `assume`, a dict.
 world_options = options(
-    option(
-        "--scenario NAME|FILE",
-        "Begin with this scenario's world: one of `scenario list`, or a YAML file. --clock and "
-        "--assume are laid over its own.",
-    ),
-    option(
-        "--from state FILE",
-        "Begin with the world that this file holds, as `world export` wrote it, or as it was kept "
-        "when a test failed.",
-    ),
-    option(
-        "--seed TEXT",
-        "What ids, words and secrets of a new state are drawn from.",
-        default="hosting-emulator",
-    ),
-    option(
-        "--clock MODE",
-        "The clock of a new state: real, frozen, skip (polling moves time), or scaled:RATE "
-        "(world seconds per real second); else real. `clock` changes that of a kept one.",
-    ),
-    option(
-        "--at TIMESTAMP",
-        "World time a new state starts at (RFC 3339), such as 2030-01-31T09:30:00Z; else now.",
-    ),
+    option("--scenario NAME|FILE"),
+    option("--from state FILE"),
+    option("--seed TEXT", default="hosting-emulator"),
+    option("--clock MODE"),
+    option("--at TIMESTAMP"),
     assume_option,
 )
 

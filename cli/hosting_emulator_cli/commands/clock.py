@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=CommandGroup)
 def clock() -> None:
-    """Show and move a world's time.
-
-    Everything in a world follows its clock: operations, tickets, tokens, keys. Each command prints
-    the clock as it then is.
-
-    Examples:
-      hosting-emulator clock freeze
-      hosting-emulator clock advance 10m
-    """
+    """Show and move a world's time."""
 
 
 def _text(state: ClockState) -> str:
@@ -72,13 +64,7 @@ _add_mode(
 @prints(_text)
 @opt.with_world
 def scale(world: opt.HostingEmulator, rate: float) -> ClockState:
-    """Let the clock run at another speed.
-
-    RATE is in world seconds per real second, above 0: with 60, a minute passes each second.
-
-    Examples:
-      hosting-emulator clock scale 60
-    """
+    """Let the clock run at another speed."""
     return world.clock.change({"mode": "scaled", "rate": rate})
 
 
@@ -91,21 +77,12 @@ _add_mode(
 
 @clock.command()
 @click.argument("duration", required=False)
-@opt.option("--to TIMESTAMP", "Move to this time (RFC 3339).")
-@opt.option("--until OPERATION", "Move until the operation with this id reaches its end.")
+@opt.option("--to TIMESTAMP")
+@opt.option("--until OPERATION")
 @prints(_text)
 @opt.with_world
 def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> ClockState:
-    """Move time forward and run all that falls due on the way.
-
-    DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give either DURATION, --to
-    or --until.
-
-    Examples:
-      hosting-emulator clock advance 10m
-      hosting-emulator clock advance --to 2030-01-31T09:30:00Z
-      hosting-emulator clock advance --until "$OPERATION_ID"
-    """
+    """Move time forward and run all that falls due on the way."""
     to, until = target["to"], target["until"]
     if sum(given is not None for given in (duration, to, until)) != 1:
         raise click.UsageError("give exactly one of DURATION, --to and --until")
@@ -117,11 +94,5 @@ def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> 
 @prints(_text)
 @opt.with_world
 def set_(world: opt.HostingEmulator, timestamp: str) -> ClockState:
-    """Set the time; moving back is refused.
-
-    TIMESTAMP is RFC 3339 text with Z or an offset.
-
-    Examples:
-      hosting-emulator clock set 2030-01-31T09:30:00Z
-    """
+    """Set the time; moving back is refused."""
     return world.clock.change({"at": timestamp})

@@ -30,26 +30,12 @@ _Document = Mapping[str, Any]
 
 
 @click.group(cls=CommandGroup, invoke_without_command=True)
-@opt.flag("--final", "The client is done: also say what it left unfinished.")
-@opt.option(
-    "--off RULE",
-    "Leave a rule out, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
-    multiple=True,
-    callback=opt.read_words(tuple),
-)
-@opt.choice(
-    "--severity",
-    "Findings from this severity on make the exit code 1.",
-    *("note", "warning", "error"),
-    default="warning",
-)
-@opt.option("--junit FILE", "Also write JUnit XML, a case for each rule.")
-@opt.option("--sarif FILE", "Also write SARIF 2.1.0.")
-@opt.option(
-    "--sarif-about PATH",
-    "The file of your repository, from its root, where code scanning is to show it; else "
-    "README.md.",
-)
+@opt.flag("--final")
+@opt.option("--off RULE", multiple=True, callback=opt.read_words(tuple))
+@opt.choice("--severity", "note", "warning", "error", default="warning")
+@opt.option("--junit FILE")
+@opt.option("--sarif FILE")
+@opt.option("--sarif-about PATH")
 @opt.json_option
 @opt.world_option
 @opt.url_options
@@ -67,17 +53,7 @@ def conduct(
     url: str,
     control_token: str | None,
 ) -> None:
-    """Say what the client did that the real service would not bear.
-
-    Every request that the world's log holds is judged by rules, each from a sentence of the contract
-    or of HTTP; from the first look on, none is missed. The exit code is 1 when something of severity
-    warning or worse was found (--severity sets another bar), and 0 otherwise.
-
-    Examples:
-      hosting-emulator conduct --final
-      hosting-emulator conduct --off operation-not-followed --junit conduct.xml
-      hosting-emulator conduct rules
-    """
+    """Say what the client did that the real service would not bear."""
     if ctx.invoked_subcommand is not None:
         return
     about = _about(sarif, sarif_about)
@@ -100,13 +76,7 @@ def conduct(
 @conduct.command()
 @prints(columns({"RULE": "id", "SEVERITY": "severity", "TITLE": "title"}))
 def rules() -> list[dict[str, Any]]:
-    """List the rules, with the severity of each.
-
-    Works without a running emulator. --json adds why each is one, and what to do instead.
-
-    Examples:
-      hosting-emulator conduct rules --json
-    """
+    """List the rules, with the severity of each."""
     from hosting_emulator.conduct.rules import RULES
 
     return [rule.view() for rule in RULES.values()]

@@ -25,16 +25,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=CommandGroup)
 def contract() -> None:
-    """Show the contract as the emulator understands it.
-
-    Works without a running emulator, and then shows the defaults; with --url (or --world) on the
-    command line the running one is asked. `check` holds any server against it.
-
-    Examples:
-      hosting-emulator contract openapi --output openapi.json
-      hosting-emulator contract problems
-      hosting-emulator contract check --base-url https://staging.example
-    """
+    """Show the contract as the emulator understands it."""
 
 
 @contract.command()
@@ -42,11 +33,7 @@ def contract() -> None:
 @opt.world_option
 @opt.with_or_without_client
 def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
-    """Print the OpenAPI 3.1 document (JSON) of the public API.
-
-    Examples:
-      hosting-emulator contract openapi --output openapi.json
-    """
+    """Print the OpenAPI 3.1 document (JSON) of the public API."""
 
     def default() -> Any:
         from hosting_emulator.contract.assumptions import Assumptions
@@ -72,11 +59,7 @@ def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
 )
 @opt.with_or_without_client
 def problems(ask: opt.Ask) -> Any:
-    """List every problem code.
-
-    FROM CONTRACT names what the contract itself fixes; the rest is an assumption. --json adds what
-    each means, when it comes, and what a client should do.
-    """
+    """List every problem code."""
 
     def default() -> Any:
         from hosting_emulator.contract.problems import PROBLEMS
@@ -100,14 +83,7 @@ def _value(row: dict[str, Any]) -> str:
 @opt.world_option
 @opt.with_or_without_client
 def assumptions(ask: opt.Ask, world: str) -> Any:
-    """List what is assumed where the contract is silent, and what may be assumed instead.
-
-    --json adds the sentence of the contract that leaves each open.
-
-    Examples:
-      hosting-emulator contract assumptions
-      hosting-emulator contract assumptions --world checkout --json
-    """
+    """List what is assumed where the contract is silent, and what may be assumed instead."""
 
     def default() -> Any:
         from hosting_emulator.contract.assumptions import Assumptions, describe
@@ -134,59 +110,34 @@ def _allowed(words: list[str]) -> frozenset[str]:
     return frozenset(ALLOWED if "all" in words else words)
 
 
-def _from_environment(declared: str, words: str, **rest: Any) -> Callable[..., Any]:
+def _from_environment(declared: str, **rest: Any) -> Callable[..., Any]:
     """Declare an option that the environment of `exec` gives as well."""
     variable = f"HOSTING_{declared.split()[-2].lstrip('-').upper().replace('-', '_')}"
-    return opt.option(declared, words, env=variable, **{"required": True, **rest})
+    return opt.option(declared, env=variable, **{"required": True, **rest})
 
 
-def _token(name: str, whose: str) -> Callable[..., Any]:
-    return _from_environment(f"--{name} TOKEN", f"{whose}.", required=False)
+def _token(name: str) -> Callable[..., Any]:
+    return _from_environment(f"--{name} TOKEN", required=False)
 
 
 @contract.command()
-@_from_environment("--base-url URL", "Where the server is, with /v1 at its end or without.")
-@_from_environment(
-    "--token TOKEN", "An access token of the project's owner, of an interactive session."
-)
-@_from_environment(
-    "--project project_id ID", "The project to look at; one with some deployments shows more."
-)
-@_from_environment("--organization organization_id ID", "The project's organization.")
-@opt.option(
-    "--allow WORDS",
-    "What may be changed there: all, or some of flag, source, keys, domains, tickets with "
-    "commas. Without it the check reads, and sends what must be refused.",
-    multiple=True,
-    callback=opt.read_words(_allowed),
-)
-@_token("maintainer-token", "A token of one of the project's maintainers")
-@_token("reader-token", "A token of one of the project's readers")
-@_token("outsider-token", "A token of somebody of another organization")
-@_token("no-organization-token", "A token that names no organization")
-@_token("api-key", "A user API key; --allow keys creates one")
-@opt.option(
-    "--assume assumed NAME=VALUE",
-    "Say what the check could not find out: operation_path, cursor_parameter, "
-    "limit_parameter or environment_parameter; repeatable.",
-    multiple=True,
-)
-@opt.option("--origin-url URL", "Where dev origins answer, if their names cannot be resolved here.")
-@_from_environment(
-    "--ca-file FILE", "Certificates of the authorities to trust.", required=False, type=str
-)
-@opt.option("--timeout timeout_s DURATION", "How long to wait for any one answer.", default="10s")
-@opt.option(
-    "--patience patience_s DURATION",
-    "How long to wait in all: for operations to end, and where the server says to wait.",
-    default="2m",
-)
-@opt.flag(
-    "--no-waiting",
-    "Wait nowhere, whatever the server says: for one whose time moves by itself, as that of "
-    "`start --clock skip`.",
-)
-@opt.option("--scenario FILE", "Write a scenario whose world answers as was observed.")
+@_from_environment("--base-url URL")
+@_from_environment("--token TOKEN")
+@_from_environment("--project project_id ID")
+@_from_environment("--organization organization_id ID")
+@opt.option("--allow WORDS", multiple=True, callback=opt.read_words(_allowed))
+@_token("maintainer-token")
+@_token("reader-token")
+@_token("outsider-token")
+@_token("no-organization-token")
+@_token("api-key")
+@opt.option("--assume assumed NAME=VALUE", multiple=True)
+@opt.option("--origin-url URL")
+@_from_environment("--ca-file FILE", required=False, type=str)
+@opt.option("--timeout timeout_s DURATION", default="10s")
+@opt.option("--patience patience_s DURATION", default="2m")
+@opt.flag("--no-waiting")
+@opt.option("--scenario FILE")
 @opt.junit_option
 @opt.json_option
 @click.pass_context
@@ -200,20 +151,7 @@ def check(
     as_json: bool,
     **same: Any,
 ) -> None:
-    """Hold any server against the contract, sentence by sentence.
-
-    Each sentence holds, differs, cannot be seen from outside, or is skipped, with the answers that
-    show it or the reason. What the contract leaves open and the server answers otherwise than this
-    emulator is printed as assumptions, ready for a scenario.
-
-    It needs a project to look at, and does nothing there that it may not. Exit code 0: nothing
-    differs. 1: something does. 2: the check could not be made.
-
-    Examples:
-      hosting-emulator contract check --base-url https://staging.example --project 01J…
-      hosting-emulator contract check --allow flag,tickets --scenario observed.yaml
-      hosting-emulator exec -- hosting-emulator contract check --allow all
-    """
+    """Hold any server against the contract, sentence by sentence."""
     from hosting_emulator.contract_check import CheckOptions, CheckRefused
     from hosting_emulator.contract_check import check as run_check
 
@@ -242,14 +180,7 @@ def check(
 @contract.command("variation-points")
 @prints(columns({"POINT": "id", "WHAT VARIES": "about"}))
 def variation_points() -> list[dict[str, Any]]:
-    """List where answers can vary with --vary.
-
-    Each point is one freedom that the contract leaves. --json adds the sentence that leaves it, the
-    calls whose answers it varies and the assumptions that decide it.
-
-    Examples:
-      hosting-emulator exec --vary 7 --only page-size -- npm test
-    """
+    """List where answers can vary with --vary."""
     from hosting_emulator.variation.points import POINTS
 
     return [point._asdict() for point in POINTS.values()]

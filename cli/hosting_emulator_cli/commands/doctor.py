@@ -30,30 +30,14 @@ def _text(found: dict[str, Any]) -> str:
 
 
 @click.command()
-@opt.option(
-    "--data-dir DIRECTORY",
-    "Look at the state here; else where the running emulator keeps it, else where `start` would.",
-    type=click.Path(path_type=Path),
-)
-@opt.option(
-    "--port PORT", "The port that `start` is to take; else that of --url, if it is on this machine."
-)
-@opt.option("--tls-port PORT", "The port that `start --tls-port` is to take.")
+@opt.option("--data-dir DIRECTORY", type=click.Path(path_type=Path))
+@opt.option("--port PORT")
+@opt.option("--tls-port PORT")
 @prints(_text, fails=lambda found: not found["ok"])
 @opt.url_options
 @click.pass_context
 def doctor(ctx: click.Context, /, **options: Any) -> dict[str, Any]:
-    """Find out why the emulator does not start, or is not found.
-
-    Looks at versions, ports, the data directory, certificates, how names resolve, limits, the clock
-    and proxies, and changes nothing. Each line is `ok`, a `note`, or a `problem` with what to do.
-    Exit code 0 when there is no problem, else 1.
-
-    Examples:
-      hosting-emulator doctor
-      hosting-emulator doctor --port 4700 --data-dir state
-      hosting-emulator doctor --json
-    """
+    """Find out why the emulator does not start, or is not found."""
     from hosting_emulator_cli.doctor_checks import examine
 
     named = ctx.get_parameter_source("url") is not ParameterSource.DEFAULT

@@ -13,16 +13,10 @@ from hosting_emulator_cli.variables import SHELLS, export_lines, no_project, wor
 
 
 @click.command()
-@opt.choice("--shell", "Whose way of writing to use.", *SHELLS)
+@opt.choice("--shell", *SHELLS)
 @opt.as_option
-@opt.option(
-    "--organization ORG",
-    "The organization the token speaks for, by alias or id; else the person's own.",
-)
-@opt.option(
-    "--project named PROJECT",
-    "The project to name, by alias, handle or id; else the organization's first.",
-)
+@opt.option("--organization ORG")
+@opt.option("--project named PROJECT")
 @prints(lambda found: export_lines(found, click.get_current_context().params["shell"]))
 @opt.with_world
 def env(
@@ -32,19 +26,7 @@ def env(
     named: str | None,
     **_: Any,
 ) -> dict[str, str]:
-    """Print what a client needs, as variables.
-
-    That is a world's addresses, a fresh token, and an organization and project to use.
-
-    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
-    world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
-
-    Examples:
-      eval "$(hosting-emulator env)"
-      hosting-emulator env --shell fish | source
-      hosting-emulator env --shell powershell | Invoke-Expression
-      hosting-emulator env --shell dotenv > .env
-    """
+    """Print what a client needs, as variables."""
     token = world.mint_token(principal, organization=organization)["access_token"]
     found = world_variables(world, token, named)
     if "HOSTING_PROJECT_ID" not in found:
@@ -54,23 +36,11 @@ def env(
 
 @click.command()
 @opt.as_option
-@opt.option(
-    "--organization ORG", "The organization it speaks for, by alias or id; else the person's own."
-)
-@opt.flag("--api-client", "A token without a login session, as a program has (not interactive).")
-@opt.flag(
-    "--api-key", "Make an API key instead, as the person's programs have, and print its value."
-)
-@opt.option(
-    "--permission permissions NAME",
-    "With --api-key: what the key may do; repeatable. Else all that the organization grants.",
-    multiple=True,
-)
-@opt.option(
-    "--expires-in expires_in_s DURATION",
-    "How long it lives, in the world's time, in whole seconds such as 90s or 1h; else 1h.",
-    type=WHOLE_SECONDS,
-)
+@opt.option("--organization ORG")
+@opt.flag("--api-client")
+@opt.flag("--api-key")
+@opt.option("--permission permissions NAME", multiple=True)
+@opt.option("--expires-in expires_in_s DURATION", type=WHOLE_SECONDS)
 @prints(lambda made: made.get("value") or made["access_token"])
 @opt.with_world
 def token(
@@ -82,16 +52,7 @@ def token(
     permissions: tuple[str, ...],
     expires_in_s: int | None,
 ) -> Any:
-    """Print an access token.
-
-    Only the token is printed, ready for a header; --json prints its expiry too.
-
-    Examples:
-      hosting-emulator token
-      hosting-emulator token --as reader --expires-in 5m
-      hosting-emulator token --api-key --permission dns.read
-      curl -H "Authorization: Bearer $(hosting-emulator token)" …
-    """
+    """Print an access token."""
     if api_key and (api_client or expires_in_s is not None):
         raise click.UsageError("--api-key: leave out --api-client and --expires-in")
     if permissions and not api_key:

@@ -38,10 +38,7 @@ def _export(text: str) -> tuple[str, str]:
 
 
 export_option = opt.option(
-    "--export exports NAME=OTHER",
-    "Call the variable NAME otherwise, as in HOSTING_BASE_URL=API_URL; repeatable.",
-    multiple=True,
-    type=TextType("export", _export),
+    "--export exports NAME=OTHER", multiple=True, type=TextType("export", _export)
 )
 
 
@@ -66,75 +63,21 @@ class _Exec(click.Command):
 )
 @opt.world_options
 @opt.vary_options
-@opt.flag(
-    "--shrink",
-    "If CMD fails with --vary, run it again and again with ever fewer points, until the ones "
-    "that matter are left; at most some forty times.",
-)
+@opt.flag("--shrink")
 @opt.as_option
 @export_option
 @opt.address_options(port=0)
 @opt.log_options
-@opt.choice(
-    "--report",
-    "When to tell on stderr what happened: the requests with their answers and why, what is "
-    "pending, the faults, the clock.",
-    *("failed", "always", "never"),
-)
-@opt.option(
-    "--keep FILE", "Write the world to this file if CMD fails; `start --from FILE` opens it."
-)
-@opt.option(
-    "--kill-after patience_s DURATION",
-    "How long CMD may take to end after Ctrl-C or another signal, before it is made to; "
-    "`never` waits, for CMDs that live with Ctrl-C.",
-    type=TextType("duration", _patience),
-    default="10s",
-)
-@opt.choice(
-    "--conduct",
-    "Tell on stderr what CMD did that the real service would not bear; with `error` the exit "
-    "code is then 1. See `hosting-emulator conduct`.",
-    *CONDUCT,
-)
-@opt.option(
-    "--conduct-off RULE",
-    "Leave a rule of conduct out; repeatable.",
-    multiple=True,
-    callback=opt.read_words(tuple),
-)
-@opt.flag("--quiet", "Say nothing: no report either, unless asked for.")
+@opt.choice("--report", "failed", "always", "never")
+@opt.option("--keep FILE")
+@opt.option("--kill-after patience_s DURATION", type=TextType("duration", _patience), default="10s")
+@opt.choice("--conduct", *CONDUCT)
+@opt.option("--conduct-off RULE", multiple=True, callback=opt.read_words(tuple))
+@opt.flag("--quiet")
 @opt.command_argument
 @click.pass_context
 def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same: Any) -> None:
-    """Run a command with a fresh emulator around it, and end as it ends.
-
-    `exec -- CMD [ARGS]` begins CMD once the emulator answers, on a free port. CMD finds it by its
-    environment:
-
-    \b
-      HOSTING_BASE_URL         where the API is; HOSTING_DEV_BASE_URL its development server
-      HOSTING_TOKEN            an access token for --as, good for ten years of world time
-      HOSTING_ORGANIZATION_ID  an organization, and HOSTING_PROJECT_ID a project of it
-      HOSTING_CONTROL_URL      the control API: clock, faults, requests and more
-      HOSTING_EMULATOR_URL     for `hosting-emulator ...` inside CMD, as HOSTING_EMULATOR_WORLD
-      HOSTING_TLS_URL          with --tls-port, and HOSTING_CA_FILE, the authority to trust
-
-    Nothing is kept and nothing is left: the emulator ends with CMD, and so does whatever CMD left
-    running. Ctrl-C ends both; a second one ends them at once.
-
-    The exit code is CMD's own: 127 if there is no CMD, 126 if it cannot be run, 128+N after signal
-    N. It is 2 if the emulator could not start; CMD then did not run.
-
-    Examples:
-      hosting-emulator exec -- node --test
-      hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh
-      hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...
-      hosting-emulator exec --vary 7 --shrink -- pytest -x
-      hosting-emulator exec --keep failed.json -- make e2e
-      hosting-emulator start --ephemeral --from failed.json   # and look around
-      hosting-emulator exec -- bash                           # a shell with the variables
-    """
+    """Run a command with a fresh emulator around it, and end as it ends."""
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
     # What is no field of a run is a setting of its emulator.

@@ -46,61 +46,23 @@ def _limit(text: str) -> float:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
+@opt.option("--faults KIND,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_faults"))
+@opt.option("--calls CALL,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_calls"))
+@opt.option("-j --jobs N", type=WholeNumber(1, 64))
+@opt.option("--max-runs N", type=WholeNumber(1), default=_MAX_RUNS)
+@opt.option("--time-limit limit_s DURATION", type=TextType("duration", _limit))
+@opt.option("--budget budget_s DURATION", type=TextType("duration", _limit))
 @opt.option(
-    "--faults KIND,...",
-    "Try these faults only: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
-    "gateway_error:STATUS, or abort:* for every code; repeatable.",
-    multiple=True,
-    callback=opt.read_words(f"{_PLAN}:check_faults"),
+    "--point POINT", type=TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text))
 )
-@opt.option(
-    "--calls CALL,...",
-    "Let faults meet requests of these calls only, such as create_user_api_key; repeatable.",
-    multiple=True,
-    callback=opt.read_words(f"{_PLAN}:check_calls"),
-)
-@opt.option(
-    "-j --jobs N",
-    "How many runs go on at the same time; else three for each processor.",
-    type=WholeNumber(1, 64),
-)
-@opt.option(
-    "--max-runs N",
-    "Make so many runs at most, spread over all requests.",
-    type=WholeNumber(1),
-    default=_MAX_RUNS,
-)
-@opt.option(
-    "--time-limit limit_s DURATION",
-    "End a run that takes longer; else 10s, or three times the clean run if that is more.",
-    type=TextType("duration", _limit),
-)
-@opt.option(
-    "--budget budget_s DURATION",
-    "Stop after this time, and report what is known by then.",
-    type=TextType("duration", _limit),
-)
-@opt.option(
-    "--point POINT",
-    "Run this one point only, as a report names it, and let the command print: CALL#N/FAULT/PHASE.",
-    type=TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text)),
-)
-@opt.choice(
-    "--conduct",
-    "What to make of what CMD did that the real service would not bear, of severity warning or "
-    "worse; with `error` a run in which something was found is not survived.",
-    *CONDUCT,
-    default="report",
-)
-@opt.option(
-    "--state state_file FILE", "Keep what is known in this file, and go on there after a cut."
-)
+@opt.choice("--conduct", *CONDUCT, default="report")
+@opt.option("--state state_file FILE")
 @opt.world_options
 @opt.as_option
 @export_option
 @opt.json_option
-@opt.option("--junit junit_file FILE", "Write a JUnit report to this file.")
-@opt.option("--html html_file FILE", "Write a page that needs no other file to this one.")
+@opt.option("--junit junit_file FILE")
+@opt.option("--html html_file FILE")
 @opt.command_argument
 @click.pass_context
 def explore(
@@ -112,26 +74,7 @@ def explore(
     clock: str | None,
     **given: Any,
 ) -> None:
-    """Find the failures that a command does not survive.
-
-    `explore -- CMD [ARGS]` runs CMD once as it is, which must end well. Then it runs CMD again for
-    each request of that run and each fault worth trying there, before the request takes effect and
-    after it; each run in a world of its own, on a clock that polling moves (`--clock skip`, unless told
-    otherwise). CMD finds the world by its environment, as with `exec`.
-
-    The report says what CMD survived; where it failed or hung; and where it ended well but left
-    something twice, or otherwise than the clean run. Each such point has a line that runs it again.
-
-    The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored; after
-    Ctrl-C, which still reports what is known, 130.
-
-    Examples:
-      hosting-emulator explore -- node deploy.js
-      hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh
-      hosting-emulator explore --calls create_user_api_key --html report.html -- make e2e
-      hosting-emulator explore --state so-far.json --budget 10m -- go test ./...
-      hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
-    """
+    """Find the failures that a command does not survive."""
     from hosting_emulator_cli import exploration
 
     fields = exploration.ExploreOptions.__annotations__

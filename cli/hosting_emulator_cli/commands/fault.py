@@ -37,15 +37,7 @@ def _armed_words(fault: Mapping[str, Any]) -> str:
 
 @click.group(cls=CommandGroup)
 def fault() -> None:
-    """Arm and remove faults: refused, late, broken and lost answers.
-
-    Faults are tried in the order they were armed, each in its own world only.
-
-    Examples:
-      hosting-emulator fault add rate_limit limit=3 window=60s
-      hosting-emulator fault add connection_reset --call apply_project_domains --after-commit
-      hosting-emulator fault clear
-    """
+    """Arm and remove faults: refused, late, broken and lost answers."""
 
 
 class _Add(click.Command):
@@ -71,28 +63,21 @@ class _Add(click.Command):
 @fault.command(cls=_Add)
 @click.argument("effect", required=False)
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
-@opt.option("--call CALL", "Only this call, such as list_deployments.")
-@opt.option("--project PROJECT", "Only this project, by alias or id.")
-@opt.option("--principal WHO", "Only this person, by alias or id.")
-@opt.option("--method METHOD", "Only this HTTP method.")
-@opt.option("--path PATTERN", "Only such paths: /v1/projects/*/domains.")
-@opt.option(
-    "--header NAME=PATTERN",
-    "Only requests with such a header; * stands for any text. Repeatable.",
-    multiple=True,
-)
-@opt.option("--times N", "Act on so many requests, then no more.", type=int)
-@opt.option("--skip-first N", "Let so many matching requests pass.", type=int)
-@opt.option("--every N", "Act on every n-th matching request.", type=int)
-@opt.option("--probability P", "Act by chance, above 0 up to 1, seeded.", type=float)
-@opt.option("--from from_ WHEN", "Act from this timestamp, or so long from now.")
-@opt.option("--until WHEN", "Act before this timestamp, or for so long from now.")
-@opt.option("--ttl DURATION", "Act for so long in world time.", type=str)
-@opt.option(
-    "--after-commit/--before-commit after",
-    "Do what is asked and lose the answer, or do nothing (the default).",
-)
-@opt.option("--json-fault JSON", "The whole fault as JSON, instead of all this.")
+@opt.option("--call CALL")
+@opt.option("--project PROJECT")
+@opt.option("--principal WHO")
+@opt.option("--method METHOD")
+@opt.option("--path PATTERN")
+@opt.option("--header NAME=PATTERN", multiple=True)
+@opt.option("--times N", type=int)
+@opt.option("--skip-first N", type=int)
+@opt.option("--every N", type=int)
+@opt.option("--probability P", type=float)
+@opt.option("--from from_ WHEN")
+@opt.option("--until WHEN")
+@opt.option("--ttl DURATION", type=str)
+@opt.option("--after-commit/--before-commit after")
+@opt.option("--json-fault JSON")
 @prints("{value[id]}", words=_armed_words)
 @opt.with_world
 def add(
@@ -102,17 +87,7 @@ def add(
     json_fault: str | None,
     **rule: Any,
 ) -> Any:
-    """Arm a fault and print its id.
-
-    EFFECT is what it does, OPTION=VALUE how; `fault kinds` lists them. A value is JSON where it
-    reads as JSON, else text. Durations are world time; an effect's milliseconds are real time.
-
-    Examples:
-      hosting-emulator fault add abort code=service_unavailable --call apply_project_domains --times 2 --after-commit
-      hosting-emulator fault add latency delay_ms=200 jitter_ms=50 --project shop
-      hosting-emulator fault add truncate bytes=20 --probability 0.1 --ttl 10m
-      hosting-emulator fault add --json-fault '{"timeout": {}, "method": "PUT", "times": 1}'
-    """  # noqa: E501 - lines to copy
+    """Arm a fault and print its id."""
     after = rule.pop("after")
     rule["phase"] = None if after is None else "after_commit" if after else "before_commit"
     rule |= {"from": rule.pop("from_"), "header": dict(rule["header"]) or None}
@@ -158,11 +133,7 @@ def _parsed(text: str) -> dict[str, Any]:
 )
 @opt.with_world
 def list_(world: opt.HostingEmulator) -> Any:
-    """List the armed faults in the order in which they are tried.
-
-    SEEN counts the requests that matched, HITS those that were acted on; one that is SPENT can act
-    no more.
-    """
+    """List the armed faults in the order in which they are tried."""
     return [fault.state for fault in world.faults]
 
 
@@ -170,13 +141,7 @@ def list_(world: opt.HostingEmulator) -> Any:
 @click.argument("faults", nargs=-1, required=True, metavar="FAULT...")
 @opt.with_world
 def remove(world: opt.HostingEmulator, faults: tuple[str, ...]) -> None:
-    """Remove faults.
-
-    Each FAULT is an id, such as fault-1.
-
-    Examples:
-      hosting-emulator fault remove fault-1
-    """
+    """Remove faults."""
     for name in faults:
         world.remove_fault(name)
         say(f"{name} is removed.")
@@ -213,10 +178,7 @@ def _kinds_text(found: Mapping[str, Any]) -> str:
 @prints(_kinds_text)
 @opt.with_or_without_client
 def kinds(ask: opt.Ask) -> Any:
-    """List what a fault can do, what it can match and when it acts.
-
-    Works without a running emulator; with --url the running one is asked.
-    """
+    """List what a fault can do, what it can match and when it acts."""
     return ask(
         lambda client: client.contract("fault-kinds"),
         "hosting_emulator.faults.documents:describe_kinds",
@@ -241,7 +203,7 @@ _intervention_columns = columns(
 @click.command()
 @click.argument("word", required=False)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
-@opt.flag("--list listing", "List all interventions with their fields.")
+@opt.flag("--list listing")
 @prints(
     lambda found: _intervention_columns(found) if isinstance(found, list) else None,
     words=lambda done: (
@@ -253,19 +215,7 @@ _intervention_columns = columns(
 def intervene(
     ask: opt.Ask, world: str, word: str | None, fields: tuple[tuple[str, Any], ...], listing: bool
 ) -> Any:
-    """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
-
-    WORD is what happens, FIELD=VALUE to whom and how; a value is JSON where it reads as JSON, else
-    text. What makes no sense is refused, and then nothing is changed. --list works without a
-    running emulator; with --url the running one is asked.
-
-    Examples:
-      hosting-emulator intervene stick_operation project=shop
-      hosting-emulator intervene fail_operation project=shop message='No space left.'
-      hosting-emulator intervene move_dns project=blog to=authorized expires_in=10m
-      hosting-emulator intervene set_permissions organization=acme permissions='["projects.read"]'
-      hosting-emulator intervene --list
-    """
+    """Change a world: stick an operation, expire a ticket, move DNS, set a plan."""
     if listing == (word is not None):
         raise click.UsageError("give either WORD or --list")
     if word is not None:

@@ -137,47 +137,35 @@ def _message_lines(message: Message) -> Iterator[str]:
 
 #: Which requests a command is about; they arrive as the client takes them.
 _filters = opt.options(
-    opt.option("--call NAME", "Only this call; `none`: paths that no call has."),
-    opt.option("--status STATUS", "Only this status (404), or this class (4xx)."),
-    opt.option("--who WHO", "Only this person, by alias or id; `nobody`: without a known token."),
-    opt.option("--project PROJECT", "Only this project, by alias or id."),
-    opt.option("--since TIME", "Only from then on: a moment of world time, or so long ago (5m)."),
-    opt.option("--until TIME", "Only before then: a moment of world time, or so long ago."),
-    opt.option("--text TEXT", "Only what has this text in its path, bodies or reasons."),
+    opt.option("--call NAME"),
+    opt.option("--status STATUS"),
+    opt.option("--who WHO"),
+    opt.option("--project PROJECT"),
+    opt.option("--since TIME"),
+    opt.option("--until TIME"),
+    opt.option("--text TEXT"),
 )
 
 
 def _limit(default: int) -> Callable[..., Any]:
-    return opt.option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=default)
+    return opt.option("--limit N", type=WholeNumber(1, 1000), default=default)
 
 
 @click.group(cls=CommandGroup)
 def requests() -> None:
-    """Show the request log: what was asked, what was answered and why.
-
-    A world keeps its last 1,000 requests, without the secrets in them. Times are the world's.
-
-    Examples:
-      hosting-emulator requests tail --status 4xx
-      hosting-emulator requests list --who reader --project shop
-      hosting-emulator requests show 12
-    """
+    """Show the request log: what was asked, what was answered and why."""
 
 
 @requests.command("list")
 @_limit(50)
 @_filters
-@opt.flag("--whole", "With --json: also headers and bodies of each.")
+@opt.flag("--whole")
 @opt.json_option
 @opt.with_world
 def list_(
     world: opt.HostingEmulator, limit: int, whole: bool, as_json: bool, **filters: Any
 ) -> None:
-    """List the last requests, the newest last.
-
-    Examples:
-      hosting-emulator requests list --status 4xx --json
-    """
+    """List the last requests, the newest last."""
     if whole and not as_json:
         raise click.UsageError("--whole belongs to --json; `requests show N` shows one whole")
     items = world.requests.page(limit=limit, **filters)["items"][::-1]
@@ -199,14 +187,7 @@ def list_(
 @opt.json_option
 @opt.with_world
 def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
-    """Show one request whole: its trail, headers and bodies.
-
-    N is its number in the list. Of what a client may not see, the trail says that it exists and who
-    could see it.
-
-    Examples:
-      hosting-emulator requests show 12
-    """
+    """Show one request whole: its trail, headers and bodies."""
     found = world.requests.whole(n)
     if as_json:
         put_json(found)
@@ -215,17 +196,12 @@ def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
 
 
 @requests.command()
-@opt.option("--last N", "Begin with the last N.", type=WholeNumber(0, 1000), default=10)
+@opt.option("--last N", type=WholeNumber(0, 1000), default=10)
 @_filters
-@opt.flag("--json as_json", "Print JSON, one object a line.")
+@opt.flag("--json as_json")
 @opt.with_world
 def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -> None:
-    """Show requests as they happen, until Ctrl-C.
-
-    Examples:
-      hosting-emulator requests tail
-      hosting-emulator requests tail --call list_deployments --json | jq .code
-    """
+    """Show requests as they happen, until Ctrl-C."""
     aliases = project_aliases(world)
     with world.requests.listen(only=("request", "world"), **filters) as events:
         shown = 0
@@ -264,11 +240,7 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 @requests.command()
 @_limit(1000)
 @_filters
-@opt.option(
-    "--state/--no-state",
-    "Keep in it the world as the first of them found it, for `requests replay`.",
-    default=True,
-)
+@opt.option("--state/--no-state", default=True)
 @opt.output_option
 @opt.with_world
 def har(
@@ -278,13 +250,7 @@ def har(
     output: Path | None,
     **filters: Any,
 ) -> None:
-    """Write requests as an HTTP Archive (HAR 1.2), oldest first.
-
-    A browser opens it in its network panel; `requests replay` sends it again.
-
-    Examples:
-      hosting-emulator requests har --output requests.har
-    """
+    """Write requests as an HTTP Archive (HAR 1.2), oldest first."""
     document = world.requests.har(limit=limit, state=state, **filters)
     put_document(document, output, "The requests are written to")
 
@@ -293,23 +259,18 @@ def har(
 
 #: How the throw-away world begins, and how requests are sent.
 _replay_options = opt.options(
-    opt.option(
-        "--scenario NAME|FILE",
-        "The throw-away world begins as this scenario; else as the recorded world was.",
-    ),
-    opt.option("--seed TEXT", "The throw-away world begins anew, of this seed."),
+    opt.option("--scenario NAME|FILE"),
+    opt.option("--seed TEXT"),
     opt.assume_option,
-    opt.option(
-        "--as principal WHO", "Send all as this person, an alias or id; else as who sent it."
-    ),
-    opt.flag("--no-time", "Do not move the clock by the time between the requests."),
+    opt.option("--as principal WHO"),
+    opt.flag("--no-time"),
 )
 
 
 @requests.command()
 @click.argument("what", metavar="N|FILE")
-@opt.flag("--same-key", "With N: keep its Idempotency-Key.")
-@opt.flag("--fresh", "With FILE: into a throw-away world, also without saying so.")
+@opt.flag("--same-key")
+@opt.flag("--fresh")
 @_replay_options
 @opt.json_option
 @opt.with_world
@@ -324,22 +285,7 @@ def replay(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Send one request again, or a whole recording, and compare the answers.
-
-    N|FILE is a number in the list, or a recording. The request N is sent as the same person, with a
-    new Idempotency-Key, and what it comes to is shown.
-
-    FILE is an HTTP Archive: of `requests har`, a browser or a proxy (or `requests list --json
-    --whole`). It goes to a throw-away world that begins as the recorded one did; --world names
-    another. Ids, cursors, secrets and times may differ where a server makes them anew. Exit code 1:
-    an answer differs.
-
-    Examples:
-      hosting-emulator requests replay 12 --same-key
-      hosting-emulator requests har --output before.har
-      hosting-emulator requests replay before.har --assume accepted_status=200
-      hosting-emulator requests replay browser.har --world checkout --as member
-    """
+    """Send one request again, or a whole recording, and compare the answers."""
     if what.isdigit():
         if fresh or any(how.values()):
             raise click.UsageError(
@@ -376,15 +322,9 @@ def replay(
 
 @requests.command()
 @click.argument("file", required=False)
-@opt.option(
-    "--shows WORDS",
-    "The answer to keep: status=, code=, call=, method=, path= and n=, as many as you like.",
-    required=True,
-)
-@opt.option(
-    "--output FILE", "Write what is left as an HTTP Archive, which `requests replay` takes."
-)
-@opt.option("--max-runs N", "Stop after so many tries.", type=WholeNumber(1, 100_000), default=500)
+@opt.option("--shows WORDS", required=True)
+@opt.option("--output FILE")
+@opt.option("--max-runs N", type=WholeNumber(1, 100_000), default=500)
 @_replay_options
 @opt.json_option
 @opt.with_world
@@ -397,15 +337,7 @@ def shrink(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Find the fewest requests that still show an answer, and print them as curl lines.
-
-    FILE is a recording, as for `requests replay`; without it the log of --world is taken. Each try
-    is in a throw-away world of its own, which begins as the recorded one did.
-
-    Examples:
-      hosting-emulator requests shrink --shows 'status=409 code=idempotency_key_reused'
-      hosting-emulator requests shrink failed.har --shows 'code=etag_mismatch n=31' --output short.har
-    """
+    """Find the fewest requests that still show an answer, and print them as curl lines."""
     from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
     from hosting_emulator.replay import shrink as reduce
 

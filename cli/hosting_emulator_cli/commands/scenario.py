@@ -29,26 +29,14 @@ StoryResult = Mapping[str, Any]
 
 @click.group(cls=CommandGroup)
 def scenario() -> None:
-    """List, check, load and run scenarios.
-
-    A scenario is named by its name in the library, or as a YAML file (- reads stdin). `list`,
-    `show`, `check` and `schema` need no running emulator.
-
-    Examples:
-      hosting-emulator scenario list
-      hosting-emulator scenario load provider-outage
-      hosting-emulator scenario check scenarios/*.yaml --junit report.xml
-    """
+    """List, check, load and run scenarios."""
 
 
 @scenario.command("list")
 @prints(columns({"SCENARIO": "name", "DESCRIPTION": "description"}))
 @opt.with_or_without_client
 def list_(ask: opt.Ask) -> Any:
-    """List the scenario library.
-
-    Shows the one that is shipped; with --url, the one of the running emulator.
-    """
+    """List the scenario library."""
 
     def shipped() -> list[dict[str, str]]:
         from hosting_emulator.scenario.document import read_scenario
@@ -66,13 +54,7 @@ def list_(ask: opt.Ask) -> Any:
 @opt.output_option
 @opt.with_or_without_client
 def show(ask: opt.Ask, name: str, output: Path | None) -> None:
-    """Print a scenario of the library as YAML, to read or to start from.
-
-    NAME is what `scenario list` shows; with --url, the running emulator's is shown.
-
-    Examples:
-      hosting-emulator scenario show provider-outage > mine.yaml
-    """
+    """Print a scenario of the library as YAML, to read or to start from."""
     text: str = ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} is written to")
 
@@ -83,15 +65,7 @@ def show(ask: opt.Ask, name: str, output: Path | None) -> None:
 @opt.json_option
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_json: bool) -> None:
-    """Read scenarios, and run each story in a fresh world.
-
-    Each FILE is a YAML file or a name in the library. Nothing needs to run: each world lives in
-    this process. Exit code 1: an answer differs. 2: a file is wrong; its error names the line.
-
-    Examples:
-      hosting-emulator scenario check mine.yaml
-      hosting-emulator scenario check scenarios/*.yaml --junit report.xml
-    """
+    """Read scenarios, and run each story in a fresh world."""
     from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.story import check_text
 
@@ -113,23 +87,13 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 @prints(words="World {value[name]} is now what {named} says.")
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str) -> Any:
-    """Replace a world by a scenario's.
-
-    SCENARIO is a name in the library or a YAML file. What was in the world is gone once the new
-    world is ready; a scenario that is wrong changes nothing.
-
-    Examples:
-      hosting-emulator scenario load provider-outage --world ci-1
-    """
+    """Replace a world by a scenario's."""
     return world.load_scenario(**choose_scenario(named))
 
 
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
-@opt.option(
-    "--world NAME",
-    "Run in this world, replacing it and leaving it as the story ends; else in a throw-away one.",
-)
+@opt.option("--world NAME")
 @opt.vary_options
 @opt.junit_option
 @opt.json_option
@@ -145,16 +109,7 @@ def run(
     as_json: bool,
     world: str | None,
 ) -> None:
-    """Run stories against the running emulator, and report step by step.
-
-    Each SCENARIO is a name in the library or a YAML file. Exit code 1: an answer differs. 2: a
-    scenario is wrong, or nothing runs.
-
-    Examples:
-      hosting-emulator scenario run provider-outage
-      hosting-emulator scenario run mine.yaml --world ci-1 --json
-      hosting-emulator scenario run mine.yaml --vary 7
-    """
+    """Run stories against the running emulator, and report step by step."""
     from hosting_emulator.sdk import ControlRefused
 
     opt.check_only(vary, vary_only)
@@ -197,13 +152,7 @@ def _put_reports(
 @opt.output_option
 @opt.with_or_without_client
 def schema(ask: opt.Ask, output: Path | None) -> None:
-    """Print the JSON Schema of scenario files, for editors.
-
-    In a file's first line, `# yaml-language-server: $schema=scenario.schema.json` names it.
-
-    Examples:
-      hosting-emulator scenario schema --output scenario.schema.json
-    """
+    """Print the JSON Schema of scenario files, for editors."""
     found = ask(
         lambda client: client.contract("scenario-schema.json"),
         "hosting_emulator.scenario.schema:scenario_schema",

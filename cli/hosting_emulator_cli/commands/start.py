@@ -30,59 +30,26 @@ CURL = (
 @opt.address_options(port=4620)
 @opt.option(
     "--data-dir DIRECTORY",
-    "Keep the state here, between runs.",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(".hosting-emulator"),
 )
-@opt.flag("--ephemeral", "Keep nothing: the state ends with the process.")
-@opt.choice(
-    "--durability",
-    "What an answered change survives: the death of the process, or of the machine (fsync).",
-    *("process", "disk"),
-)
+@opt.flag("--ephemeral")
+@opt.choice("--durability", "process", "disk")
 @opt.world_options
 @opt.vary_options
-@opt.flag(
-    "--watch", "Load the scenario's file anew whenever it changes; a broken edit changes nothing."
-)
-@opt.flag(
-    "--salvage",
-    "Go on with what can be read of damaged state; say what is left out, and keep the files.",
-)
-@opt.flag(
-    "--replace", "Let --from take the place of a world that is kept; without it that is refused."
-)
+@opt.flag("--watch")
+@opt.flag("--salvage")
+@opt.flag("--replace")
+@opt.option("--public-url URL", env="HOSTING_EMULATOR_PUBLIC_URL")
+@opt.option("--allow-host allowed_hosts HOST", multiple=True, env="HOSTING_EMULATOR_ALLOW_HOST")
 @opt.option(
-    "--public-url URL",
-    "The base URL others reach it by, where that is not its own address (container, proxy).",
-    env="HOSTING_EMULATOR_PUBLIC_URL",
+    "--allow-origin allowed_origins ORIGIN", multiple=True, env="HOSTING_EMULATOR_ALLOW_ORIGIN"
 )
-@opt.option(
-    "--allow-host allowed_hosts HOST",
-    "Also answer under this Host name; repeatable (in the variable, divided by spaces).",
-    multiple=True,
-    env="HOSTING_EMULATOR_ALLOW_HOST",
-)
-@opt.option(
-    "--allow-origin allowed_origins ORIGIN",
-    "Also let web apps of this origin (http://app.test:3000) use /v1 and sign people in; those "
-    "of this machine may. Repeatable (in the variable, divided by spaces).",
-    multiple=True,
-    env="HOSTING_EMULATOR_ALLOW_ORIGIN",
-)
-@opt.option(
-    "--control-token TEXT",
-    "What other machines must send to use the control API (header X-Control-Token).",
-    env="HOSTING_EMULATOR_CONTROL_TOKEN",
-)
+@opt.option("--control-token TEXT", env="HOSTING_EMULATOR_CONTROL_TOKEN")
 @opt.log_options
-@opt.flag("--json as_json", "Once ready, print one JSON object.")
-@opt.flag("--quiet", "Print nothing.")
-@opt.option(
-    "--ready-file ready_path PATH",
-    "Once ready, write the JSON object to this file, whole at once; it goes when we stop.",
-    type=FILE,
-)
+@opt.flag("--json as_json")
+@opt.flag("--quiet")
+@opt.option("--ready-file ready_path PATH", type=FILE)
 @click.pass_context
 def start(
     ctx: click.Context,
@@ -94,18 +61,7 @@ def start(
     ephemeral: bool,
     **same: Any,
 ) -> None:
-    """Run the emulator until Ctrl-C.
-
-    Once it is ready it prints its addresses, a token, and lines to copy for a first request.
-
-    Examples:
-      hosting-emulator start
-      hosting-emulator start --ephemeral --port 0 --json
-      hosting-emulator start --clock scaled:60 --seed 42
-      hosting-emulator start --scenario mine.yaml --watch
-      hosting-emulator start --ephemeral --from kept.json
-      hosting-emulator start --quiet --ready-file ready.json &
-    """
+    """Run the emulator until Ctrl-C."""
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     if same["watch"] and not is_scenario_file(same["scenario"] or ""):

@@ -50,14 +50,7 @@ def _status_text(found: dict[str, Any]) -> str | None:
 @prints(_status_text)
 @opt.with_client
 def status(client: opt.ControlClient) -> dict[str, Any]:
-    """Show the running emulator and its worlds.
-
-    Version, uptime (real time), addresses; each world's clock and counts.
-
-    Examples:
-      hosting-emulator status
-      hosting-emulator status --json
-    """
+    """Show the running emulator and its worlds."""
     info = client.info()
     uptime_s = _uptime_s(info["started_at"])
     return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
@@ -79,20 +72,10 @@ class NotUp(click.ClickException):
 
 
 @click.command()
-@opt.option(
-    "--timeout timeout_s DURATION",
-    "Give up after this much real time, such as 500ms, 30s or 2m.",
-    default="30s",
-)
+@opt.option("--timeout timeout_s DURATION", default="30s")
 @opt.url_options
 def wait(timeout_s: float, url: str, control_token: str | None) -> None:
-    """Wait until the emulator answers.
-
-    Exit code 0 as soon as it does; 1, with one line, when the time is over.
-
-    Examples:
-      hosting-emulator start --quiet & hosting-emulator wait --timeout 10s
-    """
+    """Wait until the emulator answers."""
 
     # Also the container's health check, run every few seconds: it must stay light.
     def attempt(seconds: float) -> None:
@@ -153,11 +136,5 @@ def _why_text(found: dict[str, Any]) -> str | None:
 @prints(_why_text)
 @opt.with_world
 def why(world: opt.HostingEmulator, operation: str) -> Any:
-    """Say where an operation stands, what comes next, and what would move it.
-
-    OPERATION is its id. Times are the world's; the commands at the end can be run as they stand.
-
-    Examples:
-      hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448
-    """
+    """Say where an operation stands, what comes next, and what would move it."""
     return world.why(operation)

@@ -64,10 +64,7 @@ def varied_words(seed: str, only: Sequence[str] | None) -> str:
 
 # --- The commands --------------------------------------------------------------------------------
 
-_ephemeral_option = opt.option(
-    "--ephemeral/--kept",
-    "Whether the world ends with the emulator or is kept on disk; else as the emulator is.",
-)
+_ephemeral_option = opt.option("--ephemeral/--kept")
 _prints_new_world = prints(
     "{value[name]}", words="World {value[name]} answers at {value[base_url]}."
 )
@@ -75,14 +72,7 @@ _prints_new_world = prints(
 
 @click.group(cls=CommandGroup)
 def world() -> None:
-    """Make, copy, keep and remove worlds.
-
-    The `default` world answers at /v1, any other at /worlds/NAME/v1.
-
-    Examples:
-      W=$(hosting-emulator world create --clock frozen)
-      hosting-emulator world export --output before.json
-    """
+    """Make, copy, keep and remove worlds."""
 
 
 @world.command("list")
@@ -95,11 +85,9 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
 
 @world.command()
 @click.argument("name", required=False)
-@opt.option("--seed TEXT", "What ids, words and secrets are drawn from.")
-@opt.option(
-    "--clock mode MODE", "real, frozen, skip, or scaled:RATE (world seconds per real second)."
-)
-@opt.option("--at TIMESTAMP", "World time to begin at.")
+@opt.option("--seed TEXT")
+@opt.option("--clock mode MODE")
+@opt.option("--at TIMESTAMP")
 @opt.assume_option
 @opt.vary_options
 @_ephemeral_option
@@ -115,14 +103,7 @@ def create(
     vary_only: tuple[str, ...] | None,
     **same: Any,
 ) -> WorldSummary:
-    """Make a world and print its name.
-
-    NAME is lower-case letters, digits and hyphens, at most 63; without it a throw-away name.
-
-    Examples:
-      hosting-emulator world create
-      hosting-emulator world create checkout --clock scaled:60 --seed 42
-    """
+    """Make a world and print its name."""
     opt.check_only(vary, vary_only)
     same |= {"clock": clock_request(mode, at) or None, "assumptions": dict(assume) or None}
     return client.create_world(name, vary=vary, only=vary_only, **same)
@@ -130,28 +111,17 @@ def create(
 
 @world.command()
 @click.argument("name", required=False)
-@opt.option(
-    "--at commit COMMIT",
-    "As it was after this commit (`world history` lists them); else as it is now.",
-    type=WholeNumber(min=0),
-)
+@opt.option("--at commit COMMIT", type=WholeNumber(min=0))
 @_ephemeral_option
 @_prints_new_world
 @opt.with_world
 def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSummary:
-    """Copy a world, as it is or was, into a new one and print its name.
-
-    NAME is the new world's; without it a throw-away name. --world is the one that is copied.
-
-    Examples:
-      hosting-emulator world fork before-upgrade --world checkout
-      hosting-emulator world fork --at 12
-    """
+    """Copy a world, as it is or was, into a new one and print its name."""
     return world.copy(name, **same)
 
 
 @world.command()
-@opt.option("--limit N", "So many at most.", type=WholeNumber(1, 1000), default=20)
+@opt.option("--limit N", type=WholeNumber(1, 1000), default=20)
 @prints(
     columns(
         {
@@ -163,13 +133,7 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
 )
 @opt.with_world
 def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
-    """List a world's last commits, newest first: to rewind to or to fork at.
-
-    A commit is one accepted change. A world keeps its last 1,000 while the emulator runs.
-
-    Examples:
-      hosting-emulator world history --world checkout
-    """
+    """List a world's last commits, newest first: to rewind to or to fork at."""
     return world.commits(limit=limit)
 
 
@@ -178,14 +142,7 @@ def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
 @prints(words="World {value[name]} is as it was after commit {commit}.")
 @opt.with_world
 def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
-    """Put a world back to what it was after a commit.
-
-    COMMIT is its number in `world history`. It is one more commit, so that you can go back again;
-    the request log goes on.
-
-    Examples:
-      hosting-emulator world rewind 12
-    """
+    """Put a world back to what it was after a commit."""
     return world.rewind(commit)
 
 
@@ -194,14 +151,7 @@ def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
 @prints(words="World {value[name]} is back at its seed.")
 @opt.with_world
 def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
-    """Put a world back to what its seed makes of it.
-
-    NAME is the world's; without it the one --world says.
-
-    Examples:
-      hosting-emulator world reset
-      hosting-emulator world reset ci-1
-    """
+    """Put a world back to what its seed makes of it."""
     return (world.control.world(name) if name else world).reset()
 
 
@@ -209,13 +159,7 @@ def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
 @click.argument("name")
 @opt.with_client
 def delete(client: opt.ControlClient, name: str) -> None:
-    """Delete a world and its state.
-
-    NAME is the world's; the default world cannot be deleted, only reset.
-
-    Examples:
-      hosting-emulator world delete checkout
-    """
+    """Delete a world and its state."""
     client.world(name).delete()
     say(f"World {name} is deleted.")
 
@@ -224,11 +168,7 @@ def delete(client: opt.ControlClient, name: str) -> None:
 @opt.output_option
 @opt.with_world
 def export(world: opt.HostingEmulator, output: Path | None) -> None:
-    """Write a world's whole state as one readable JSON document.
-
-    Examples:
-      hosting-emulator world export --world checkout --output before.json
-    """
+    """Write a world's whole state as one readable JSON document."""
 
     state = world.export()
     put_document(state, output, f"World {world.name} is written to")
@@ -239,13 +179,7 @@ def export(world: opt.HostingEmulator, output: Path | None) -> None:
 @prints(words="World {value[name]} now holds what {file} says.")
 @opt.with_world
 def import_(world: opt.HostingEmulator, file: str) -> WorldSummary:
-    """Replace a world's state by an exported document; a missing world is made.
-
-    FILE is what `world export` wrote; - reads stdin.
-
-    Examples:
-      hosting-emulator world import before.json --world copy
-    """
+    """Replace a world's state by an exported document; a missing world is made."""
     state = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{file} is not an exported world: it must hold a JSON object")

@@ -1,12 +1,15 @@
 """Every command and option explains itself, and help costs no heavy import."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
+import hosting_emulator_cli
 from hosting_emulator_cli.main import cli
 
 HEAVY = {
@@ -88,6 +91,22 @@ def test_every_option_and_argument_is_explained(path: tuple[str, ...]):
     ]
 
     assert silent == []
+
+
+def test_the_page_tells_of_nothing_that_is_not_there():
+    page = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
+    told = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
+    common = set(re.findall("^- `(--.+?)`", told.pop("Options in common"), re.MULTILINE))
+
+    flags = {
+        " ".join(path) or "hosting-emulator": {p.opts[-1] for p in command_at(path).params}
+        for path in ALL
+    }
+    own = {name: set(re.findall("^- `(--.+?)`", text, re.MULTILINE)) for name, text in told.items()}
+
+    assert own.keys() <= flags.keys()
+    assert {name: items - flags[name] for name, items in own.items() if items - flags[name]} == {}
+    assert common <= {flag for name in flags for flag in flags[name] - own.get(name, set())}
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
