@@ -385,7 +385,6 @@ class Check(NamedTuple):
     `allow` are words of ALLOWED: any one of them lets it be tried.
     """
 
-    title: str
     make: Callable[[Run], None]
     judges: str
     needs: str | None
@@ -405,12 +404,12 @@ CHECKS: list[Check] = []
 
 
 def check(
-    title: str, *, judges: str = "", needs: str | None = None, allow: tuple[str, ...] = ()
+    *, judges: str = "", needs: str | None = None, allow: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Run], None]], Callable[[Run], None]]:
-    """Add a function to the checks."""
+    """Add a function to the checks: its docstring says what it tries."""
 
     def add(make: Callable[[Run], None]) -> Callable[[Run], None]:
-        CHECKS.append(Check(title, make, judges, needs, allow))
+        CHECKS.append(Check(make, judges, needs, allow))
         return make
 
     return add

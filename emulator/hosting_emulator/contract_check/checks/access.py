@@ -11,9 +11,9 @@ from hosting_emulator.contract_check.run import PREFIX, Run, check
 _UNKNOWN = ("auth.unauthenticated", "unauthenticated")
 
 
-@check("nobody may ask without a token")
+@check()
 def unauthenticated(run: Run) -> None:
-    """Make each call without one, and one call with what is none."""
+    """Make each call without a token, and one call with what is none."""
     for call_id in run.askable():
         answer = run.usual(call_id, "without a token", token="")
         run.refused_as("auth.bearer bearer", answer, *_UNKNOWN)
@@ -29,12 +29,11 @@ def unauthenticated(run: Run) -> None:
 
 
 @check(
-    "what a reader may do",
     needs="reader_token",
     judges="flag.owner-only tickets.owner-only auth.roles auth.forbidden compute.readers",
 )
 def as_reader(run: Run) -> None:
-    """Be refused what is the owner's, and read."""
+    """A reader is refused what is the owner's, and may read."""
     token, about, reads = run.options.reader_token, "as a reader", "compute.readers auth.roles"
     for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "owner"):
         key = CALL_CLAUSES[call_id][0].replace(".call", ".owner-only")
@@ -51,7 +50,7 @@ def as_reader(run: Run) -> None:
             run.holds(reads, answer)
 
 
-@check("who may read")
+@check()
 def roles(run: Run) -> None:
     """Read as each of those whose tokens were given."""
     for call_id, spec in CALLS.items():
@@ -59,7 +58,7 @@ def roles(run: Run) -> None:
             run.least_role(call_id)
 
 
-@check("what a stranger sees", needs="outsider_token", judges="")
+@check(needs="outsider_token")
 def as_outsider(run: Run) -> None:
     """Everything lies outside the scope of somebody of another organization."""
     for call_id in run.askable():
@@ -73,9 +72,9 @@ def as_outsider(run: Run) -> None:
         run.refused("condition.missing", answer, "resource_not_found")
 
 
-@check("a token without an organization", needs="no_organization_token", judges="auth.organization")
+@check(needs="no_organization_token", judges="auth.organization")
 def without_organization(run: Run) -> None:
-    """Be told to name one."""
+    """Somebody whose token names no organization is told to name one."""
     answer = run.read("without an organization", token=run.options.no_organization_token)
     if answer.ok or answer.code in ("resource_not_found", "unauthenticated"):
         why = f"{answer}: whether this call needs an organization is not shown"
@@ -87,9 +86,9 @@ def without_organization(run: Run) -> None:
 # --- Requests that are not in order: a server that accepts one is at fault ------------------------
 
 
-@check("an Idempotency-Key is needed, of 1 to 128 characters")
+@check()
 def idempotency_keys(run: Run) -> None:
-    """Make the calls that need one without it, with an empty one and with one that is too long."""
+    """Make calls that need an Idempotency-Key without one, and with ones out of bounds."""
     for call_id in (spec.call_id for spec in CALLS.values() if spec.idempotent):
         for key, about, limit in (
             (None, "without Idempotency-Key", ""),
@@ -123,9 +122,9 @@ _WRONG_BODIES: dict[tuple[str, str], tuple[tuple[Any, str], ...]] = {
 }
 
 
-@check("bodies that are not in order")
+@check()
 def bodies(run: Run) -> None:
-    """Send each call with a body something that its body may not be."""
+    """Send each call that has a body something that the body may not be."""
     for (resource, keys), wrong in _WRONG_BODIES.items():
         call_id = next(id_ for id_, spec in CALLS.items() if spec.body == resource)
         for body, about in wrong:

@@ -33,13 +33,12 @@ def _put(run: Run, enabled: bool, about: str = "", key: str | None = None) -> An
 
 
 @check(
-    "the flag is shown, hidden and put back",
     allow=("flag",),
     judges="flag.call flag.project_id flag.enabled flag.enabled_at flag.closed flag.200 flag.on "
     f"flag.off {_OFF_REFUSED} {_ONCE} {_REUSED}",
 )
 def switch(run: Run) -> None:
-    """Show it, retry, reuse the key, hide it, show it again."""
+    """Show the flag, retry, reuse the key, hide it, show it again, and put it back."""
     before, key = run.now(), run.new_key()
     first = _put(run, True, key=key)
     if not first.status:
@@ -150,9 +149,9 @@ _KEYS_JUDGED = (
 )
 
 
-@check("a user API key is created", allow=("keys",), judges=_KEYS_JUDGED)
+@check(allow=("keys",), judges=_KEYS_JUDGED)
 def create(run: Run) -> None:
-    """Create one, and ask for the same again."""
+    """Create a user API key, and ask for the same again."""
     name, key = f"{PREFIX}{run.options.run_id}-".ljust(64, "x"), run.new_key()
     body: dict[str, object] = {"name": name, "hosting_emulator_check": 1}
 
@@ -217,9 +216,9 @@ def _replay(run: Run, first: Answer, again: Answer) -> None:
     run.judge(_REPLAYED, same, again, "it is another key")
 
 
-@check("a user API key is used")
+@check()
 def use(run: Run) -> None:
-    """Read with a key, and be refused where a session is needed."""
+    """Read with a user API key, and be refused where a session is needed."""
     key, session = run.api_key, "keys.session auth.session"
     if key is None:
         why = "it needs --api-key, or --allow keys to create one"
@@ -248,12 +247,11 @@ _TICKET = " ".join(RESOURCES["DevAccessTicket"].clauses)
 
 
 @check(
-    "dev access tickets",
     allow=("tickets",),
     judges=f"tickets.call tickets.response {_SINGLE_USE} {_REVOKED} {_TICKET}",
 )
 def tickets(run: Run) -> None:
-    """Issue two and, where dev origins can be reached, redeem both."""
+    """Issue two dev access tickets and, where dev origins can be reached, redeem both."""
 
     def issue(about: str, body: object = None) -> Answer:
         return run.call("create_dev_access_ticket", about=about, body=body)

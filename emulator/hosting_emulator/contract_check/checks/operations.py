@@ -34,12 +34,11 @@ _POLL_S = 1.0
 
 
 @check(
-    "the managed source is initialized",
     allow=("source",),
     judges=f"source.call source.accepted operation.deployment_id {_OPERATION}",
 )
 def initialize(run: Run) -> None:
-    """Find the present generation by asking, start, and ask for the same again."""
+    """Initialize the source: find its generation by asking, start, and ask for the same again."""
     started = _start_source(run)
     if started is None:
         return
@@ -94,12 +93,11 @@ def _start_source(run: Run) -> tuple[int, str, Answer] | None:
 
 
 @check(
-    "the project's domains are applied",
     allow=("domains",),
     judges=f"domains.call domains.accepted domains.idempotent domains.reused {_OPERATION}",
 )
 def apply_domains(run: Run) -> None:
-    """Start, and ask for the same again; then with a key that another call has used."""
+    """Apply domains, and ask for the same again; then with a key that another call has used."""
     key = run.new_key()
 
     def again(about: str) -> Answer:
@@ -138,9 +136,9 @@ def _note_started(run: Run, answer: Answer) -> Answer:
     return answer
 
 
-@check("who may start operations", allow=("source", "domains"))
+@check(allow=("source", "domains"))
 def starting_roles(run: Run) -> None:
-    """Try each as those whose tokens were given."""
+    """Start operations as those whose tokens were given."""
 
     def source(token: str, about: str) -> Answer:
         return _note_started(run, _source(run, _SURELY_WRONG, run.new_key(), about, token))
@@ -160,9 +158,9 @@ def starting_roles(run: Run) -> None:
 _PATHS = ("/v1/operations/{operation_id}", "/v1/projects/{project_id}/operations/{operation_id}")
 
 
-@check("operations are polled to their end", allow=("source", "domains"))
+@check(allow=("source", "domains"))
 def follow(run: Run) -> None:
-    """Look at each once, at once, and then follow one after the other."""
+    """Poll operations: each once, at once, and then one after the other to its end."""
     accepted = [found for found in run.accepted if found.id]
     for found in accepted:
         _blocking(run, found, found.answer)
@@ -257,9 +255,9 @@ def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
             run.see("operation_replay", "current" if current else "first_response")
 
 
-@check("who may poll operations", allow=("source", "domains"))
+@check(allow=("source", "domains"))
 def polling_roles(run: Run) -> None:
-    """Try it as those whose tokens were given."""
+    """Poll an operation as those whose tokens were given."""
     path = run.operation_path
 
     def poll(token: str, about: str) -> Answer:
@@ -269,9 +267,9 @@ def polling_roles(run: Run) -> None:
         run.least_role("get_operation", poll)
 
 
-@check("whatever else was started comes to its end", allow=("source", "domains"))
+@check(allow=("source", "domains"))
 def leave_nothing(run: Run) -> None:
-    """Poll it too, so that the project is free for others, and for the next check."""
+    """Poll whatever else was started, so that the project is free for others, and the next check."""
     path = run.operation_path
     for operation_id in run.started if path is not None else ():
         for number in count(1):

@@ -39,9 +39,9 @@ def _find(
     return None
 
 
-@check("the DNS authorization is read")
+@check()
 def read_dns(run: Run) -> None:
-    """Read it as the owner."""
+    """Read the DNS authorization as the owner."""
     answer = run.read()
     if not run.succeeded("dns.call", answer):
         run.unreadable = f"{answer}: what every story reads cannot be read"
@@ -54,9 +54,9 @@ def read_dns(run: Run) -> None:
     run.ignored_or_refused("unknown_query_parameters", unknown)
 
 
-@check("database compute is read for dev and prod")
+@check()
 def read_compute(run: Run) -> None:
-    """Find the name of the parameter, and hold what it does."""
+    """Read database compute for dev and prod: find the parameter, and hold what it does."""
 
     def read(query: str = "", about: str = "") -> Answer:
         return run.call("read_database_compute", query, about=about)
@@ -92,7 +92,7 @@ def _settings(answer: Answer) -> Any:
     return {name: database[name] for name in database if name not in ("state", "pending_state")}
 
 
-@check("what is not there")
+@check()
 def read_nothing(run: Run) -> None:
     """Ask for projects that nobody has."""
     missing = run.read("no such project", subject=NOWHERE)
@@ -108,9 +108,9 @@ def read_nothing(run: Run) -> None:
         run.see("malformed_project_id", found)
 
 
-@check("X-Request-Id")
+@check()
 def request_ids(run: Run) -> None:
-    """Send ones within and outside the bounds."""
+    """Send an X-Request-Id within and outside the bounds."""
     if run.unreadable:
         run.skips("request-id limit.request-id", run.unreadable)
         return
@@ -150,9 +150,9 @@ def _list(run: Run, query: str = "", about: str = "") -> Answer:
     return run.call("list_deployments", query, about=about)
 
 
-@check("deployments are listed")
+@check()
 def list_deployments(run: Run) -> None:
-    """Read the first page, find the parameters' names, then page through."""
+    """List deployments: the first page, then the parameters' names, then page after page."""
     plain = _list(run)
     if not run.succeeded(f"deployments.call deployments.query {_THROUGH}", plain):
         return
