@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from copy import copy
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -205,12 +204,6 @@ class Finding:
         self._quote = quote or (rule.because, rule.place)
         #: What came later shows that it was none.
         self.withdrawn = False
-
-    def copy(self) -> Finding:
-        """Return one like it, to which more requests may be added."""
-        found = copy(self)
-        found.requests = [*self.requests]
-        return found
 
     def view(self) -> dict[str, Any]:
         """Return the finding as the control API shows it."""

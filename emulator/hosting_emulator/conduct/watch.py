@@ -51,10 +51,9 @@ class _RuleFindings:
             known.severity, known.says = finding.severity, finding.says
 
     def standing(self) -> _RuleFindings:
-        """Return a copy without what was withdrawn."""
-        kept = [one.copy() for one in self.kept if not one.withdrawn]
-        count = self.count - (len(self.kept) - len(kept))
-        return _RuleFindings(kept, count, {finding.group: finding for finding in kept})
+        """Return what was not withdrawn; what is added to it is not added here."""
+        kept = [one for one in self.kept if not one.withdrawn]
+        return _RuleFindings(kept, self.count - (len(self.kept) - len(kept)))
 
 
 @dataclass(frozen=True, slots=True)
