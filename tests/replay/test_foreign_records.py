@@ -134,7 +134,7 @@ def test_a_browsers_record_is_sent_as_the_owner(api: Api, saved: Any):
 def test_a_call_of_a_browsers_record_is_known_by_method_and_path(api: Api, saved: Any):
     record = read_record(saved)
 
-    found = shrink(api.emulator.control, record, Shows.read("call=get_operation status=200"))
+    found = shrink(api.emulator.control, record, Shows("call=get_operation status=200"))
 
     assert [one.call for one in record.requests[:3]] == [
         "set_project_powered_by_flag",

@@ -53,7 +53,7 @@ def recorded(api: Api) -> Recording:
 
 
 def shrunk(api: Api, shows: str, **options: Any) -> Shrunk:
-    return shrink(api.emulator.control, recorded(api), Shows.read(shows), **options)
+    return shrink(api.emulator.control, recorded(api), Shows(shows), **options)
 
 
 def worlds(control: ControlClient) -> set[str]:
@@ -157,7 +157,7 @@ def test_what_is_not_shown_is_said_with_what_is_nearest(api: Api, shows: str, wo
 )
 def test_words_that_mean_no_answer_are_refused(text: str, words: str):
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
-        Shows.read(text)
+        Shows(text)
 
 
 # --- On the command line --------------------------------------------------------------------------

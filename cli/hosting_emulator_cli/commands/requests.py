@@ -342,7 +342,7 @@ def shrink(
     from hosting_emulator.replay import shrink as reduce
 
     try:
-        answer = Shows.read(shows)
+        answer = Shows(shows)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--shows") from error
     record = _read(world, file)

@@ -215,8 +215,8 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
     request, answer = item["request"], item["answer"]
     target = item["path"] + (f"?{item['query']}" if item["query"] else "")
     method, headers, body = item["method"], request["headers"], (request["body"] or "").encode()
-    lost = item["lost"] is not None or not item["status"]
     text = None if _is_cut(answer) else answer["body"]
+    arrived = {"status": item["status"], "headers": answer["headers"], "text": text}
     who = {"person": item["principal"], "alias": item["who"], "interactive": True}
     call = {
         "n": item["n"],
@@ -227,9 +227,7 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
         "body": body if request["body_bytes"] else None,
         "who": who if item["principal"] else None,
         "credential": _has_credential(headers),
-        "answer": None
-        if lost
-        else {"status": item["status"], "headers": answer["headers"], "text": text},
+        "answer": arrived if item["lost"] is None and item["status"] else None,
         "unsendable": _NOT_KEPT if _is_cut(request) else _why_not(method, target, headers, body),
         "call": item.get("call"),
     }
@@ -252,7 +250,9 @@ def _read_har(log: Any) -> Recording:
     left_out: list[str] = []
     entries = list(enumerate(log["entries"]))
     if not own:  # a browser writes them page by page
-        entries.sort(key=lambda pair: _started(pair[1]))
+        begun = (entry if isinstance(entry, Mapping) else {} for entry in log["entries"])
+        started = [str(entry.get("startedDateTime", "")) for entry in begun]
+        entries.sort(key=lambda pair: started[pair[0]])
     for place, entry in entries:
         with _at(f"log.entries[{place}]"):
             number = entry.get("_number", len(found) + len(left_out) + 1)
@@ -268,17 +268,13 @@ def _read_har(log: Any) -> Recording:
     if not found:
         where = f": {left_out[0]} is none" if left_out else ""
         raise RecordRefused(f"there is no request to /v1 in it{where}")
-    return Recording(
-        tuple(found),
-        own,
-        _read_world(log.get("_world")),
-        state if isinstance(state, Mapping) else None,
-        tuple(left_out),
-    )
-
-
-def _started(entry: Any) -> str:
-    return str(entry.get("startedDateTime", "")) if isinstance(entry, Mapping) else ""
+    with _at("log._world"):
+        was = log.get("_world")
+        world = convert(was if isinstance(was, Mapping) else {}, RecordedWorld)
+        for moment in filter(None, (world.at, world.began_at)):
+            moment_ms(moment)  # refuses what is none
+    state = state if isinstance(state, Mapping) else None
+    return Recording(tuple(found), own, world, state, tuple(left_out))
 
 
 def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) -> RecordedCall:
@@ -350,15 +346,6 @@ def _target(url: str, own: bool) -> str | None:
         return _WORLD.sub("", parts.path, count=1) + query
     found = _API.search(parts.path)
     return None if found is None else parts.path[found.start() :] + query
-
-
-def _read_world(world: Any) -> RecordedWorld:
-    with _at("log._world"):
-        read = convert(world if isinstance(world, Mapping) else {}, RecordedWorld)
-        for moment in (read.at, read.began_at):
-            if moment is not None:
-                moment_ms(moment)
-        return read
 
 
 # --- What both have --------------------------------------------------------------------------

@@ -30,23 +30,14 @@ class NotShown(ValueError):
     """No request of the recording is answered so; the message says what comes nearest."""
 
 
-@dataclass(frozen=True, slots=True)
 class Shows:
-    """An answer, told by what is given; None: anything. A `status` of 0 is an answer that was lost.
+    """An answer, told by `name=value` words (FIELDS); what none is about may be anything.
 
-    `path` may have `*` for any text; `n` is a request's number in the recording.
+    A `status` of 0 is an answer that was lost; `path` may have `*` for any text; `n` is a request's
+    number in the recording. Raises ValueError, saying which names are known, or the nearest call.
     """
 
-    status: int | None = None
-    code: str | None = None
-    call: str | None = None
-    method: str | None = None
-    path: str | None = None
-    n: int | None = None
-
-    @classmethod
-    def read(cls, text: str) -> Shows:
-        """Read `name=value` words. Raises ValueError, saying which are known, or the nearest call."""
+    def __init__(self, text: str) -> None:
         given: dict[str, Any] = {}
         for word in text.split():
             name, equals, value = word.partition("=")
@@ -62,7 +53,7 @@ class Shows:
         known_call(given.get("call"))
         if "method" in given:
             given["method"] = given["method"].upper()
-        return cls(**given)
+        self._path, self._given = given.pop("path", "*"), given
 
     def by(self, one: Replayed) -> bool:
         """Whether a replayed request was answered so."""
@@ -70,15 +61,15 @@ class Shows:
 
     def about(self, recorded: RecordedCall) -> bool:
         """Whether a request is one of those meant, whatever its answer."""
-        return all(
-            getattr(self, name) in (None, getattr(recorded, name))
-            for name in ("n", "call", "method")
-        ) and fnmatchcase(recorded.path, self.path or "*")
+        fits = self._fits(n=recorded.n, call=recorded.call, method=recorded.method)
+        return fits and fnmatchcase(recorded.path, self._path)
 
     def answered(self, answer: RecordedAnswer | None) -> bool:
         """Whether an answer is the one meant."""
-        status = 0 if answer is None else answer.status
-        return self.status in (None, status) and self.code in (None, answer and answer.code)
+        return self._fits(status=answer.status if answer else 0, code=answer and answer.code)
+
+    def _fits(self, **found: Any) -> bool:
+        return all(self._given.get(name, value) == value for name, value in found.items())
 
 
 @dataclass(frozen=True, slots=True)
