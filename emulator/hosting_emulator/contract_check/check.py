@@ -11,8 +11,9 @@ from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_uns
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
-from hosting_emulator.contract_check.clauses import CLAUSES, Outcome
+from hosting_emulator.contract_check.clauses import CLAUSES
 from hosting_emulator.contract_check.http import Address, Unreachable
+from hosting_emulator.contract_check.judge import Outcome
 from hosting_emulator.contract_check.run import (
     CHECKS,
     TOKENS,

@@ -1,4 +1,4 @@
-"""Holding any one answer against the contract, and what it shows where the contract is silent.
+"""Holding any one answer against the contract, what it shows where that is silent, and verdicts.
 
 Checks ask and compare answers with each other; this looks at each answer alone.
 """
@@ -10,16 +10,20 @@ import re
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field
-from hosting_emulator.contract_check.clauses import CALL_CLAUSES, Ledger
+from hosting_emulator.contract_check.clauses import CALL_CLAUSES, CLAUSES, UNMET, Clause
 from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.values import BOUNDS, brief, complaint, is_integer
 
+Outcome = Literal["holds", "differs", "skipped", "cannot be seen from outside"]
+
+#: So many differences of one clause are told; a server that gets it wrong does so each time.
+MOST = 3
 _FORMS = {
     "milliseconds": re.compile(r".*:\d\d\.\d{3}Z"),
     "microseconds": re.compile(r".*:\d\d\.\d{6}Z"),
@@ -32,8 +36,11 @@ _OPEN_SETS["items[].status"] = "Deployment.status"
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
 
-class Judge(Ledger):
-    """Looks at answers and notes what they bear out or break, and what is observed.
+class Judge:
+    """Looks at answers; takes evidence of what they bear out or break, and what is observed.
+
+    A single difference outweighs everything else; what holds outweighs a skip. `keys` are those of one
+    or more clauses, between spaces.
 
     `values` are what was observed, by the name of the assumption; `words` those that the contract
     leaves open; `notes` tell a reader what no assumption has a place for. `world` is that of this
@@ -41,7 +48,6 @@ class Judge(Ledger):
     """
 
     def __init__(self, world: str) -> None:
-        super().__init__()
         self._world = world
         self.values: dict[str, Any] = {}
         self.notes: list[str] = []
@@ -49,6 +55,71 @@ class Judge(Ledger):
         #: The statuses that a code came with, and how timestamps were written.
         self._statuses: dict[str, set[int]] = {}
         self._forms: set[str] = set()
+        #: What was seen, in words, by key and by the name of the method that took it.
+        self._evidence = {
+            key: {"holds": list[str](), "differs": list[str](), "skips": list[str]()}
+            for key in CLAUSES
+        }
+        #: What bears a clause out if a call works, by key: the call's clause, and what was seen.
+        self._refusals: dict[str, list[tuple[str, str]]] = {key: [] for key in CLAUSES}
+        #: The clauses of the calls that succeed where they are asked rightly.
+        self.working: set[str] = set()
+
+    # --- Evidence and verdicts ---------------------------------------------------------------
+
+    def _note(self, how: str, keys: str, seen: object) -> None:
+        text = str(seen)
+        for key in keys.split():
+            found = self._evidence[key][how]
+            if len(found) < MOST and text not in found:
+                found.append(text)
+
+    def holds(self, keys: str, seen: object) -> None:
+        """Note that an answer bears clauses out."""
+        self._note("holds", keys, seen)
+
+    def differs(self, keys: str, seen: object, wrong: str = "") -> None:
+        """Note that an answer says otherwise: which answer, and what was `wrong` in it."""
+        self._note("differs", keys, f"{seen}: {wrong}" if wrong else seen)
+
+    def skips(self, keys: str, why: object) -> None:
+        """Note why clauses could not be looked at."""
+        self._note("skips", keys, why)
+
+    def judge(
+        self, keys: str, right: bool | None, seen: object, wrong: str, *, call: str = ""
+    ) -> bool | None:
+        """Note that clauses hold, or differ for what is `wrong`; None: there was nothing to compare.
+
+        With `call`, the clause of one, what bears them out is that it refused. It does so only where
+        the call works: a server that knows no such call refuses whatever it is asked.
+        """
+        if right is False:
+            self.differs(keys, seen, wrong)
+        elif right and call:
+            for key in keys.split():
+                self._refusals[key].append((call, str(seen)))
+        elif right:
+            self.holds(keys, seen)
+        return right
+
+    def verdict(self, clause: Clause) -> tuple[Outcome, list[str]]:
+        """Return what became of a clause, and what was seen or why nothing was."""
+        found, refusals = self._evidence[clause.key], self._refusals[clause.key]
+        if found["differs"]:
+            return "differs", found["differs"]
+        if clause.unseen:
+            return "cannot be seen from outside", [clause.unseen]
+        shown = found["holds"] + [seen for call, seen in refusals if call in self.working]
+        if shown:
+            return "holds", shown[:1]
+        why = [*found["skips"]]
+        for call, seen in refusals:
+            reasons = self._evidence[call]["skips"] + self._evidence[call]["differs"]
+            tail = f" ({reasons[0]})" if reasons else ""
+            why.append(f"{seen}: refused, but the right request was not seen to succeed{tail}")
+        why.append(UNMET.get(clause.key, "no answer showed anything of it"))
+        return "skipped", why[:1]
 
     # --- What is observed --------------------------------------------------------------------
 
