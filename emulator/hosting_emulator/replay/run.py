@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -128,7 +128,11 @@ class ReplayRun:
         self._credentials = _Credentials(emulator, record.own, names, options.as_, self.notes)
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
-        self._timeout_s = options.timeout_s
+        parts = urlsplit(world.base_url)
+        secure = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._connection = kind(parts.hostname or "", parts.port, timeout=options.timeout_s)
+        self._prefix = parts.path.rstrip("/")
         self._start_ms = self._now_ms = moment_ms(world.clock.now)
         self._recorded_start_ms = _start_ms(record, self._start_ms)
         self._moves = options.move_time and world.clock.mode in ("frozen", "skip")
@@ -144,32 +148,17 @@ class ReplayRun:
 
     def send(self, requests: Iterable[RecordedCall]) -> Iterator[Replayed]:
         """Send requests one after the other, and tell what became of each."""
-        parts = urlsplit(self._world.base_url)
-        secure = parts.scheme == "https"
-        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_s)
-        prefix = parts.path.rstrip("/")
-        try:
+        with closing(self._connection):
             for recorded in requests:
                 if recorded.unsendable is not None:
                     yield Replayed(recorded, None, skipped=recorded.unsendable)
                 else:
-                    yield self._send(connection, prefix, recorded)
-        finally:
-            connection.close()
+                    yield self._send(recorded)
 
-    def _send(
-        self, connection: http.client.HTTPConnection, prefix: str, recorded: RecordedCall
-    ) -> Replayed:
+    def _send(self, recorded: RecordedCall) -> Replayed:
         self._reach(recorded.at_ms)
         self._pair_cut_cursor(recorded)
-        answer = _exchange(
-            connection,
-            recorded.method,
-            prefix + self._names.in_target(recorded.target),
-            self._credentials.headers(recorded),
-            self._body(recorded.body),
-        )
+        answer = self._exchange(recorded)
         starts = (self._recorded_start_ms, self._start_ms)
         moments = Moments(recorded.at_ms, self._now_ms, *starts, self._tolerance_ms)
         comparison = Comparison(self._names, moments, self._worlds)
@@ -190,11 +179,31 @@ class ReplayRun:
             self._emulator.clock.advance(f"{ahead_ms}ms")
             self._now_ms += ahead_ms
 
-    def _body(self, body: bytes | None) -> bytes | None:
+    def _exchange(self, recorded: RecordedCall) -> RecordedAnswer | None:
+        """Send a request as it was and read its answer; None: no whole answer came."""
+        connection, method, body = self._connection, recorded.method, recorded.body
+        target = self._prefix + self._names.in_target(recorded.target)
+        headers = self._credentials.headers(recorded)
+        with suppress(UnicodeDecodeError):
+            body = None if body is None else self._names.in_text(body.decode()).encode()
         try:
-            return None if body is None else self._names.in_text(body.decode()).encode()
+            connection.putrequest(method, target, skip_accept_encoding=True)
+            for name, value in headers:
+                if name.lower() not in _NOT_SENT and not name.startswith(":"):
+                    connection.putheader(name, value.encode("utf-8", "surrogateescape"))
+            if body is not None or method not in ("GET", "HEAD"):
+                connection.putheader("Content-Length", str(len(body or b"")))
+            connection.endheaders(body)
+            found = connection.getresponse()
+            content = found.read()
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            return None
+        try:
+            text = content.decode()
         except UnicodeDecodeError:
-            return body
+            text = None
+        return RecordedAnswer(found.status, tuple(found.getheaders()), text)
 
     def _pair_cut_cursor(self, recorded: RecordedCall) -> None:
         """Pair a recorded cursor that nobody has seen with the one of the page before."""
@@ -316,30 +325,6 @@ class _Credentials:
     def _note(self, sentence: str) -> None:
         if sentence not in self._notes:
             self._notes.append(sentence)
-
-
-def _exchange(
-    connection: http.client.HTTPConnection, method: str, target: str, headers: Headers, body: Any
-) -> RecordedAnswer | None:
-    """Send a request as it was and read its answer; None: no whole answer came."""
-    try:
-        connection.putrequest(method, target, skip_accept_encoding=True)
-        for name, value in headers:
-            if name.lower() not in _NOT_SENT and not name.startswith(":"):
-                connection.putheader(name, value.encode("utf-8", "surrogateescape"))
-        if body is not None or method not in ("GET", "HEAD"):
-            connection.putheader("Content-Length", str(len(body or b"")))
-        connection.endheaders(body)
-        found = connection.getresponse()
-        content = found.read()
-    except (OSError, http.client.HTTPException):
-        connection.close()
-        return None
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = None
-    return RecordedAnswer(found.status, tuple(found.getheaders()), text)
 
 
 def _start_ms(record: Recording, now_ms: int) -> int:
