@@ -191,6 +191,8 @@ SLOW = "the change is made in both phases, and the answer is the same"
 LIMIT = "a limit refuses before anything is done"
 SAME_LIMIT = "rate_limit answers the same refusal, with the same Retry-After"
 REPEATED = "the same read again, neither its first time nor its last"
+#: Why both phases of a fault need one run only; without a reason they need two.
+_ONE_RUN = {"slow_response": SLOW, "rate_limit": LIMIT, "abort:rate_limited": LIMIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +274,7 @@ def _points(
             same = request.points("rate_limit")[0]
             merged += [MergedPoint(point, same, SAME_LIMIT) for point in possible[::-1]]
             continue
-        # Why both phases need one run only; None: they need two.
-        why = SLOW if kind_of(fault) == "slow_response" else None
-        if fault == "abort:rate_limited" or kind_of(fault) == "rate_limit":
-            why = LIMIT
-        why = READ if request.is_read else why
+        why = READ if request.is_read else _ONE_RUN.get(fault)
         points += possible if why is None else [before]
         if why is not None and request.succeeded:
             merged.append(MergedPoint(after, before, why))

@@ -269,15 +269,15 @@ def conduct(exploration: Exploration) -> list[tuple[str, str]]:
     """
     if exploration.conduct == "off":
         return []
-    lines = dict.fromkeys(exploration.clean.seen.conduct, exploration.repeat_clean)
-    found = {finding: ["the clean run"] for finding in lines}
+    clean = exploration.clean.seen.conduct
+    found = {finding: (exploration.repeat_clean, ["the clean run"]) for finding in clean}
     for result in exploration.results:
         for finding in result.conduct if result.fine else ():
-            lines.setdefault(finding, exploration.repeat(result.point))
-            found.setdefault(finding, []).append(str(result.point))
+            told = found.setdefault(finding, (exploration.repeat(result.point), []))
+            told[1].append(str(result.point))
     return [
         (f"{finding} ({points[0]}{f' and {len(points) - 1} more' if points[1:] else ''})", line)
-        for (finding, points), line in zip(found.items(), lines.values(), strict=True)
+        for finding, (line, points) in found.items()
     ]
 
 

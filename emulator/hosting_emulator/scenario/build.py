@@ -29,10 +29,10 @@ from hosting_emulator.world.records import Origin, TimelineEntry, Variation
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
 
-#: What an id can be asked for by alias, in a variable of a story: `${project.shop}`.
-INDEXES = ("project", "organization", "person")
+#: What a step of a story is about where it does not say; and what an id can be asked for by alias,
+#: in a variable: `${project.shop}`.
+USUAL = {"project": "shop", "organization": "acme", "person": "owner"}
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
-_DEFAULTS = {"person": "owner", "project": "shop", "organization": "acme"}
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
@@ -179,7 +179,7 @@ def _check_variables(place: Place, change: Change, saved: Iterable[str]) -> None
         index, _, alias = name.partition(".")
         if name in saved:
             continue
-        if index in INDEXES and alias:
+        if index in USUAL and alias:
             place.below(inner).check_word(index, alias, _aliases(change, index))
             continue
         hint = nearest(name, saved) or f"; saved so far is {', '.join(saved) or 'nothing'}"
@@ -223,7 +223,7 @@ def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
         if alias is not None:
             if "${" not in alias and change.world.indexes.get(f"{index}:{alias}") is None:
                 (place / field).check_word(index, alias, known)
-        elif index in needed and _DEFAULTS[index] not in known:
+        elif index in needed and USUAL[index] not in known:
             there_are = ", ".join(known) or "none"
             raise place.error(f"say which {index} with `{field}`: there are {there_are}")
 

@@ -29,7 +29,7 @@ from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.build import INDEXES, build_world, fill, pattern_of
+from hosting_emulator.scenario.build import USUAL, build_world, fill, pattern_of
 from hosting_emulator.scenario.document import (
     ACTIONS,
     REQUESTS,
@@ -119,10 +119,7 @@ class StoryRun:
 
     def _call(self, step: StepPart) -> str:
         spec = CALLS[str(step.call)]
-        if spec.subject == "organization":
-            subject = self._id("organization", step.organization or "acme")
-        else:
-            subject = self._id("project", step.project or "shop")
+        subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
         return self._request(step, spec, spec.path.replace(f"{{{spec.subject}_id}}", subject))
 
     def _poll(self, step: StepPart) -> str:
@@ -132,7 +129,9 @@ class StoryRun:
 
     def _request(self, step: StepPart, spec: CallSpec | None, path: str) -> str:
         sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
-        minted = self._minted(step.who or "owner", step) if step.token is None else step.token
+        minted = (
+            self._minted(step.who or USUAL["person"], step) if step.token is None else step.token
+        )
         sent.setdefault("authorization", f"Bearer {self._filled(minted)}")
         body = b""
         if spec is not None and spec.idempotent:
@@ -324,7 +323,7 @@ class StoryRun:
             return self._saved[name]
         index, _, alias = name.partition(".")
         found = self._engine.world.indexes.get(f"{index}:{alias}")
-        if found is None or index not in INDEXES:
+        if found is None or index not in USUAL:
             known = ", ".join(sorted(self._saved)) or "nothing"
             raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
         return found
