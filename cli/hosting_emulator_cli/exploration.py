@@ -22,25 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hosting_emulator import __version__
-from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, plan
-from hosting_emulator.explore.report import (
-    Exploration,
-    plan_text,
-    read_result,
-    report_text,
-    result_document,
-    result_text,
-)
-from hosting_emulator.explore.runs import (
-    CleanRun,
-    CleanRunFailed,
-    ConductChoice,
-    Explorer,
-    PointResult,
-    RunEnd,
-    TooManyRequests,
-    Visit,
-)
+from hosting_emulator.explore import plan, report, runs
 from hosting_emulator.sdk import ControlClient, ControlError
 from hosting_emulator.supervisor import (
     ChildCommand,
@@ -49,20 +31,10 @@ from hosting_emulator.supervisor import (
     descendants,
     end_orphans,
 )
+from hosting_emulator_cli import output as out
 from hosting_emulator_cli.execution import emulator_around, run_logged
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.output import (
-    as_json,
-    console,
-    has_color,
-    is_terminal,
-    printable,
-    printable_lines,
-    put,
-    put_json,
-    say,
-)
 from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:
@@ -103,13 +75,13 @@ class ExploreOptions:
     max_runs: int
     limit_s: float | None
     budget_s: float | None
-    conduct: ConductChoice
+    conduct: runs.ConductChoice
     state_file: Path | None
     junit_file: Path | None
     html_file: Path | None
     as_json: bool
-    point: FaultPoint | None
-    repeat: Callable[[FaultPoint], str]
+    point: plan.FaultPoint | None
+    repeat: Callable[[plan.FaultPoint], str]
     repeat_clean: str
 
 
@@ -172,7 +144,7 @@ class _CommandExploration:
 
     def _explore(self) -> int:
         options = self._options
-        explorer = Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
+        explorer = runs.Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
         if options.settings.state is not None:  # it brought a clock of its own
             self._client.world().clock.change({"mode": "skip"})
         try:
@@ -182,32 +154,32 @@ class _CommandExploration:
             return self._all(explorer, clean)
         except _Stop:
             return 0
-        except TooManyRequests as error:
+        except runs.TooManyRequests as error:
             raise Failure(f"the command cannot be explored: {error}") from error
-        except CleanRunFailed as error:
+        except runs.CleanRunFailed as error:
             for line in error.end.output:
-                say(f"| {printable(line)}")
+                out.say(f"| {out.printable(line)}")
             raise Failure(
                 f"without any failure the command {error}; explore begins with a run that ends "
                 "well: what it printed stands above"
             ) from error
 
-    def _one(self, explorer: Explorer, point: FaultPoint, clean: CleanRun) -> int:
+    def _one(self, explorer: runs.Explorer, point: plan.FaultPoint, clean: runs.CleanRun) -> int:
         """Run one point, its output passing through."""
         try:
             result = explorer.result("point", point, clean, once=True)
         except ValueError as error:
             raise Failure(f"--point: {error}") from error
-        say(printable(result_text(result)))
+        out.say(out.printable(report.result_text(result)))
         for finding in result.conduct:
-            say(printable(f"conduct: {finding}"))
+            out.say(out.printable(f"conduct: {finding}"))
         return 0 if result.fine else 1
 
-    def _all(self, explorer: Explorer, clean: CleanRun) -> int:
+    def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
         options = self._options
-        planned = plan(
+        planned = plan.plan(
             clean.seen.requests,
-            faults=options.faults or KINDS,
+            faults=options.faults or plan.KINDS,
             calls=options.calls,
             max_runs=options.max_runs,
         )
@@ -222,26 +194,26 @@ class _CommandExploration:
         key, path, saved, says = (
             _key_of(options, clean),
             options.state_file,
-            list[PointResult](),
+            list[runs.PointResult](),
             "",
         )
         if path is not None:
             saved, says = _load_results(path, key, planned)
-        say(plan_text(planned, self._jobs))
+        out.say(report.plan_text(planned, self._jobs))
         if says:
-            say(says)
+            out.say(says)
         done = {result.point: result for result in saved}
 
-        def keep(result: PointResult) -> None:
+        def keep(result: runs.PointResult) -> None:
             done[result.point] = result
             if path is not None:
-                results = [result_document(result) for result in done.values()]
+                results = [report.result_document(result) for result in done.values()]
                 found = {"format": _STATE_FORMAT, "key": key, "results": results}
-                write_whole(path, as_json(found) + "\n")
+                write_whole(path, out.as_json(found) + "\n")
 
         self._run_points(explorer, planned, clean, done, keep)
         results = [done[point] for point in planned.points if point in done]
-        exploration = Exploration(
+        exploration = report.Exploration(
             shlex.join(options.command),
             clean,
             planned,
@@ -256,11 +228,11 @@ class _CommandExploration:
 
     def _run_points(
         self,
-        explorer: Explorer,
-        planned: Plan,
-        clean: CleanRun,
-        done: Mapping[FaultPoint, PointResult],
-        keep: Callable[[PointResult], None],
+        explorer: runs.Explorer,
+        planned: plan.Plan,
+        clean: runs.CleanRun,
+        done: Mapping[plan.FaultPoint, runs.PointResult],
+        keep: Callable[[runs.PointResult], None],
     ) -> None:
         """Run what is not done yet, several points at a time, and `keep` each result."""
         if (budget_s := self._options.budget_s) is not None:
@@ -286,7 +258,7 @@ class _CommandExploration:
 
     # --- one run ---------------------------------------------------------------------------------
 
-    def _perform(self, visit: Visit, name: str, limit_s: float | None) -> RunEnd:
+    def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
             raise _Stop
@@ -300,7 +272,7 @@ class _CommandExploration:
             if ran.outcome.refused is not None:
                 raise Failure(f"{options.command[0]}: {ran.outcome.reason}")
             visit.end(world)
-        return RunEnd(ran.outcome.code, ran.hung, ran.seconds, self._last_lines(ran.output))
+        return runs.RunEnd(ran.outcome.code, ran.hung, ran.seconds, self._last_lines(ran.output))
 
     async def _run_command(
         self, environment: dict[str, str], limit_s: float | None, *, through: bool
@@ -322,7 +294,7 @@ class _CommandExploration:
         port = re.compile(rf"(?<![0-9]){self._ready.base_url.rpartition(':')[2]}(?![0-9])")
         text = _ADDRESS.sub("0x…", port.sub("PORT", output.decode("utf-8", "replace")))
         lines = [line.rstrip().expandtabs(4) for line in text.splitlines() if line.strip()]
-        return excerpt([printable(line) for line in lines])
+        return excerpt([out.printable(line) for line in lines])
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
@@ -352,30 +324,28 @@ def _own_frame(lines: Sequence[str]) -> int | None:
     return None
 
 
-def _write_reports(options: ExploreOptions, exploration: Exploration) -> None:
+def _write_reports(options: ExploreOptions, exploration: report.Exploration) -> None:
     """Write all that was asked for, to files and stdout. Raises Failure."""
-    from hosting_emulator.explore.report import document, junit_text, page
-
     if options.junit_file is not None:
-        write_whole(options.junit_file, junit_text(exploration))
+        write_whole(options.junit_file, report.junit_text(exploration))
     if options.html_file is not None:
-        write_whole(options.html_file, page(exploration))
+        write_whole(options.html_file, report.page(exploration))
     if options.as_json:
-        put_json(document(exploration))
+        out.put_json(report.document(exploration))
         return
-    color = has_color()
-    text = report_text(exploration, color=color)
-    put(text if color else printable_lines(text))
+    color = out.has_color()
+    text = report.report_text(exploration, color=color)
+    out.put(text if color else out.printable_lines(text))
 
 
 @contextmanager
-def _progress(done: int, of: int) -> Iterator[Callable[[PointResult, int], None]]:
+def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], None]]:
     """Say on stderr each result that matters as it comes; and on a terminal, how far it is."""
-    if not (of and is_terminal(sys.stderr)):
+    if not (of and out.is_terminal(sys.stderr)):
 
-        def show(result: PointResult, done: int) -> None:
+        def show(result: runs.PointResult, done: int) -> None:
             if not result.fine:
-                say(f"[{done}/{of}] {printable(result_text(result))}")
+                out.say(f"[{done}/{of}] {out.printable(report.result_text(result))}")
 
         yield show
         return
@@ -385,13 +355,13 @@ def _progress(done: int, of: int) -> Iterator[Callable[[PointResult, int], None]
 
     words = TextColumn("{task.description}", markup=False)
     columns = (words, BarColumn(), MofNCompleteColumn(), Elapsed())
-    with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
+    with Progress(*columns, console=out.console(sys.stderr), transient=True) as bar:
         task = bar.add_task("Exploring", total=of, completed=done)
 
-        def show_beside_bar(result: PointResult, done: int) -> None:
+        def show_beside_bar(result: runs.PointResult, done: int) -> None:
             bar.update(task, completed=done)
             if not result.fine:
-                bar.console.print(Text.from_ansi(result_text(result, color=True)))
+                bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
 
         yield show_beside_bar
 
@@ -399,7 +369,7 @@ def _progress(done: int, of: int) -> Iterator[Callable[[PointResult, int], None]
 # --- What is known so far, kept so that an exploration that was cut off can go on -----------------
 
 
-def _load_results(path: Path, key: str, plan: Plan) -> tuple[list[PointResult], str]:
+def _load_results(path: Path, key: str, planned: plan.Plan) -> tuple[list[runs.PointResult], str]:
     """Return what a file holds of the points of a plan, and in a sentence what becomes of it.
 
     There may be no file yet. Raises Failure.
@@ -408,22 +378,22 @@ def _load_results(path: Path, key: str, plan: Plan) -> tuple[list[PointResult], 
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["format"] != _STATE_FORMAT:
             raise ValueError
-        results = [read_result(result) for result in found["results"]]
+        results = [report.read_result(result) for result in found["results"]]
     except FileNotFoundError:
         return [], ""
     except OSError as error:
         raise Failure(f"cannot read {path}: {error}") from error
     except (ValueError, TypeError, LookupError):
         raise Failure(f"{path} is no state of an exploration: name another file") from None
-    done = [result for result in results if result.point in plan.points]
+    done = [result for result in results if result.point in planned.points]
     if found["key"] != key:
         return [], f"{path} is of another command or another clean run: beginning anew."
-    if len(done) == len(plan.points):
+    if len(done) == len(planned.points):
         return [], f"{path} is of an exploration that was finished: beginning anew."
-    return done, f"Going on: {len(done)} of {len(plan.points)} are done, says {path}."
+    return done, f"Going on: {len(done)} of {len(planned.points)} are done, says {path}."
 
 
-def _key_of(options: ExploreOptions, clean: CleanRun) -> str:
+def _key_of(options: ExploreOptions, clean: runs.CleanRun) -> str:
     """Return a text that differs when anything differs that the results rest upon.
 
     Files that the command names count by their content.

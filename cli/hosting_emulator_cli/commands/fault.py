@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,22 +12,18 @@ from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
 from hosting_emulator_cli.parameters import TYPED_VALUE
 
+if TYPE_CHECKING:
+    from hosting_emulator.sdk.text import FaultWords
 
-def _words(part: str) -> Callable[[Mapping[str, Any]], str]:
-    """Make what writes a part of a fault: `effect`, `matches` or `conditions`."""
 
-    def write(fault: Mapping[str, Any]) -> str:
-        from hosting_emulator.sdk import fault_words
+def _words(fault: Mapping[str, Any]) -> FaultWords:
+    from hosting_emulator.sdk import fault_words
 
-        return str(getattr(fault_words(fault), part))
-
-    return write
+    return fault_words(fault)
 
 
 def _armed_words(fault: Mapping[str, Any]) -> str:
-    from hosting_emulator.sdk import fault_words
-
-    parts = (*fault_words(fault), fault["phase"])
+    parts = (*_words(fault), fault["phase"])
     world = click.get_current_context().params["world"]
     return f"{fault['id']} is armed in world {world}: {', '.join(filter(None, parts))}."
 
@@ -121,9 +117,9 @@ def _parsed(text: str) -> dict[str, Any]:
     columns(
         {
             "FAULT": "id",
-            "EFFECT": _words("effect"),
-            "MATCHES": lambda found: _words("matches")(found) or "everything",
-            "WHEN": lambda found: _words("conditions")(found) or "always",
+            "EFFECT": lambda found: _words(found).effect,
+            "MATCHES": lambda found: _words(found).matches or "everything",
+            "WHEN": lambda found: _words(found).conditions or "always",
             "PHASE": "phase",
             "SEEN": "seen",
             "HITS": "hits",

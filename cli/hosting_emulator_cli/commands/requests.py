@@ -12,19 +12,9 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import display_name, put_document, read_json
 from hosting_emulator_cli.groups import CommandGroup, Failure
-from hosting_emulator_cli.output import (
-    console,
-    is_terminal,
-    printable,
-    printable_json,
-    printable_lines,
-    put,
-    put_json,
-    say,
-    table,
-)
 from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
@@ -45,13 +35,13 @@ def cells_of(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:
     """Write an exchange part by part, such that no part can steer a terminal."""
     from hosting_emulator.sdk import ExchangeCells, exchange_cells
 
-    return ExchangeCells(*map(printable, exchange_cells(exchange, projects)))
+    return ExchangeCells(*map(out.printable, exchange_cells(exchange, projects)))
 
 
 def target(exchange: Exchange) -> str:
     """Write what stood in the request's first line: method, path and query."""
     query = f"?{exchange['query']}" if exchange["query"] else ""
-    return printable(f"{exchange['method']} {exchange['path']}{query}")
+    return out.printable(f"{exchange['method']} {exchange['path']}{query}")
 
 
 def cut_words(message: Message) -> str:
@@ -77,7 +67,7 @@ def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -
         for exchange in exchanges
         for cells in [cells_of(exchange, projects)]
     ]
-    return table(_HEADERS, rows)
+    return out.table(_HEADERS, rows)
 
 
 def exchange_line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
@@ -87,15 +77,19 @@ def exchange_line(exchange: Exchange, projects: Mapping[str, str], *, why: bool 
     return "  ".join(cell for cell in shown if cell)
 
 
-def show_whole(exchange: Exchange, projects: Mapping[str, str]) -> None:
-    """Print a whole exchange, with colours on a terminal."""
-    if not is_terminal():
-        put(_whole_text(exchange, projects))
+def _put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None:
+    """Print a whole exchange, as JSON or with colours on a terminal."""
+    if as_json:
+        out.put_json(exchange)
+        return
+    projects = project_aliases(world)
+    if not out.is_terminal():
+        out.put(_whole_text(exchange, projects))
         return
     from hosting_emulator_cli.rich_views import whole_view
 
-    out = console()
-    out.print(whole_view(exchange, projects, out.width))
+    screen = out.console()
+    screen.print(whole_view(exchange, projects, screen.width))
 
 
 def _whole_text(exchange: Exchange, projects: Mapping[str, str]) -> str:
@@ -106,7 +100,7 @@ def _whole_text(exchange: Exchange, projects: Mapping[str, str]) -> str:
         [
             exchange_line(exchange, projects, why=False),
             "",
-            *(f"  {step['step']:<{width}}  {printable(step['says'])}" for step in steps),
+            *(f"  {step['step']:<{width}}  {out.printable(step['says'])}" for step in steps),
             "",
             target(exchange),
             *_message_lines(exchange["request"]),
@@ -118,7 +112,7 @@ def _whole_text(exchange: Exchange, projects: Mapping[str, str]) -> str:
 
 
 def _message_lines(message: Message) -> Iterator[str]:
-    yield from (printable(f"  {name}: {value}") for name, value in message["headers"])
+    yield from (out.printable(f"  {name}: {value}") for name, value in message["headers"])
     if not message["body_bytes"]:
         return
     yield ""
@@ -127,8 +121,8 @@ def _message_lines(message: Message) -> Iterator[str]:
         yield f"  {message['body_bytes']} bytes that are no text"
         return
     with suppress(ValueError):  # no JSON, or not all of it: as it is
-        body = printable_json(json.loads(body))
-    yield from (f"  {line}" for line in printable_lines(body).splitlines())
+        body = out.printable_json(json.loads(body))
+    yield from (f"  {line}" for line in out.printable_lines(body).splitlines())
     if message["body_cut"]:
         yield f"  {cut_words(message)}"
 
@@ -170,16 +164,16 @@ def list_(
         raise click.UsageError("--whole belongs to --json; `requests show N` shows one whole")
     items = world.requests.page(limit=limit, **filters)["items"][::-1]
     if as_json:
-        put_json([world.requests.whole(item["n"]) for item in items] if whole else items)
+        out.put_json([world.requests.whole(item["n"]) for item in items] if whole else items)
         return
     aliases = project_aliases(world)
-    if is_terminal():
+    if out.is_terminal():
         _show(items, aliases)
     else:
-        put(exchange_table(items, aliases))
+        out.put(exchange_table(items, aliases))
     if not items:
         given = any(value is not None for value in filters.values())
-        say("No request fits." if given else "No requests yet.")
+        out.say("No request fits." if given else "No requests yet.")
 
 
 @requests.command()
@@ -188,11 +182,7 @@ def list_(
 @opt.with_world
 def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
     """Show one request whole: its trail, headers and bodies."""
-    found = world.requests.whole(n)
-    if as_json:
-        put_json(found)
-    else:
-        show_whole(found, project_aliases(world))
+    _put_whole(world, world.requests.whole(n), as_json)
 
 
 @requests.command()
@@ -212,9 +202,9 @@ def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -
                 shown = exchange["n"]
         for _, kind, data in events:
             if kind == "gap":
-                say("Too many came at once: some are not shown.")
+                out.say("Too many came at once: some are not shown.")
             elif kind == "world":
-                say(f"The world was {data['title']}.")
+                out.say(f"The world was {data['title']}.")
                 shown, aliases = 0, project_aliases(world)
             elif data["n"] > shown:
                 _put_line(cast("Exchange", data), aliases, as_json)
@@ -222,19 +212,19 @@ def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -
 
 def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> None:
     if as_json:
-        put(json.dumps(exchange, ensure_ascii=True))
-    elif is_terminal():
+        out.put(json.dumps(exchange, ensure_ascii=True))
+    elif out.is_terminal():
         _show([exchange], aliases)
     else:
-        put(exchange_line(exchange, aliases))
+        out.put(exchange_line(exchange, aliases))
 
 
 def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
     from hosting_emulator_cli.rich_views import line_view
 
-    out = console()
+    screen = out.console()
     for exchange in exchanges:
-        out.print(line_view(exchange, aliases, out.width))
+        screen.print(line_view(exchange, aliases, screen.width))
 
 
 @requests.command()
@@ -291,11 +281,7 @@ def replay(
             raise click.UsageError(
                 "a single request goes to its own world: only --same-key is for N"
             )
-        found = world.requests.replay(int(what), same_key=same_key)
-        if as_json:
-            put_json(found)
-        else:
-            show_whole(found, project_aliases(world))
+        _put_whole(world, world.requests.replay(int(what), same_key=same_key), as_json)
         return
     if same_key:
         raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
@@ -314,9 +300,9 @@ def replay(
         with like_recorded(control, record, beginning) as made:
             report = send(control, record, made, sending)
     if as_json:
-        put_json(report_document(report, record))
+        out.put_json(report_document(report, record))
     else:
-        put(replay_text(report, record))
+        out.put(replay_text(report, record))
     ctx.exit(1 if report.differing else 0)
 
 
@@ -359,10 +345,10 @@ def shrink(
         put_document(found.har, output, "What is left is written to")
     if as_json:
         counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
-        put_json({"requests": numbers, **counts, "curl": lines})
+        out.put_json({"requests": numbers, **counts, "curl": lines})
         return
-    put("\n".join(lines))
-    say(
+    out.put("\n".join(lines))
+    out.say(
         f"{len(numbers)} of {found.of} requests show it (#{', #'.join(map(str, numbers))}), "
         f"found in {found.runs} runs"
         + ("." if found.shortest else "; not tried to the end: give more --max-runs.")
@@ -409,7 +395,7 @@ def replay_text(report: ReplayReport, record: Recording) -> str:
     lines.append(
         f"{sent} requests sent to {report.world}: {sent - differ} same, {differ} differ{skipped}"
     )
-    return "\n".join(map(printable, lines))
+    return "\n".join(map(out.printable, lines))
 
 
 def _replayed_lines(one: Replayed, width: int) -> Iterator[str]:
