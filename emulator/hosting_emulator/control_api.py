@@ -335,6 +335,7 @@ class Why(Record):
     kind: str
     project: str
     state: str
+    finished: bool
     phase: str
     at: str
     says: list[str]

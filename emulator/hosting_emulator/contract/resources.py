@@ -156,14 +156,6 @@ _KINDS = {
     "wait": _integer(minimum=RETRY_AFTER_MIN, maximum=RETRY_AFTER_MAX),
     "suspend_timeout": _integer(minimum=-1),
     "result": Kind("object", _RESULT, "OperationResult"),
-    "operation_state": _enum(
-        "OperationState",
-        *("queued", "running", "succeeded", "failed", "cancelled"),
-        description="Terminal are succeeded, failed and cancelled.",
-    ),
-    "dns_status": _enum(
-        "DnsAuthorizationStatus", "not_authorized", "pending", "authorized", "expired", "revoked"
-    ),
     "dns_scopes": _array(_enum("DnsScope", "dns.write", "zone.read"), maxItems=2),
     "environment": _enum("Environment", "dev", "prod"),
     "problem_code": _enum("ProblemCode", *PROBLEMS),
@@ -209,10 +201,11 @@ def _fields(clause: str) -> Iterator[Field]:
     for name, kind, text in found:
         word = kind.removesuffix(" or null")
         word = word if word in _KINDS else word.partition(" (")[0]
+        closed = _enum("", *word[5:].split(", ")) if word.startswith("enum ") else _KINDS["string"]
         named = _OPEN_SET.search(text)
         yield Field(
             name,
-            _KINDS.get(word, _KINDS["string"]),
+            _KINDS.get(word, closed),
             required="| yes |" in clause,
             optional="| no |" in clause,
             nullable=word + " or null" == kind,
@@ -235,10 +228,14 @@ def _value(text: str) -> Any:
 
 def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
     part, kind = attributes.pop("part", None), attributes.pop("kind", None)
+    named = field.kind
+    if "component" in attributes:  # what is said of such a field stands with the schema of its own
+        schema = {**named.schema, **({"description": about} if about else {})}
+        named, about = replace(named, schema=schema, component=attributes.pop("component")), ""
     ours = {name: value for name, value in attributes.items() if name in _ATTRIBUTES}
     return replace(
         field,
-        kind=_part(part) if part else _KINDS[kind] if kind else field.kind,
+        kind=_part(part) if part else _KINDS[kind] if kind else named,
         about=about or field.about,
         keywords={name: attributes[name] for name in attributes.keys() - ours.keys()},
         **ours,

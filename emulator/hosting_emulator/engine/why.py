@@ -60,6 +60,7 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
         "kind": operation.kind,
         "project": project.alias,
         "state": operation.state,
+        "finished": finished(operation),
         "phase": operation.phase,
         "reconciliation": None if seen is None else seen.state,
         "at": format_timestamp(now_ms),

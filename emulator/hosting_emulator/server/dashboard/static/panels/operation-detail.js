@@ -27,12 +27,11 @@ export function OperationDetail({ id }) {
 /** @param {{of: any, reload: () => Promise<void>}} props */
 function Why({ of, reload }) {
   const row = unfinished.value.find(({ id }) => id === of.operation);
-  const done = ["succeeded", "failed", "cancelled"].includes(of.state);
   return html`<div class="grid">
     <div class="stack">
       <p class="row"><${StateBadge} state=${of.state} />${row?.stuck && html`<${StateBadge} state="stuck" />`} <b>${spoken(of.kind)}</b> of <a href=${link("projects", of.project)}>${of.project}</a></p>
       <div><h3>Why it stands there</h3><ul class="says">${of.says.map((/** @type {string} */ text) => html`<li key=${text}>${text}</li>`)}</ul></div>
-      ${!done && html`<${Steer} of=${of} stuck=${Boolean(row?.stuck)} reload=${reload} />`}
+      ${!of.finished && html`<${Steer} of=${of} stuck=${Boolean(row?.stuck)} reload=${reload} />`}
     </div>
     <div class="stack">
       <${Facts} of=${[
