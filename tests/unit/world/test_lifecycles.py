@@ -4,6 +4,7 @@ import pytest
 
 from hosting_emulator.contract.assumptions import DATABASE_STATES, DEPLOYMENT_STATUSES
 from hosting_emulator.world.lifecycles import DATABASE, DEPLOYMENT, LIFECYCLES, OPERATION
+from hosting_emulator.world.views import STATE_WORDS
 
 BY_NAME = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda found: found.name)
 
@@ -42,3 +43,11 @@ def test_words_are_those_of_the_contract_and_of_our_assumptions():
     assert list(OPERATION.transitions) == "queued running succeeded failed cancelled".split()
     assert set(DEPLOYMENT.transitions) == set(DEPLOYMENT_STATUSES)
     assert set(DATABASE.transitions) == set(DATABASE_STATES)
+
+
+@pytest.mark.parametrize("state", OPERATION.transitions)
+def test_each_state_of_an_operation_has_advice_and_each_final_one_says_how_it_ended(state: str):
+    words = STATE_WORDS[state]
+
+    assert words.advice
+    assert bool(words.ended) == OPERATION.terminal(state)
