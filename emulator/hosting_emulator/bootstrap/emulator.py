@@ -37,6 +37,7 @@ from hosting_emulator.server.guard import Guard
 from hosting_emulator.server.hosts import Hosts, Site, host_name
 from hosting_emulator.server.protocol import Server
 from hosting_emulator.settings import Ready, Settings, StartError
+from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
@@ -58,6 +59,11 @@ _log = logging.getLogger("hosting_emulator")
 #: does not is given the same time again to be cancelled.
 _GRACE_S = 0.2
 _WILDCARDS = ("0.0.0.0", "::", "")
+#: What is wrong with settings, with what is kept, or with a scenario, in a sentence.
+_REFUSALS = (
+    *(StartError, StateRefused, StoreFailed),
+    *(ScenarioError, ClockRefused, AssumptionRefused),
+)
 
 
 class Emulator:
@@ -80,11 +86,12 @@ class Emulator:
         # First of all: a file that cannot be read leaves no trace.
         state = None if settings.state is None else _read_state(settings.state)
         options.check_beginning(settings)
-        self._directory = options.open_directory(settings)
-        self.worlds = Worlds(self._directory, rebuild=_rebuild)
+        self._directory: DataDirectory | None = None
         try:
+            self._directory = options.open_directory(settings)
+            self.worlds = Worlds(self._directory, rebuild=_rebuild)
             self._fresh = self._begin(state)
-        except (StartError, StateRefused, StoreFailed, ClockRefused, ScenarioError) as error:
+        except _REFUSALS as error:
             self._let_go()
             raise StartError(str(error)) from None
         except OSError as error:
@@ -121,7 +128,7 @@ class Emulator:
     def _load(self, scenario: Scenario) -> None:
         """Put a scenario's world in place, with the clock and assumptions asked for over its own.
 
-        A reset brings back the scenario's own. Raises ScenarioError, StartError, StoreFailed.
+        A reset brings back the scenario's own. Raises what is in `_REFUSALS`.
         """
         # Imported here: few starts have a scenario.
         from hosting_emulator.scenario.build import build_world
@@ -130,12 +137,9 @@ class Emulator:
         now_ms, seed = machine_ms(), self._default.world.seed  # for one that names none
         world = build_world(scenario, DEFAULT_WORLD, now_ms, seed)
         mode, rate = options.clock_of(settings)
-        try:
-            world = with_overrides(
-                world, now_ms, mode=mode, rate=rate, assumptions=settings.assumptions
-            )
-        except (ClockRefused, AssumptionRefused) as error:
-            raise StartError(str(error)) from None
+        world = with_overrides(
+            world, now_ms, mode=mode, rate=rate, assumptions=settings.assumptions
+        )
         self._become(world, f"scenario {scenario.name}")
 
     def _vary(self) -> None:
@@ -202,7 +206,7 @@ class Emulator:
             try:
                 self._load(read_file(path))
                 _log.warning("%s changed: loaded again", path)
-            except (ScenarioError, StoreFailed, StartError) as error:
+            except _REFUSALS as error:
                 _log.warning("%s; the world stays as it was", error)
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:

@@ -1,6 +1,6 @@
 """Settings made into what the rooms take, each refused in one clear line when it cannot be.
 
-Everything here raises StartError.
+All but `open_directory` raises StartError.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.server.hosts import Hosts, is_loopback, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory
-from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.records import Origin, Variation
@@ -23,15 +22,12 @@ _log = logging.getLogger("hosting_emulator")
 
 
 def open_directory(settings: Settings) -> DataDirectory | None:
-    """Open and lock the data directory, if there is to be one."""
+    """Open and lock the data directory, if there is to be one. Raises StateRefused."""
     if settings.data_dir is None:
         return None
-    try:
-        return DataDirectory(
-            settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
-        )
-    except StateRefused as error:
-        raise StartError(str(error)) from None
+    return DataDirectory(
+        settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
+    )
 
 
 def clock_of(settings: Settings) -> tuple[str | None, float | None]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
 
-from hosting_emulator.calls.access import project_role
+from hosting_emulator.calls.access import project_role, role_of
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.assumptions import (
     DEFAULTS,
@@ -300,11 +300,9 @@ def _outside(world: World, label: str, owner: str, project: Project, principal: 
         reason = f"who is no member of {owner}"
     else:
         reason = f"who has no role in {project.alias}"
-    roles = {}
-    for member in _members(world, project.organization_id):
-        grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
-        if member.role == "owner" or grant:
-            roles[member.person_id] = "owner" if member.role == "owner" or not grant else grant.role
+    change = Change(world, world.at_ms)
+    members = (member.person_id for member in _members(world, project.organization_id))
+    roles = {id_: role for id_ in members if (role := role_of(change, id_, project))}
     who = _alias(world, t.PEOPLE, principal.person_id)
     return (
         f"{label} exists, in {owner}, outside the access of {who}, {reason}. "
