@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from ruamel.yaml import YAML
 
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.faults.documents import arm, describe_kinds
+from hosting_emulator.sdk import ControlRefused
+from hosting_emulator.world.value import Change
+from hosting_emulator_scenarios import FOLDER
 from tests.conftest import Response
 from tests.contract.answer_checks import hold_problem, problem
 from tests.contract.conftest import HeldApi
+from tests.contract.dev_origins import issue, redeem
 from tests.contract.raw_http import wire
-from tests.in_process import InProcess
+from tests.in_process import InProcess, fresh_world
 from tests.properties.varied_walk import varied
 
 # --- "when the current owner switched the flag on" ------------------------------------------------
@@ -247,3 +257,130 @@ def test_a_refusal_that_says_retryable_is_never_remembered(api: HeldApi) -> None
     api.emulator.intervene("set_permissions", organization="acme", permissions=["dns.read"])
 
     assert api.create_key(key="k").status == 201
+
+
+# --- "Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details)" ----------------------
+
+LISTED = {400, 401, 403, 404, 409, 503}
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_call_1_answers_no_status_that_it_does_not_list(code: str) -> None:
+    """ "Error statuses listed: 400, 401, 403, 404, 409, 503", whatever is refused, and why."""
+    api = InProcess()
+    change = Change(api.world, api.engine.run_due())
+    arm(change, {"abort": {"code": code}})
+    api.engine.commit(change, "fault")
+    usual = PROBLEMS[code].status
+
+    refused = api.set_flag(True)
+
+    assert refused.json["code"] == code
+    assert refused.status == refused.json["status"] == (usual if usual in LISTED else 400)
+    assert api.apply_domains().status == usual  # of other calls they are "not shown"
+
+
+def test_call_1_answers_400_where_a_body_is_too_long_or_a_limit_is_reached(api: HeldApi) -> None:
+    api.assume(body_limit_bytes=64, rate_limit="1/60s")
+    path, long = api.project_path("powered-by-flag"), b"{}".ljust(65)
+
+    problem(api.call("PUT", path, raw=long, key="k", headers=_JSON), 400, "payload_too_large")
+    assert api.dns().status == 200
+    limited = api.set_flag(True)
+
+    document = problem(limited, 400, "rate_limited")
+    assert document["retryable"] is True
+    assert limited.headers["Retry-After"] == str(document["retry_after_seconds"]) == "60"
+    problem(api.dns(), 429, "rate_limited")
+
+
+@pytest.mark.parametrize("status", [418, 422, 500])
+def test_no_assumption_gives_call_1_another_status(status: int) -> None:
+    statuses = {code: status for code in PROBLEMS if "status" not in PROBLEMS[code].specified}
+    api = InProcess(fresh_world(problem_statuses=statuses))
+
+    assert api.set_flag(True, who="reader").status == 403
+    assert api.set_flag("yes").status == 400
+    assert api.set_flag(True, who=None).status == 401
+    assert api.ticket(who="reader").status == status
+
+
+def test_the_document_of_call_1_lists_no_other_status() -> None:
+    document = openapi_document(DEFAULTS)
+
+    flag = document["paths"]["/v1/projects/{project_id}/powered-by-flag"]["put"]["responses"]
+
+    assert {int(status) for status in flag} == {200, *LISTED}
+
+
+# --- "Both are given with status 404 and 409 respectively" ----------------------------------------
+
+
+@pytest.mark.parametrize("code", ["resource_not_found", "idempotency_key_reused"])
+def test_a_status_that_is_given_cannot_be_another(api: HeldApi, code: str) -> None:
+    """ "Resource missing or outside the caller's access scope | 404", "Idempotency-Key reused with a
+    changed request | 409 […] Both are given with status 404 and 409 respectively."
+    """
+    with pytest.raises(ControlRefused, match=f"the contract fixes {code}"):
+        api.emulator.fault("abort", code=code, status=410)
+    with pytest.raises(ControlRefused, match=f"the contract fixes {code}"):
+        api.assume(problem_statuses={code: 410})
+    with pytest.raises(ValueError, match=f"the contract fixes {code}"):
+        Refused(code, "nothing else can be answered either", status=410)
+
+    api.emulator.fault("abort", code=code, status=PROBLEMS[code].status, times=1)
+    assert api.send("GET", api.project_path("edge-dns")).status == PROBLEMS[code].status
+
+
+def test_no_assumption_is_about_the_status_of_a_refused_ticket(api: HeldApi) -> None:
+    """resource_not_found is 404, also where a ticket is used, expired, revoked or unknown."""
+    assert not [row for row in api.emulator.assumptions if "ticket_refused" in row["name"]]
+    ticket = issue(api)
+    assert redeem(api, ticket).status == 303
+
+    problem(redeem(api, ticket), 404, "resource_not_found")
+
+
+# --- retry_after_seconds: "for a rate limit; matches Retry-After" ---------------------------------
+
+
+def test_no_scenario_of_the_library_tells_to_wait_but_for_a_rate_limit() -> None:
+    """retry_after_seconds: "1 to 86400; for a rate limit; matches Retry-After"."""
+    told = {
+        (path.stem, options.get("code"))
+        for path in FOLDER.glob("*.yaml")
+        for options in aborts(YAML(typ="safe").load(path))
+        if "retry_after_seconds" in options
+    }
+
+    assert {code for _, code in told} <= {"rate_limited"}, told
+
+
+def test_no_call_tells_to_wait_but_for_a_rate_limit(api: HeldApi) -> None:
+    api.emulator.fault("abort", code="service_unavailable")
+
+    unavailable = api.send("GET", api.project_path("edge-dns"))
+
+    assert "retry_after_seconds" not in problem(unavailable, 503, "service_unavailable")
+    assert "Retry-After" not in unavailable.headers
+
+
+def test_telling_to_wait_otherwise_is_possible_and_marked(api: HeldApi) -> None:
+    api.emulator.fault("abort", code="service_unavailable", retry_after_seconds=5)
+    assert api.send("GET", api.project_path("edge-dns")).json["retry_after_seconds"] == 5
+
+    abort = describe_kinds()["effects"][0]
+    assert "outside the letter" in abort["about"]
+    assert "retry_after_seconds" not in abort["example"]
+
+
+def aborts(found: Any) -> Iterator[dict[str, Any]]:
+    """Yield the options of every abort in a document."""
+    if isinstance(found, dict):
+        if isinstance(found.get("abort"), dict):
+            yield found["abort"]
+        for value in found.values():
+            yield from aborts(value)
+    elif isinstance(found, list):
+        for value in found:
+            yield from aborts(value)

@@ -22,7 +22,7 @@ SAMPLE = {
     *("source_generation=ignored", "source_creates_deployment=False", "rate_limit=30/60s"),
     *("idempotency_scope=principal_and_call", "idempotency_remembers=all_answers"),
     *("operation_replay=current", "source_profile=immediate", "dns_role=owner"),
-    *("unknown_body_fields=refused", "timestamp_form=offset", "ticket_refused_status=410"),
+    *("unknown_body_fields=refused", "timestamp_form=offset", "listed_statuses=open"),
 }
 
 

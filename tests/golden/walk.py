@@ -64,7 +64,7 @@ STRICT_ASSUMPTIONS = {
     "source_generation": "ignored",
     "source_profile": "immediate",
     "ticket_created_status": 200,
-    "ticket_refused_status": 410,
+    "listed_statuses": "open",
     "timestamp_form": "offset",
     "unexpected_body": "refused",
     "unknown_query_parameters": "refused",

@@ -22,6 +22,7 @@ from hosting_emulator.contract.models import model
 from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.variation.answers import objects_in
 from hosting_emulator.variation.worlds import (
@@ -136,7 +137,9 @@ class Walk:
         assert (answer.status, document["retryable"]) == FIXED.get(
             code, (answer.status, document["retryable"])
         )
-        assert call_id != "set_project_powered_by_flag" or answer.status in LISTED
+        is_open = self.api.world.assumptions.listed_statuses == "open"
+        listed = LISTED | {429} if is_open else LISTED
+        assert call_id != "set_project_powered_by_flag" or answer.status in listed
 
     # --- The calls ----------------------------------------------------------------------------
 
@@ -149,6 +152,11 @@ class Walk:
         assert api.set_flag(True, project="blog", key="flag").body == first.body
         hidden = self.check("set_project_powered_by_flag", api.set_flag(False, project="blog"))
         assert (hidden["enabled"], hidden["enabled_at"]) == (False, None)
+        change = Change(api.world, api.engine.run_due())
+        arm(change, {"rate_limit": {"limit": 0}, "times": 1})
+        api.engine.commit(change, "fault")
+        limited = self.check("set_project_powered_by_flag", api.set_flag(True, project="blog"))
+        assert (limited["code"], limited["retryable"]) == ("rate_limited", True)
         reused = self.check(
             "set_project_powered_by_flag", api.set_flag(False, project="blog", key="flag")
         )

@@ -77,13 +77,8 @@ def redeem(change: Change, project: Project, secret: str) -> str:
     ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
     ticket = change.get(TICKETS, ticket_id) if ticket_id else None
     if why := _why_refused(change, project, ticket):
-        status = change.assumptions.ticket_refused_status
-        raise Refused(
-            "resource_not_found",
-            "This ticket cannot be redeemed here: ask for a new one.",
-            status=status if status != 404 else None,
-            why=why,
-        )
+        detail = "This ticket cannot be redeemed here: ask for a new one."
+        raise Refused("resource_not_found", detail, why=why)
     assert ticket is not None
     session = new_secret(change, "secrets")
     used = replace(ticket, state="used", session_digest=digest(session))

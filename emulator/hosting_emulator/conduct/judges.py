@@ -104,7 +104,7 @@ class KeyChanged(ConductJudge):
             known.unsure[key] = now
             if now.call == _FLAG:
                 self._flags.keep(place, {**self._flags.get(place, {}), now.request: known})
-        elif now.status not in (401, 408, 429):
+        elif now.status not in (401, 408, 429) and now.entry.code != "rate_limited":
             known.unsure.pop(key, None)  # now it is known what became of it
         if now.call == _FLAG and now.succeeded:
             # A flag that was switched since is not the one that was uncertain.

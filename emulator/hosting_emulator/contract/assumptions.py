@@ -116,8 +116,10 @@ _PROSE = """
 > Which HTTP status each other code uses, and which code follows which other condition: not shown.
 - malformed_project_id: A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.
 - problem_statuses: Other HTTP statuses for problem codes whose status the contract leaves open.
-> Names of ticket states are not given in the interface.
-- ticket_refused_status: Status for a ticket that is unknown, used, expired or revoked (all alike).
+> Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).
+- listed_statuses: Whether call 1, whose error statuses are listed, has no others: a problem whose
+  status is another one is then answered there with 400. (unseen: a check sends nothing large, and
+  does not try how much a server bears)
 > request-size limit (code payload_too_large exists) [...]: not shown.
 - body_limit_bytes: Longest request body; more is 413 payload_too_large. (unseen: a check sends
   nothing large)
@@ -192,7 +194,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unknown_query_parameters: Literal["ignored", "refused"] = "ignored"
     malformed_project_id: Literal["not_found", "invalid_request"] = "not_found"
     problem_statuses: dict[str, int] = {}
-    ticket_refused_status: Literal[404, 410] = 404
+    listed_statuses: Literal["closed", "open"] = "closed"
     body_limit_bytes: Annotated[int, Meta(ge=1, le=67_108_864)] = 1_048_576
     rate_limit: str = "off"
     timestamp_form: Literal["milliseconds", "microseconds", "offset"] = "milliseconds"
@@ -385,10 +387,10 @@ def _check_statuses(statuses: dict[str, int]) -> None:
         problem = PROBLEMS.get(code)
         if problem is None:
             raise ValueError(f"problem_statuses: no problem has the code {code!r}")
-        if "status" in problem.specified and status != problem.status:
-            raise ValueError(f"problem_statuses: the contract fixes {code} to {problem.status}")
-        if not 400 <= status <= 599:
-            raise ValueError(f"problem_statuses: {code} needs a status from 400 to 599")
+        try:
+            problem.check_status(status)
+        except ValueError as error:
+            raise ValueError(f"problem_statuses: {error}") from None
 
 
 def _check_distinct(found: Assumptions) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
-from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 
 Subject = Literal["project", "organization", "operation"]
@@ -128,6 +128,19 @@ class CallSpec:
         return str(getattr(assumptions, self.role, self.role))
 
 
+def problem_status(code: str, assumptions: Assumptions, spec: CallSpec | None = None) -> int:
+    """Return the status that a problem code has, as an answer of a call.
+
+    A call that lists its error statuses has no other one while that list is assumed to be closed.
+    """
+    usual = PROBLEMS[code].status
+    status = assumptions.problem_statuses.get(code, usual)
+    listed: tuple[int, ...] = ()
+    if spec is not None and assumptions.listed_statuses == "closed":
+        listed = spec.listed_statuses
+    return next((one for one in (status, usual, 400) if one in listed), status)
+
+
 _ONCE = (
     *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
     "idempotency_in_flight",
@@ -181,7 +194,7 @@ _ROWS = (
         idempotent=True,
         codes=("powered_by_flag_required",),
         listed_statuses=(400, 401, 403, 404, 409, 503),
-        assumptions=(*_ONCE, "flag_reenabled"),
+        assumptions=(*_ONCE, "flag_reenabled", "listed_statuses"),
         place="Endpoints, 1",
         body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
         "properties.",

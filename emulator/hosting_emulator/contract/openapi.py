@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
-from hosting_emulator.contract.calls import COMMON_CODES, CallSpec, CallTable, QueryParameter
+from hosting_emulator.contract.calls import (
+    COMMON_CODES,
+    CallSpec,
+    CallTable,
+    QueryParameter,
+    problem_status,
+)
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field, Kind, Resource
@@ -41,7 +47,7 @@ _HEADERS: dict[str, Any] = {
     },
     "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
 }
-_HEADERS_OF = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
+_HEADERS_OF = {401: "WWW-Authenticate", 405: "Allow"}
 
 
 def openapi_document(
@@ -192,11 +198,14 @@ def responses(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
 
 
 def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
-    statuses = {code: row.status for code, row in PROBLEMS.items()} | assumptions.problem_statuses
     for code in (*COMMON_CODES, *spec.own_codes):
-        yield _Row(code, code, statuses[code], PROBLEMS[code].title)
+        status = problem_status(code, assumptions, spec)
+        kept = status != problem_status(code, assumptions)
+        yield _Row(f"{code}_{status}" if kept else code, code, status, PROBLEMS[code].title)
+    if spec.listed_statuses and assumptions.listed_statuses == "closed":
+        return
     yield _Row("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
-    if statuses["invalid_request"] != 400:
+    if problem_status("invalid_request", assumptions) != 400:
         # Such a request reaches no world, so no world's assumptions apply to it.
         yield _Row("broken_request", "invalid_request", 400, "Not valid HTTP")
 
@@ -225,6 +234,8 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
 
 def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
     names = ["X-Request-Id", *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
+    if any(row.code == "rate_limited" for row in rows):
+        names.append("Retry-After")
     examples = {row.name: {"$ref": f"#/components/examples/{row.name}"} for row in rows}
     content = {"schema": {"$ref": _REF + "ProblemDetails"}, "examples": examples}
     response: dict[str, Any] = {
@@ -232,8 +243,11 @@ def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
         "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
         "content": {"application/problem+json": content},
     }
-    specified = status in spec.listed_statuses
-    if not (specified or any("status" in PROBLEMS[row.code].specified for row in rows)):
+    if spec.listed_statuses:
+        kept = any(row.name == f"{row.code}_{status}" for row in rows)
+        if kept or status not in spec.listed_statuses:
+            response["x-assumption"] = "listed_statuses"
+    elif not any("status" in PROBLEMS[row.code].specified for row in rows):
         response["x-assumption"] = "problem_statuses"
     return response
 

@@ -65,6 +65,13 @@ class Problem:
         """The code with hyphens, as it stands at the end of the problem's `type` link."""
         return self.code.replace("_", "-")
 
+    def check_status(self, status: int) -> None:
+        """Raise ValueError for a status that this code cannot have (contract, Errors)."""
+        if "status" in self.specified and status != self.status:
+            raise ValueError(f"the contract fixes {self.code} to {self.status}")
+        if not 400 <= status <= 599:
+            raise ValueError(f"a problem's status is 400 to 599, not {status}")
+
     @property
     def by_fault_only(self) -> bool:
         """Whether no call answers with it on its own, so that only an armed fault shows it."""
@@ -118,13 +125,13 @@ class Refused(Exception):
         """Refuse with `code`.
 
         Raises:
-            ValueError: The code is unknown, or a number is out of the contract's bounds.
+            ValueError: The code is unknown, its status is fixed, or a number is out of bounds.
         """
         super().__init__(code, detail)
         if code not in PROBLEMS:
             raise ValueError(f"{code!r} is not a problem code of the contract{_nearest(code)}")
-        if status is not None and not 400 <= status <= 599:
-            raise ValueError(f"a problem's status is 400 to 599, not {status}")
+        if status is not None:
+            PROBLEMS[code].check_status(status)
         wait = retry_after_seconds
         if wait is not None and not RETRY_AFTER_MIN <= wait <= RETRY_AFTER_MAX:
             bounds = f"{RETRY_AFTER_MIN} to {RETRY_AFTER_MAX}"

@@ -192,6 +192,8 @@ class Judge:
         if answer.status in (413, 429):  # too large, too many: refused before it reaches a call
             why = f"{answer}: a limit on all requests, not an answer of this call"
             self.skips("flag.statuses" if spec.listed_statuses else "", why)
+            if spec.listed_statuses:
+                self.see("listed_statuses", "open")
         elif spec.listed_statuses:
             listed = answer.status in spec.listed_statuses
             judge("flag.statuses", listed, answer, "not listed", call=call)
@@ -205,7 +207,8 @@ class Judge:
             self._fields(answer, problem, "ProblemDetails")
             self._problem_as_a_whole(call, answer, problem)
             code, about_http = answer.code, answer.status in (405, 413, 415)
-            if code is not None and code in PROBLEMS and not about_http:
+            kept_to_list = spec.listed_statuses and answer.status == 400
+            if code is not None and code in PROBLEMS and not (about_http or kept_to_list):
                 self._statuses.setdefault(code, set()).add(answer.status)
 
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:

@@ -241,7 +241,8 @@ class Run(Judge):
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
             told = answer.header("Retry-After") or ""
-            waits = answer.status in (429, 503) and told.isascii() and told.isdigit()
+            limited = answer.status in (429, 503) or answer.code == "rate_limited"
+            waits = limited and told.isascii() and told.isdigit()
             if not (waits and len(told) < 6 and int(told) > 0 and self.wait(int(told))):
                 break
         answer = replace(answer, call_id=call_id)

@@ -19,7 +19,7 @@ from hosting_emulator.contract.assumptions import (
     describe,
     parse_retention_ms,
 )
-from hosting_emulator.contract.calls import CallSpec, calls_at
+from hosting_emulator.contract.calls import CallSpec, calls_at, problem_status
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -461,6 +461,8 @@ def _deciding_refusal(
         if request_id is not None and not 1 <= len(request_id) <= 128:
             yield "request_id_invalid"
     problem = PROBLEMS.get(code)
+    if spec is not None and problem and problem_status(code, assumptions) != entry.status:
+        yield "listed_statuses"
     if problem is not None and "status" not in problem.specified:
         yield "problem_statuses"
 

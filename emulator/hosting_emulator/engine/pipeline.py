@@ -20,7 +20,6 @@ from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
 from hosting_emulator.calls.request import NO_STORE, Reply
-from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import MethodRefused, calls_at
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -31,7 +30,7 @@ from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject, decide, matches
 from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
-from hosting_emulator.variation.worlds import AnswerFacts, assumed_points, listed_statuses
+from hosting_emulator.variation.worlds import AnswerFacts, assumed_points
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Variation
@@ -250,8 +249,9 @@ REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
 def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     """Return the problem document that answers instead, as the world's assumptions have it."""
     ctx.entry.code = refused.code
-    assumptions = _problem_assumptions(engine.world, ctx)
-    reply = problem_reply(refused, ctx.request_id(), ctx.docs_url(), assumptions)
+    reply = problem_reply(
+        refused, ctx.request_id(), ctx.docs_url(), engine.world.assumptions, ctx.spec
+    )
     if engine.world.variation is not None:
         _vary_problem(engine.world.variation, reply, ctx)
     return reply
@@ -335,15 +335,6 @@ def _vary_reply(variation: Variation | None, reply: Reply, ctx: ExchangeContext)
             variation, ctx.what, ctx.spec.response, reply.body, ctx.paging
         )
     ctx.entry.varied = reply.varied or ()
-
-
-def _problem_assumptions(world: World, ctx: ExchangeContext) -> Assumptions:
-    """Return what a problem is written by: a call that lists its statuses has no other one drawn."""
-    variation, assumptions = world.variation, world.assumptions
-    if variation is None or "problem_statuses" not in variation.assumed:
-        return assumptions
-    statuses = listed_statuses(ctx.entry.call, variation, assumptions.problem_statuses)
-    return replace(assumptions, problem_statuses=statuses)
 
 
 def _vary_problem(variation: Variation, reply: Reply, ctx: ExchangeContext) -> None:

@@ -8,19 +8,27 @@ import msgspec
 
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import CallSpec, problem_status
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 CONTENT_TYPE = "application/problem+json"
 
 
 def problem_reply(
-    refused: Refused, request_id: str, own_docs_url: str, assumptions: Assumptions
+    refused: Refused,
+    request_id: str,
+    own_docs_url: str,
+    assumptions: Assumptions,
+    spec: CallSpec | None = None,
 ) -> Reply:
-    """Return the answer that a refusal is. `own_docs_url`, without a slash at its end, is assumed."""
+    """Return the answer that a refusal is, of a call if it found one.
+
+    `own_docs_url` is where our own documentation is, without a slash at its end.
+    """
     problem = PROBLEMS[refused.code]
     status = refused.status
     if status == problem.status:
-        status = assumptions.problem_statuses.get(refused.code, status)
+        status = problem_status(refused.code, assumptions, spec)
     docs_url = own_docs_url if assumptions.docs_url == "own" else assumptions.docs_url
     document: dict[str, Any] = {
         "type": f"{docs_url}/errors/{problem.slug}",

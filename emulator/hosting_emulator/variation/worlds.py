@@ -6,7 +6,7 @@ has chosen by hand, and always another value.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -180,25 +180,6 @@ class AnswerFacts(NamedTuple):
     assumption: str | None = None
 
 
-def listed_statuses(
-    call: str | None, variation: Variation, statuses: Mapping[str, int]
-) -> dict[str, int]:
-    """Return the statuses of problems that an answer to a call may have.
-
-    None that was drawn takes a call that lists its statuses to another one. One that somebody chose
-    since stays chosen.
-    """
-    spec = ALL_CALLS.get(call or "")
-    if spec is None or not spec.listed_statuses:
-        return dict(statuses)
-    drawn = variation.assumed.get("problem_statuses", {})
-    return {
-        code: status
-        for code, status in statuses.items()
-        if status in spec.listed_statuses or drawn.get(code) != status
-    }
-
-
 def assumed_points(
     variation: Variation, assumptions: Assumptions, answered: AnswerFacts
 ) -> list[str]:
@@ -226,6 +207,9 @@ def _shows(point: str, name: str, assumed: Any, answered: AnswerFacts) -> bool:
     if point == "problem-status":
         code = answered.code
         return code is not None and answered.status == assumed.get(code) != PROBLEMS[code].status
+    if point == "listed-statuses":
+        listed = ALL_CALLS[str(answered.call)].listed_statuses
+        return answered.code is not None and answered.status not in listed
     if not 200 <= answered.status < 300:
         return False
     if point.endswith("-status"):  # an answer that was remembered has the status of then

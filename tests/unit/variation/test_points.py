@@ -65,5 +65,5 @@ def test_the_flag_keeps_to_the_statuses_listed_for_it():
         for status in responses(CALLS["set_project_powered_by_flag"], assumptions)
     }
 
-    # 405, 413 and 429 come before any call: see the promises.
+    # The rest comes where the list of call 1 is drawn to be open.
     assert statuses - {405, 413, 429} == {200, 400, 401, 403, 404, 409, 503}

@@ -236,10 +236,14 @@ def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
     assert others - {PROBLEMS[code].status}
 
 
-def test_a_status_that_somebody_chose_is_kept_for_call_1_too():
-    api = InProcess(varied("1", "problem-status", problem_statuses={"forbidden": 451}))
+def test_a_status_that_somebody_chose_is_none_of_call_1_unless_it_lists_it():
+    chosen = {"forbidden": 451, "organization_required": 404}
+    api = InProcess(varied("1", "problem-status", problem_statuses=chosen))
 
-    assert api.set_flag(True, who="reader").status == 451
+    assert api.set_flag(True, who="reader").status == 403
+    assert api.set_flag(True, who="no-organization").status == 404
+    assert api.dns(who="no-organization").status == 404
+    assert api.ticket(who="reader").status == 451
 
 
 @pytest.mark.parametrize(

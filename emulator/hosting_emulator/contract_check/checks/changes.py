@@ -307,8 +307,6 @@ def _redeem(run: Run, first: Answer, second: Answer) -> None:
         else:
             how = "it is answered otherwise than a good ticket, and not with 4xx"
             run.skips(dead, f"{answer}: {how}")
-    if again.refused:
-        run.see("ticket_refused_status", again.status)
 
 
 def _entrance(answer: Answer) -> tuple[object, ...]:

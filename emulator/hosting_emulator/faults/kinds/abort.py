@@ -13,10 +13,14 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class Abort(FaultKind, frozen=True):
-    """Answer with a problem: any code; its usual status unless another is given."""
+    """Answer with a problem: any code; its usual status unless another is given.
+
+    With a code other than rate_limited, retry_after_seconds is outside the letter: the contract has
+    it for a rate limit.
+    """
 
     order = 1
-    example: ClassVar = {"code": "service_unavailable", "retry_after_seconds": 5}
+    example: ClassVar = {"code": "service_unavailable"}
     answers = True
     explore_order = 2
 
@@ -28,6 +32,8 @@ class Abort(FaultKind, frozen=True):
     def __post_init__(self) -> None:
         if self.code not in PROBLEMS:
             raise ValueError(f"no problem has the code {self.code!r}{nearest(self.code, PROBLEMS)}")
+        if self.status is not None:
+            PROBLEMS[self.code].check_status(self.status)
 
     def problem(self, fault: Fault, now_ms: int) -> Refused:
         return Refused(
