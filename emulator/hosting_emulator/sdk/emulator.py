@@ -160,24 +160,21 @@ class HostingEmulator:
 
         It begins as the default world, its clock frozen; or as a `scenario`: a name of the library,
         the path of a file, or a document, which may leave out name and description and which errors
-        call `document_name`; or as an exported `state`. `clock` is `frozen`, `real`, `skip`,
-        `scaled:60` or `{mode, rate}`. It, `seed` and `assumptions` are laid over a scenario's. `vary`
-        is a seed that its answers vary by, at the points in `vary_only` or at all.
+        call `document_name`; or as an exported `state`. The options are `WorldOptions`.
         Raises ValueError for what cannot be read; ControlRefused, with `file:line:column`, for a
         scenario that is wrong.
         """
         if scenario is not None and state is not None:
             raise ValueError("a world begins in one way: give scenario or state")
-        fields = world_request(scenario, document_name, state, **options)
+        request = world_request(scenario, document_name, state, **options)
         with _reach(url, control_token) as (control, _, own):
-            world = control.create_world(name, **fields)
+            world = control.create_world(name, **request)
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
         """Copy this world, as `copy` does, into one that is closed with this one."""
-        fork = HostingEmulator(
-            self.control, self.copy(name, ephemeral=True, commit=commit), throw_away=True
-        )
+        copied = self.copy(name, ephemeral=True, commit=commit)
+        fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
         return fork
 

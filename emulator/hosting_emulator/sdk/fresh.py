@@ -26,11 +26,11 @@ VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
 
 class WorldOptions(TypedDict, total=False):
-    """What is laid over how a fresh world begins.
+    """What is laid over how a fresh world begins: over a scenario's own, where there is one.
 
-    `vary` is a seed that its answers vary by, at the points in `vary_only` or at all, or both as a
-    scenario writes them; HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not
-    given.
+    `clock` is `frozen`, `real`, `skip`, `scaled:60` or {mode, rate}. `vary` is a seed that its answers
+    vary by, at the points in `vary_only` or at all, or both: {"seed": 7, "only": […]};
+    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not given.
     """
 
     clock: ClockLike | None
