@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -23,11 +23,6 @@ ALLOWED = ("flag", "source", "keys", "domains", "tickets")
 
 #: Assumptions that a check may be told, where it cannot find them out.
 TOLD = ("operation_path", "cursor_parameter", "limit_parameter", "environment_parameter")
-#: The options that hold a secret.
-TOKENS = (
-    *("token", "maintainer_token", "reader_token", "outsider_token", "no_organization_token"),
-    "api_key",
-)
 
 
 class CheckRefused(Exception):
@@ -68,6 +63,10 @@ class CheckOptions:
     def root(self) -> str:
         """What stands before `/v1`: the base URL, whether it was written with `/v1` or without."""
         return self.base_url.rstrip("/").removesuffix("/v1")
+
+
+#: The options that hold a secret.
+TOKENS = [f.name for f in fields(CheckOptions) if f.name.endswith(("token", "api_key"))]
 
 
 def check_address(url: str, name: str) -> None:
@@ -182,8 +181,8 @@ class Run(Judge):
         if spec.idempotent:
             how.setdefault("key", self.new_key())
         if spec.body:
-            fields = RESOURCES[spec.body].fields
-            how.setdefault("body", {field.name: _VALUES[field.kind.name] for field in fields})
+            content = {f.name: _VALUES[f.kind.name] for f in RESOURCES[spec.body].fields}
+            how.setdefault("body", content)
         for needed in (parameter for parameter in spec.query if parameter.missing):
             name = self.name_of(needed.named_by) or needed.value
             query = f"?{name}={needed.pattern.partition('|')[0]}"
