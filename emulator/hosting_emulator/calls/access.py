@@ -5,7 +5,7 @@ What lies outside the caller's scope is refused exactly as what does not exist (
 
 from __future__ import annotations
 
-from hosting_emulator.calls.request import CallRequest, Principal
+from hosting_emulator.calls.request import CallRequest
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.records import Operation, Organization, Project
@@ -52,7 +52,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
         raise _not_found(spec.subject, "nothing has this id")
-    role = project_role(change, principal, project)
+    inside = project.organization_id == principal.organization_id
+    role = role_of(change, principal.person_id, project) if inside else None
     if role is None:
         outside = f"it exists in project {project.id}, outside the caller's scope"
         raise _not_found(spec.subject, outside)
@@ -67,13 +68,6 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if principal.permissions is not None:
         _check_permission(change, request, principal.permissions)
     return operation or project
-
-
-def project_role(change: Change, principal: Principal, project: Project) -> str | None:
-    """Return the principal's role in a project; None when it lies outside the principal's scope."""
-    if project.organization_id != principal.organization_id:
-        return None
-    return role_of(change, principal.person_id, project)
 
 
 def role_of(change: Change, person_id: str, project: Project) -> str | None:

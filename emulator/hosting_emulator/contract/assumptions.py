@@ -256,6 +256,7 @@ def parse_profile(text: str) -> tuple[str, int, int]:
     )
 
 
+@lru_cache(maxsize=64)
 def parse_retention_ms(text: str) -> int | None:
     """Read how long an answer is remembered, in milliseconds; None: for ever.
 

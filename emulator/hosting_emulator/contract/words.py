@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
-import msgspec
+if TYPE_CHECKING:
+    import msgspec
 
-S = TypeVar("S", bound=msgspec.Struct)
+S = TypeVar("S", bound="msgspec.Struct")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -37,6 +38,9 @@ class DocumentRefused(ValueError):
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
     """Return what people wrote as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
+    # Imported here: the tables that are read from here too need nothing of it.
+    import msgspec
+
     try:
         return msgspec.convert(dict(document), kind)
     except msgspec.ValidationError as error:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
 
-from hosting_emulator.calls.access import project_role, role_of
+from hosting_emulator.calls.access import role_of
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.assumptions import (
     DEFAULTS,
@@ -257,7 +257,8 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     label = f"The project {project.alias}"
     if operation is not None:
         label = f"The operation, of the project {project.alias},"
-    role = project_role(Change(world, entry.at_ms), principal, project)
+    inside = project.organization_id == principal.organization_id
+    role = role_of(Change(world, entry.at_ms), principal.person_id, project) if inside else None
     owner = _alias(world, t.ORGANIZATIONS, project.organization_id)
     if role is None:
         yield "scope", _outside(world, label, owner, project, principal)
