@@ -25,7 +25,6 @@ from hosting_emulator.conduct.rules import (
     ExchangeView,
     Finding,
     Recent,
-    Severity,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
 from hosting_emulator.contract.resources import RESOURCES
@@ -78,10 +77,8 @@ class KeyChanged(ConductJudge):
         key = now.mutation_key
         if key is None:
             return
-        known = self._of.get((now.who, now.request))
-        if known is None:
-            known = _Attempts()
-            self._of.keep((now.who, now.request), known)
+        asked = (now.who, now.request)
+        known = self._of.get(asked) or self._of.keep(asked, _Attempts())
         if key in known.accused:
             known.accused.pop(key).withdrawn = True
         for other, before in list(known.unsure.items()):
@@ -365,7 +362,7 @@ _COMPARED = 20
 class _Continuity(ConductJudge):
     """What clients went on from: whether it is the unknown that they stop at can be told by it.
 
-    Only answers of one kind (`first`: the first of several), to one client, can be compared.
+    Only answers of one kind (the first of several, or a later one), to one client, can be compared.
     """
 
     resource: ClassVar[str]
@@ -373,11 +370,10 @@ class _Continuity(ConductJudge):
     def __init__(self) -> None:
         self._from: Recent[tuple[bytes, bool], deque[str | None]] = Recent()
 
-    def _went_on(self, answered: ExchangeView, *, first: bool) -> None:
-        place = (answered.credentials, first)
-        if place not in self._from:
-            self._from.keep(place, deque(maxlen=_COMPARED))
-        self._from[place].append(_unknown(self.resource, answered.answer))
+    def _went_on(self, answered: ExchangeView) -> None:
+        place = (answered.credentials, _is_first(answered))
+        known = self._from.get(place) or self._from.keep(place, deque(maxlen=_COMPARED))
+        known.append(_unknown(self.resource, answered.answer))
 
     def _stopped_at(self, last: ExchangeView) -> str | None:
         """Return what is unknown in the last answer, unless its client went on past such."""
@@ -386,10 +382,14 @@ class _Continuity(ConductJudge):
             return None
         return _unknown(self.resource, last.answer)
 
-    def _severity(self, last: ExchangeView, *, first: bool) -> Severity | None:
-        """A note, unless the client is known to go on from what holds nothing unknown."""
-        known = self._from.get((last.credentials, first), ())
-        return None if any(unknown is None for unknown in known) else "note"
+    def _stop(self, last: ExchangeView, says: str, *, meant: bool = False) -> Finding:
+        """Find a stop at the unknown: a note, unless the client goes on from what holds nothing such.
+
+        And a note where it may be `meant`.
+        """
+        known = self._from.get((last.credentials, _is_first(last)), ())
+        sure = not meant and any(unknown is None for unknown in known)
+        return Finding("stopped-at-the-unknown", says, last, severity=None if sure else "note")
 
 
 class UnfinishedOperations(_Continuity):
@@ -406,7 +406,7 @@ class UnfinishedOperations(_Continuity):
         polled = now.call == "get_operation"
         before = self._last.get(str(now.entry.operation)) if polled else None
         if before is not None and before.credentials == now.credentials:
-            self._went_on(before, first=before.call != "get_operation")
+            self._went_on(before)
         if now.operation is None:
             return ()
         id_ = now.operation["id"]
@@ -423,12 +423,8 @@ class UnfinishedOperations(_Continuity):
                 continue
             unknown, state = self._stopped_at(last), last.answer.get("state")
             if unknown:
-                yield Finding(
-                    "stopped-at-the-unknown",
-                    f"Nothing was asked of operation {id_} ({state}) after an answer with {unknown}.",
-                    last,
-                    severity=self._severity(last, first=last.call != "get_operation"),
-                )
+                says = f"Nothing was asked of operation {id_} ({state}) after an answer with {unknown}."
+                yield self._stop(last, says)
             else:
                 says = f"The last that was heard of operation {id_} is that it is {state}."
                 yield Finding("operation-not-followed", says, last)
@@ -456,7 +452,7 @@ class UnfinishedLists(_Continuity):
         place, cursor = (now.credentials, str(now.entry.project)), _cursor(now)
         before = self._last.get(place)
         if before is not None and cursor is not None and cursor == before.answer.get("next_cursor"):
-            self._went_on(before, first=_cursor(before) is None)
+            self._went_on(before)
         if now.succeeded and isinstance(now.answer, dict):
             self._last.keep(place, now)
             if cursor is not None and not now.answer.get("next_cursor"):
@@ -469,19 +465,18 @@ class UnfinishedLists(_Continuity):
         for page in self._last.values():
             unknown = self._stopped_at(page) if page.answer.get("next_cursor") else None
             if unknown:
+                says = f"{page.name} was left at a page with {unknown}, though there is another."
                 # Who asks for the first page may only want that.
-                first = _cursor(page) is None
-                reads = not first and page.credentials in self._to_the_end
-                yield Finding(
-                    "stopped-at-the-unknown",
-                    f"{page.name} was left at a page with {unknown}, though there is another.",
-                    page,
-                    severity=self._severity(page, first=first) if reads else "note",
-                )
+                meant = _is_first(page) or page.credentials not in self._to_the_end
+                yield self._stop(page, says, meant=meant)
 
 
 def _cursor(page: ExchangeView) -> str | None:
     return page.query.get(page.world.assumptions.cursor_parameter)
+
+
+def _is_first(answered: ExchangeView) -> bool:
+    return answered.call != "get_operation" and _cursor(answered) is None
 
 
 def _unknown(resource: str, document: Any) -> str | None:

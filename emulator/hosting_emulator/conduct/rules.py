@@ -243,8 +243,9 @@ class Recent(dict[_K, _V]):
 
     MOST = 2048
 
-    def keep(self, key: _K, value: _V) -> None:
-        """Remember a thing, the longest known making room."""
+    def keep(self, key: _K, value: _V) -> _V:
+        """Remember a thing, the longest known making room, and return it."""
         if key not in self and len(self) >= self.MOST:
             del self[next(iter(self))]
         self[key] = value
+        return value

@@ -25,6 +25,7 @@ from hosting_emulator.explore.runs import (
     counts,
 )
 from hosting_emulator.sdk import JsonObject
+from hosting_emulator.sdk.text import count_text
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ _WIDEST_LINE = 160
 
 def plan_text(plan: Plan, jobs: int) -> str:
     """Say beforehand how many runs there will be, and which are left out."""
-    parts = [f"{_count(len(plan.requests), 'request')}: {_count(len(plan.points), 'run')}"]
+    parts = [f"{count_text(len(plan.requests), 'request')}: {count_text(len(plan.points), 'run')}"]
     if jobs > 1:
         parts.append(f"{jobs} at a time")
     for points, more, what in (
@@ -286,11 +287,11 @@ def notes(exploration: Exploration) -> list[str]:
     plan, clean = exploration.plan, exploration.clean
     found = []
     if exploration.not_run:
-        found.append(f"{_count(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
+        found.append(f"{count_text(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
     if plan.left_out:
-        found.append(f"{_count(len(plan.left_out), 'point')} left out by the bound on runs.")
+        found.append(f"{count_text(len(plan.left_out), 'point')} left out by the bound on runs.")
     reasons = Counter(merged.why for merged in plan.merged)
-    found += [f"{_count(count, 'point')} merged: {why}." for why, count in reasons.items()]
+    found += [f"{count_text(count, 'point')} merged: {why}." for why, count in reasons.items()]
     if clean.vague:
         found.append(f"Not the same in two clean runs, so not compared: {', '.join(clean.vague)}.")
     found += [
@@ -333,7 +334,7 @@ def _matrix_text(found: Matrix) -> str:
 def _story(results: Sequence[PointResult], exploration: Exploration) -> str:
     """Write what happened at points of one request that all came to the same."""
     first = results[0]
-    where = f"at {_count(len(results), 'point')}"
+    where = f"at {count_text(len(results), 'point')}"
     why = f": {'; '.join(first.says)}" if first.says else ""
     lines = [f"{first.point.request}  {_verdict(first)} {where}{why}"]
     lines += [_paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in first.output]
@@ -345,7 +346,7 @@ def _story(results: Sequence[PointResult], exploration: Exploration) -> str:
 def _summary(exploration: Exploration) -> str:
     verdicts = counts(exploration.results).items()
     came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
-    line = f"{_count(len(exploration.results), 'run')}: {came_to}."
+    line = f"{count_text(len(exploration.results), 'run')}: {came_to}."
     style = "green" if exploration.survived else "red"
     met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
     return "\n".join([_paint(style, line), *notes(exploration), f"Met: {met}."])
@@ -353,10 +354,6 @@ def _summary(exploration: Exploration) -> str:
 
 def _verdict(result: PointResult) -> str:
     return _paint(MEANINGS[result.verdict].color, result.verdict)
-
-
-def _count(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def _paint(style: str, text: str) -> str:
