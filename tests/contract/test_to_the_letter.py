@@ -22,6 +22,7 @@ from tests.contract.answer_checks import hold_problem, problem
 from tests.contract.conftest import HeldApi
 from tests.contract.dev_origins import issue, redeem
 from tests.contract.raw_http import wire
+from tests.contract.sign_in_client import Browser
 from tests.in_process import InProcess, fresh_world
 from tests.properties.varied_walk import varied
 
@@ -384,3 +385,84 @@ def aborts(found: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(found, list):
         for value in found:
             yield from aborts(value)
+
+
+# --- "Requires a current interactive user session" ------------------------------------------------
+
+
+@pytest.fixture
+def browser(api: HeldApi) -> Browser:
+    """A browser that has never been here, at the world's identity provider."""
+    return Browser(api.emulator.summary["issuer"])
+
+
+@pytest.mark.parametrize("by", ["cookie", "hint"])
+def test_an_ended_session_makes_no_api_key(api: HeldApi, browser: Browser, by: str) -> None:
+    """Operation 3 "requires a current interactive user session"."""
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=tokens["access_token"]).status == 201
+
+    sign_out(browser, tokens, by)
+
+    problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
+
+
+@pytest.mark.parametrize("by", ["cookie", "hint"])
+def test_a_sessions_refresh_tokens_and_codes_die_with_it(browser: Browser, by: str) -> None:
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    code = browser.authorize(prompt="none").answer["code"]
+
+    sign_out(browser, tokens, by)
+
+    refused = browser.refresh(tokens["refresh_token"])
+    assert (refused.status, refused.json["error"]) == (400, "invalid_grant")
+    assert "session has ended" in refused.json["error_description"]
+    assert browser.redeem(code).json["error"] == "invalid_grant"
+    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+
+
+def test_other_calls_go_on_until_the_token_expires(api: HeldApi, browser: Browser) -> None:
+    """ "Session-only onboarding and session revocation require an interactive access JWT"; other
+    operations take any bearer token.
+    """
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    sign_out(browser, tokens, "cookie")
+
+    assert api.dns(token=tokens["access_token"]).status == 200
+    api.advance("1h")
+    assert api.dns(token=tokens["access_token"]).status == 401
+
+
+def test_signing_out_ends_one_session_and_no_other(api: HeldApi, browser: Browser) -> None:
+    elsewhere = Browser(browser.issuer)
+    other = elsewhere.redeem(elsewhere.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+
+    sign_out(browser, tokens, "hint")
+
+    assert elsewhere.refresh(other["refresh_token"]).status == 200
+    assert api.create_key(token=other["access_token"]).status == 201
+    assert api.create_key().status == 201  # a token made by name
+    again = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=again["access_token"]).status == 201
+
+
+def test_a_session_is_state_of_its_world(api: HeldApi, browser: Browser) -> None:
+    """It comes and goes with the world: a state from before its end has it still."""
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    before = api.state()
+    sign_out(browser, tokens, "hint")
+
+    api.load(before)
+
+    assert api.create_key(token=tokens["access_token"]).status == 201
+    assert browser.refresh(tokens["refresh_token"]).status == 200
+
+
+def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:
+    """End a session: the one of a browser's cookie, or the one that an ID token was issued in."""
+    if by == "hint":
+        browser = Browser(browser.issuer)
+        assert browser.send(f"/end-session?id_token_hint={tokens['id_token']}").status == 200
+    else:
+        assert browser.send("/end-session").status == 200

@@ -9,6 +9,7 @@ from hosting_emulator.calls.request import CallRequest
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.records import Operation, Organization, Project
+from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import (
     API_KEYS,
     GRANTS,
@@ -94,11 +95,14 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     key = f"{organization.id}/{principal.person_id}"
     if organization.id != principal.organization_id or change.get(MEMBERSHIPS, key) is None:
         raise _not_found("organization", "it exists, outside the caller's scope")
-    if request.spec.interactive and not principal.interactive:
+    current = is_current(change.world, principal.session_id, principal.person_id)
+    if request.spec.interactive and not current:
+        ended = "that session has ended" if principal.interactive else "it was given in none"
         raise Refused(
             "interactive_login_required",
             "This call needs a current interactive user session; an API key or a token without a "
             "session cannot make it.",
+            why=f"the token speaks for no current session: {ended}",
         )
     return organization
 

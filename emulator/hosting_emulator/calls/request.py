@@ -39,16 +39,24 @@ class PlainHeaders:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. `permissions` is None for an access token: only API keys are limited to some."""
+    """Who asks. `permissions` is None for an access token: only API keys are limited to some.
+
+    `session_id` is the session that the token was issued in, which may have ended since.
+    """
 
     person_id: str
     organization_id: str | None
-    interactive: bool
+    session_id: str | None = None
     permissions: frozenset[str] | None = None
     api_key_id: str | None = None
 
+    @property
+    def interactive(self) -> bool:
+        """Whether the token is one that a session gives."""
+        return self.session_id is not None
 
-NOBODY = Principal("", None, False)
+
+NOBODY = Principal("", None)
 
 
 class CallRequest(msgspec.Struct, kw_only=True):

@@ -39,6 +39,7 @@ from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault, Phase
 from hosting_emulator.world.operations import stands
 from hosting_emulator.world.records import Membership, Project
+from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
 
 #: The steps of an explanation, in the order in which things happen. `fault` comes once more after
@@ -290,8 +291,10 @@ def _organization_access(
         return
     yield "scope", f"{found.alias} is the organization of the token, and the caller is in it."
     if spec.interactive:
-        signed_in = "has" if principal.interactive else "has no"
-        yield "role", f"Any member may; the call needs a session, and the token {signed_in} one."
+        current = is_current(world, principal.session_id, principal.person_id)
+        which = "has one" if current else "is of one that ended"
+        which = which if principal.interactive else "has none"
+        yield "role", f"Any member may; the call needs a current session, and the token {which}."
 
 
 def _outside(world: World, label: str, owner: str, project: Project, principal: Principal) -> str:

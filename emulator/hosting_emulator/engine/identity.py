@@ -18,6 +18,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.sign_in import SignIn, SignIns
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.records import ApiKey, Person
+from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.streams import derive, digest
 from hosting_emulator.world.tables import API_KEYS, MEMBERSHIPS, ORGANIZATIONS
 from hosting_emulator.world.value import Change, World
@@ -119,7 +120,8 @@ class Identity:
         if organization_id is not None:
             claims["org_id"] = organization_id
         if interactive:
-            claims["sid"] = derive(self._seed, "session", person.id, size=12).hex()
+            by_name = standing_session(self._seed, person.id)
+            claims["sid"] = by_name if sign_in is None else sign_in.session_id
         claims |= {"name": person.name, "email": person.email}
         if sign_in is not None:
             claims |= {"client_id": sign_in.client_id, "scope": sign_in.scope}
@@ -152,7 +154,7 @@ class Identity:
             expired = format_timestamp(key.expires_ms)
             raise _unauthenticated(f"The API key expired at {expired}.")
         permissions = frozenset(key.permissions)
-        return Principal(key.person_id, key.organization_id, False, permissions, key.id), key
+        return Principal(key.person_id, key.organization_id, None, permissions, key.id), key
 
     def _access_token(self, change: Change, token: str) -> Principal:
         audience = change.assumptions.token_audience
@@ -198,7 +200,8 @@ class Identity:
         texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
         if not all(isinstance(text, str) for text in texts):
             raise _unauthenticated("The access token's claims are no text.")
-        principal = Principal(claims["sub"], claims.get("org_id") or None, bool(claims.get("sid")))
+        session_id = claims.get("sid") or None
+        principal = Principal(claims["sub"], claims.get("org_id") or None, session_id)
         not_before = max(moments[1], moments[2])
         return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
 

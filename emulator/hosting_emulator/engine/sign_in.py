@@ -1,7 +1,7 @@
 """Signing in by a browser: authorization codes, refresh tokens, sessions and ID tokens of one world.
 
-Codes live in memory and for a minute. Refresh tokens and sessions are sealed: they say themselves
-what they are worth, so that they outlive a restart as access tokens do. Which refresh token of a
+Codes live in memory and for a minute. Sessions are state of the world; what a browser keeps of one,
+and refresh tokens, are sealed: they say themselves what they are about. Which refresh token of a
 family is the newest is remembered only while this process runs and the world is not replaced.
 ID tokens (OpenID Connect Core 1.0, section 2) are signed with RS256, the one algorithm that every
 OpenID client must know; access tokens with another key and algorithm, so that neither can be taken
@@ -44,6 +44,7 @@ class GrantRefused(Exception):
 class SignIn:
     """Who signed in to which client, and for what. `auth_time` in seconds of world time."""
 
+    session_id: str
     person_id: str
     organization_id: str | None
     client_id: str
@@ -147,17 +148,14 @@ class SignIns:
             raise GrantRefused("the refresh token was issued to another client_id")
         return Redeemed(sign_in, family, generation)
 
-    def session(self, person_id: str, organization_id: str | None, now_ms: int) -> str:
-        """Return a session: what a browser keeps to stay signed in at the provider."""
-        claims = {"person_id": person_id, "organization_id": organization_id}
-        return self._seal("session", claims, now_ms, SESSION_LIFETIME_S)
+    def seal_session(self, session_id: str, began_ms: int) -> str:
+        """Return what a browser keeps of a session to stay signed in at the provider."""
+        return self._seal("session", {"session_id": session_id}, began_ms, SESSION_LIFETIME_S)
 
-    def open_session(self, session: str, now_ms: int) -> tuple[str, str | None, int] | None:
-        """Return person, organization and when they signed in (s); None if it is no session."""
-        claims = self._open("session", session, now_ms)
-        if claims is None:
-            return None
-        return claims["person_id"], claims["organization_id"], claims["iat"]
+    def open_session(self, sealed: str, now_ms: int) -> str | None:
+        """Return the id of a session that a browser has kept; None if it is none."""
+        claims = self._open("session", sealed, now_ms)
+        return None if claims is None else str(claims["session_id"])
 
     def id_token(self, claims: dict[str, Any], access_token: str) -> str:
         """Return an ID token with these claims, and with what ties it to its access token."""

@@ -36,11 +36,13 @@ _LINKS: dict[str, dict[str, t.Table[Any]]] = {
     t.MEMBERSHIPS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
     t.PROJECTS.name: {
         "organization_id": t.ORGANIZATIONS,
+        "flag_enabled_by": t.PEOPLE,
         "claim": t.OPERATIONS,
         "queue_head": t.OPERATIONS,
         "queue_tail": t.OPERATIONS,
     },
     t.GRANTS.name: {"project_id": t.PROJECTS, "person_id": t.PEOPLE},
+    t.SESSIONS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
     t.OPERATIONS.name: {
         "project_id": t.PROJECTS,
         "deployment_id": t.DEPLOYMENTS,

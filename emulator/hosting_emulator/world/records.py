@@ -201,6 +201,15 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
     revoked: bool = False
 
 
+class InteractiveSession(WorldRecord, frozen=True, gc=False):
+    """That a person signed in by a browser; kept under the id that tokens name as `sid`."""
+
+    person_id: str
+    organization_id: str | None
+    began_ms: int
+    ended_ms: int | None = None
+
+
 class RememberedAnswer(WorldRecord, frozen=True, gc=False):
     """A first answer, kept under principal and Idempotency-Key until `expires_ms`; None: for ever."""
 

@@ -32,6 +32,7 @@ OPERATIONS = Table("operations", r.Operation)
 DEPLOYMENTS = Table("deployments", r.Deployment)
 TICKETS = Table("dev_access_tickets", r.Ticket)
 API_KEYS = Table("user_api_keys", r.ApiKey)
+SESSIONS = Table("interactive_sessions", r.InteractiveSession)
 REMEMBERED = Table("remembered_answers", r.RememberedAnswer)
 SCHEDULE = Table("schedule", r.ScheduledEvent)
 #: One row a random stream: how many draws it has given.

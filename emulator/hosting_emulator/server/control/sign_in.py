@@ -31,10 +31,11 @@ from hosting_emulator.server.control.tokens import (
 )
 from hosting_emulator.server.hosts import RESERVED, Hosts, address_of, host_name
 from hosting_emulator.server.pages.layout import Html, fill, html, sign_in_page
+from hosting_emulator.world import sessions
 from hosting_emulator.world.naming import id_of
 from hosting_emulator.world.records import Person
-from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
-from hosting_emulator.world.value import World
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, SESSIONS
+from hosting_emulator.world.value import Change, World
 
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 #: What RFC 3986 lets a URI consist of. Browsers and parsers differ on what is outside of it.
@@ -59,7 +60,8 @@ _REFUSED: Final = """<h1>This sign-in cannot go on</h1>
 <p>The application that sent you here has to change its request. Nothing was told to it: its address
 is missing, no good, or not one of this machine's.</p>"""
 _SIGNED_OUT: Final = """<h1>Signed out</h1>
-<p class="lead">This browser no longer has a session here. Tokens go on until they expire.</p>
+<p class="lead">The session has ended, and its refresh tokens with it. Access tokens go on until they
+expire, but for what needs a current session.</p>
 $onward"""
 _ONWARD: Final = """<p>The application asks you to go on to
 <a href="$address" rel="noreferrer">$address</a>.</p>"""
@@ -74,11 +76,12 @@ class Destination(NamedTuple):
 
 
 class Session(NamedTuple):
-    """Who signed in with this browser, for which organization, and when (s of world time)."""
+    """Who signed in with this browser, for which organization, and when (ms of world time)."""
 
+    id: str
     person: Person
     organization_id: str | None
-    since: int
+    began_ms: int
 
 
 async def authorize(context: Context, engine: Engine) -> web.Response:
@@ -106,15 +109,16 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
 
 
 def end_session(context: Context, engine: Engine) -> web.Response:
-    """End this browser's session, and go back where that is local.
+    """End a session, and go back where that is local.
 
-    Tokens go on until they expire. To an address that is not local a link leads (OpenID Connect
-    RP-Initiated Logout 1.0).
+    It is this browser's, and that of the `id_token_hint`. Its refresh tokens end with it; access
+    tokens go on until they expire, but for what needs a current session. To an address that is not
+    local a link leads (OpenID Connect RP-Initiated Logout 1.0).
     """
     to, address = None, ""
     try:
         fields = read_fields(context.query)
-        _check_hint(context, engine, fields)
+        hinted = _hinted_session(context, engine, fields)
         if "post_logout_redirect_uri" in fields:
             to = _destination(fields["post_logout_redirect_uri"], context.hosts)
             address = to.uri
@@ -129,20 +133,28 @@ def end_session(context: Context, engine: Engine) -> web.Response:
         onward = html(_ONWARD, address=address) if address else ""
         body = html(_SIGNED_OUT, onward=Html(onward))
         response = answers.html(sign_in_page("Signed out", body), _POLICY)
+    known = _read_session(context, engine, now_ms := engine.run_due())
+    change = Change(engine.world, now_ms)
+    for session_id in filter(None, (hinted, known and known.id)):
+        sessions.end_session(change, session_id)
+    if change.writes:
+        engine.commit(change, "signed out")
     path = issuer_path(engine.world.name)
     response.del_cookie(_COOKIE, path=path, httponly=True, samesite="Lax")
     return response
 
 
-def _check_hint(context: Context, engine: Engine, fields: dict[str, str]) -> None:
+def _hinted_session(context: Context, engine: Engine, fields: dict[str, str]) -> str | None:
+    """Return the session that the `id_token_hint` was issued in, if there is one."""
     if "id_token_hint" not in fields:
-        return
+        return None
     sign_ins, here = engine.identity.sign_ins, issuer(context, engine)
     claims = sign_ins.read_id_token(fields["id_token_hint"], here)
     if claims is None:
         raise _refused("The id_token_hint is no ID token of this world.")
     if fields.get("client_id", claims["aud"]) != claims["aud"]:
         raise _refused("The id_token_hint was issued to another client_id.")
+    return str(claims["sid"])
 
 
 # --- reading a request ---------------------------------------------------------------------------
@@ -246,7 +258,7 @@ class _Attempt:
             raise OAuthRefused("access_denied", "nobody was chosen")
         if choice:
             person_id, _, organization = choice.partition("/")
-            return self._sign_in(*choose(world, person_id, organization, "access_denied"), now_ms)
+            return self._begin(*choose(world, person_id, organization, "access_denied"), now_ms)
         known = _read_session(self.context, self.engine, now_ms)
         hinted = _hinted(world, hint)
         if "none" in prompt:
@@ -254,7 +266,7 @@ class _Attempt:
         if hinted is not None and self.to.local and not prompt:
             named = fields.get("organization", "")
             person, organization_id = choose(world, hinted.id, named, "access_denied")
-            return self._sign_in(person, organization_id or home_of(world, person), now_ms)
+            return self._begin(person, organization_id or home_of(world, person), now_ms)
         return _page("Sign in", self._choices(known, hint if hinted is None else ""))
 
     def _choices(self, known: Session | None, nobody_is: str) -> Html:
@@ -286,27 +298,35 @@ class _Attempt:
         if known is None or (self.fields.get("login_hint") and hinted != known.person):
             raise OAuthRefused("login_required", "this browser has no session of that person")
         max_age = self.fields.get("max_age")
-        if max_age is not None and now_ms // 1000 - known.since > int(max_age):
+        if max_age is not None and now_ms // 1000 - known.began_ms // 1000 > int(max_age):
             raise OAuthRefused("login_required", "the session is older than max_age")
-        return self._sign_in(known.person, known.organization_id, known.since * 1000)
+        return self._sign_in(known)
 
-    def _sign_in(self, person: Person, organization_id: str | None, since_ms: int) -> web.Response:
+    def _begin(self, person: Person, organization_id: str | None, now_ms: int) -> web.Response:
+        """Begin a session, and sign in with it."""
+        change = Change(self.engine.world, now_ms)
+        session_id = sessions.begin_session(change, person.id, organization_id)
+        self.engine.commit(change, f"{person.alias} signed in")
+        return self._sign_in(Session(session_id, person, organization_id, now_ms))
+
+    def _sign_in(self, session: Session) -> web.Response:
         engine, fields = self.engine, self.fields
         sign_in = SignIn(
-            person_id=person.id,
-            organization_id=organization_id,
+            session_id=session.id,
+            person_id=session.person.id,
+            organization_id=session.organization_id,
             client_id=fields["client_id"],
             scope=self.scope,
-            auth_time=since_ms // 1000,
+            auth_time=session.began_ms // 1000,
             nonce=fields.get("nonce"),
         )
         sign_ins = engine.identity.sign_ins
         challenge = fields["code_challenge"]
         code = sign_ins.issue_code(sign_in, self.to.uri, challenge, engine.now_ms())
         response = self.back(code=code)
-        session = sign_ins.session(person.id, organization_id, since_ms)
+        kept = sign_ins.seal_session(session.id, session.began_ms)
         path = issuer_path(engine.world.name)
-        response.set_cookie(_COOKIE, session, path=path, httponly=True, samesite="Lax")
+        response.set_cookie(_COOKIE, kept, path=path, httponly=True, samesite="Lax")
         return response
 
     def back(self, **answer: str) -> web.Response:
@@ -335,16 +355,16 @@ def _read_session(context: Context, engine: Engine, now_ms: int) -> Session | No
         sent = SimpleCookie(context.request.headers.get("Cookie", "")).get(_COOKIE)
     except CookieError:
         return None
-    opened = engine.identity.sign_ins.open_session(sent.value, now_ms) if sent else None
-    if opened is None:
+    id_ = engine.identity.sign_ins.open_session(sent.value, now_ms) if sent else None
+    found = engine.world.get(SESSIONS, id_ or "")
+    if id_ is None or found is None or found.ended_ms is not None:
         return None
-    person_id, organization_id, since = opened
-    person = engine.world.get(PEOPLE, person_id)
+    person, organization_id = engine.world.get(PEOPLE, found.person_id), found.organization_id
     if person is None:
         return None
-    if organization_id and not engine.world.get(MEMBERSHIPS, f"{organization_id}/{person_id}"):
+    if organization_id and not engine.world.get(MEMBERSHIPS, f"{organization_id}/{person.id}"):
         return None
-    return Session(person, organization_id, since)
+    return Session(id_, person, organization_id, found.began_ms)
 
 
 def _choice(world: World, person: Person, known: Session | None) -> Html:

@@ -22,6 +22,7 @@ from hosting_emulator.server.control.context import Body, Context, ControlRefusa
 from hosting_emulator.server.guard import basic_credentials
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Person
+from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.value import Change, World
 
@@ -232,6 +233,8 @@ def _redeem(engine: Engine, fields: dict[str, str]) -> Redeemed:
 async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> dict[str, Any]:
     sign_in, world = redeemed.sign_in, engine.world
     person = world.get(PEOPLE, sign_in.person_id)
+    if not is_current(world, sign_in.session_id, sign_in.person_id):
+        raise GrantRefused("the session has ended; sign in again")
     if person is None:
         raise GrantRefused("the person is no longer in this world")
     organization_id = sign_in.organization_id
@@ -249,6 +252,7 @@ async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> di
             "iat": now_ms // 1000,
             "exp": now_ms // 1000 + engine.token_lifetime_s,
             "auth_time": sign_in.auth_time,
+            "sid": sign_in.session_id,
             **_claims(person, sign_in.scope, organization_id),
         }
         if sign_in.nonce is not None:

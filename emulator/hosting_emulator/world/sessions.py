@@ -1,0 +1,43 @@
+"""Interactive sessions: that somebody is signed in, from a sign-in by a browser to its end.
+
+A token made by name (by the control API, a command, a story) speaks for a session of its person that
+has been there since the world began, and that no sign-out ends: it needs no row.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hosting_emulator.world.records import InteractiveSession
+from hosting_emulator.world.streams import derive, next_number
+from hosting_emulator.world.tables import SESSIONS
+from hosting_emulator.world.value import Change, World
+
+
+def standing_session(seed: str, person_id: str) -> str:
+    """Return the id of the session that a person's tokens made by name speak for."""
+    return derive(seed, "session", person_id, size=12).hex()
+
+
+def begin_session(change: Change, person_id: str, organization_id: str | None) -> str:
+    """Begin a session now, and return its id."""
+    number = next_number(change, "sessions")
+    session_id = derive(change.world.seed, "session", person_id, str(number), size=12).hex()
+    record = InteractiveSession(person_id, organization_id, change.now_ms)
+    change.put(SESSIONS, session_id, record)
+    return session_id
+
+
+def end_session(change: Change, session_id: str) -> None:
+    """End a session, if it is one that goes on."""
+    found = change.get(SESSIONS, session_id)
+    if found is not None and found.ended_ms is None:
+        change.put(SESSIONS, session_id, replace(found, ended_ms=change.now_ms))
+
+
+def is_current(world: World, session_id: str | None, person_id: str) -> bool:
+    """Tell whether a session is one of this world's that goes on."""
+    found = world.get(SESSIONS, session_id or "")
+    if found is None:
+        return session_id == standing_session(world.seed, person_id)
+    return found.ended_ms is None
