@@ -63,7 +63,7 @@ class Shelf(Memory):
     def __init__(self, world: World) -> None:
         self.began, self.lines = world, list[bytes]()
 
-    def append(self, commit: Any, world: World) -> None:
+    def append(self, commit: Any) -> None:
         self.lines.append(encode_line(commit))
 
     def replace(self, world: World) -> None:

@@ -14,12 +14,13 @@ from msgspec import field
 from hosting_emulator.calls.request import CallRequest, Principal, Reply
 from hosting_emulator.contract.calls import Subject
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import Paging
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import ApiKey
-from hosting_emulator.world.value import Change, Transition, World, Writes
+from hosting_emulator.world.value import Change, World
 
 
 class Delay(NamedTuple):
@@ -47,18 +48,6 @@ def run_through(exchange: Exchange) -> Reply:
     except StopIteration as done:
         reply: Reply = done.value
         return reply
-
-
-class Committed(NamedTuple):
-    """A commit that an exchange made: its title, what it wrote, and the world it came to.
-
-    `entered` is what operations went through in it.
-    """
-
-    title: str
-    writes: Writes
-    world: World
-    entered: Sequence[Transition] = ()
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -99,7 +88,7 @@ class Entry(msgspec.Struct, kw_only=True):
     answer_bytes: int = 0
     world: World = cast("World", None)
     judged: bool = False
-    commits: list[Committed] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
     acted: tuple[Fault, ...] = ()
     varied: tuple[str, ...] = ()
     came_ms: int = 0

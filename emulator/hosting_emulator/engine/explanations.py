@@ -23,7 +23,8 @@ from hosting_emulator.contract.calls import CallSpec, calls_at, problem_status
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Committed, Entry
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.request_log import (
     Redactor,
     RequestLog,
@@ -81,7 +82,7 @@ _OF_CODE = {
 }
 
 Step = tuple[str, str]
-Made = tuple[Committed, World]
+Made = tuple[Commit, World]
 """A commit, and the world before it."""
 
 
@@ -357,7 +358,7 @@ def _counted(made: Made) -> list[Fault]:
 # --- what commits wrote, and what happened to the things in them ------------------------------------
 
 
-def _commit(made: Committed, before: World) -> str:
+def _commit(made: Commit, before: World) -> str:
     wrote = ", ".join(
         f"{name.replace('_', ' ')} {len(made.writes[name])}"
         for name in t.TABLES
@@ -368,7 +369,7 @@ def _commit(made: Committed, before: World) -> str:
     return f"Commit {made.world.commit} ({made.title}) wrote {wrote}{rest}."
 
 
-def _happened(made: Committed, before: World) -> list[str]:
+def _happened(made: Commit, before: World) -> list[str]:
     """Tell what changed its state, in short; of many things, how many more."""
     all_ = [*_operations(made, before)]
     for table, kind in _KINDS.items():
@@ -387,7 +388,7 @@ def _happened(made: Committed, before: World) -> list[str]:
     return all_[:_MOST_THINGS] + ([f"and {more} more"] if more > 0 else [])
 
 
-def _operations(made: Committed, before: World) -> Iterator[str]:
+def _operations(made: Commit, before: World) -> Iterator[str]:
     for id_, operation in made.writes.get(t.OPERATIONS.name, {}).items():
         old = before.get(t.OPERATIONS, id_)
         if operation is None or (old is not None and stands(old) == stands(operation)):

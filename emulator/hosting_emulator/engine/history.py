@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from hosting_emulator.world.value import Transition, World
+from hosting_emulator.world.value import Transition, World, Writes
 
 #: How many commits of a world are kept.
 CAPACITY = 1000
@@ -17,40 +17,46 @@ CAPACITY = 1000
 MOST_SNAPSHOTS = 1000
 
 
-class Moment(NamedTuple):
-    """A commit: what made it, and the state it made. Its number and time are the state's.
+class Commit(NamedTuple):
+    """One accepted change of a world: what made it, what it wrote, and the world it came to.
 
-    `entered` is what operations went through in it, in order: of several steps the state shows only
-    the last.
+    Its time is the world's. `entered` is what operations went through in it, in order: of several
+    steps the world shows only the last.
     """
 
     title: str
+    writes: Writes
     world: World
     entered: tuple[Transition, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Its number: the world's."""
+        return self.world.commit
 
 
 class History:
     """The last commits of one world, oldest first."""
 
     def __init__(self) -> None:
-        self._moments: deque[Moment] = deque(maxlen=CAPACITY)
+        self._commits: deque[Commit] = deque(maxlen=CAPACITY)
 
-    def add(self, title: str, world: World, entered: tuple[Transition, ...] = ()) -> None:
+    def add(self, commit: Commit) -> None:
         """Keep a commit; the oldest goes when there are too many."""
-        self._moments.append(Moment(title, world, entered))
+        self._commits.append(commit)
 
-    def newest(self, limit: int) -> list[Moment]:
+    def newest(self, limit: int) -> list[Commit]:
         """Return the last `limit` commits, newest first."""
-        return list(self._moments)[::-1][:limit]
+        return list(self._commits)[::-1][:limit]
 
-    def find(self, commit: int) -> Moment | None:
+    def find(self, number: int) -> Commit | None:
         """Return the commit of this number; None when it is forgotten, or never was."""
-        return next((moment for moment in self._moments if moment.world.commit == commit), None)
+        return next((commit for commit in self._commits if commit.number == number), None)
 
     @property
     def first(self) -> int | None:
         """The number of the oldest commit that is kept."""
-        return self._moments[0].world.commit if self._moments else None
+        return self._commits[0].number if self._commits else None
 
 
 class SavedState(NamedTuple):

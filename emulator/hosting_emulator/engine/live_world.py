@@ -7,31 +7,19 @@ concurrent requests are always one after the other.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.events import Feed
-from hosting_emulator.engine.exchange import Committed
-from hosting_emulator.engine.history import History
+from hosting_emulator.engine.history import Commit, History
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.operations import event_of, run_due
 from hosting_emulator.world.records import ClockRecord
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, SCHEDULE, TIMELINE
-from hosting_emulator.world.value import Change, World, Writes, apply
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One accepted change of a world: its number, its moment, what made it and what it wrote."""
-
-    number: int
-    at_ms: int
-    title: str
-    writes: Writes
+from hosting_emulator.world.value import Change, World, apply
 
 
 class Keeper:
@@ -44,8 +32,8 @@ class Keeper:
     starts = 0
     waits = False
 
-    def append(self, commit: Commit, world: World) -> None:
-        """Keep a commit; `world` is what it makes."""
+    def append(self, commit: Commit) -> None:
+        """Keep a commit."""
 
     def replace(self, world: World) -> None:
         """Keep a whole world in place of everything before."""
@@ -87,12 +75,12 @@ class LiveWorld:
         self.world = world
         self.keeper = keeper
         self.history = History()
-        self.history.add("began", world)
+        self.history.add(Commit("began", {}, world))
         self.tally = tally or Tally()
         #: What happens here, told to whoever listens.
         self.feed = Feed(machine() * 1000)
         #: Where commits are noted, as long as an exchange runs: they are its.
-        self.noted: list[Committed] | None = None
+        self.noted: list[Commit] | None = None
         self._machine = machine
         self._shown_ms = 0
         #: What the machine's clock showed when it was last read.
@@ -127,15 +115,16 @@ class LiveWorld:
             return
         at_ms = max(before.at_ms, change.now_ms)
         world = apply(before, writes, commit=before.commit + 1, at_ms=at_ms)
+        commit = Commit(title, writes, world, tuple(change.entered))
         try:
-            self.keeper.append(Commit(world.commit, world.at_ms, title, writes), world)
+            self.keeper.append(commit)
         except OSError as error:
             raise StoreFailed(f"the change could not be kept: {error.strerror or error}") from error
         self.world = world
-        self.history.add(title, world, tuple(change.entered))
+        self.history.add(commit)
         self.tally.commits += 1
         if self.noted is not None:
-            self.noted.append(Committed(title, writes, world, change.entered))
+            self.noted.append(commit)
         if self.feed.awake:
             self.feed.committed(title, writes, world)
 
@@ -146,7 +135,7 @@ class LiveWorld:
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
         self.world = world
-        self.history.add(title, world)
+        self.history.add(Commit(title, {}, world))
         self._shown_ms = 0
 
     def durable(self) -> Awaitable[None] | None:

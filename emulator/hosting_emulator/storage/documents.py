@@ -12,7 +12,6 @@ import msgspec
 
 from hosting_emulator import __version__
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.engine.live_world import Commit
 from hosting_emulator.storage.format import FORMAT, StateRefused, check_format
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.world.tables import (
@@ -69,6 +68,15 @@ def heading(world: World) -> dict[str, Any]:
     }
 
 
+class StoredCommit(msgspec.Struct, forbid_unknown_fields=True):
+    """A commit as it is kept: its number, its moment, what made it and what it wrote."""
+
+    number: int
+    at_ms: int
+    title: str
+    writes: Mapping[str, Mapping[str, Any]]
+
+
 class StoredState:
     """A world on its way from disk: heading and rows, which commits of the journal then change."""
 
@@ -83,7 +91,7 @@ class StoredState:
         for table, key, record in rows:
             self.tables[table][key] = record
 
-    def follow(self, commit: Commit) -> None:
+    def follow(self, commit: StoredCommit) -> None:
         """Take in the next commit; one that is here already is passed over. Raises StateRefused."""
         if commit.number <= self.commit:
             return

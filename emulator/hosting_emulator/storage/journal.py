@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from hosting_emulator import __version__
-from hosting_emulator.engine.live_world import Commit
-from hosting_emulator.storage.documents import read_row
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.storage.documents import StoredCommit, read_row
 from hosting_emulator.storage.files import open_private, write_atomically
 from hosting_emulator.storage.format import (
     FORMAT,
@@ -35,39 +35,32 @@ FIRST_LINE = checked_line(_HEAD, msgspec.json.encode({"format": FORMAT, "written
 _encode = msgspec.json.Encoder().encode
 
 
-class _Line(msgspec.Struct, forbid_unknown_fields=True):
-    number: int
-    at_ms: int
-    title: str
-    writes: dict[str, dict[str, Any]]
-
-
-_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_line = msgspec.json.Decoder(StoredCommit).decode
 
 
 def encode_line(commit: Commit) -> bytes:
     """Return the line of a commit, with its newline."""
-    fields = ("number", "at_ms", "title", "writes")
-    return checked_line(_COMMIT, _encode({name: getattr(commit, name) for name in fields}))
+    line = StoredCommit(commit.number, commit.world.at_ms, commit.title, commit.writes)
+    return checked_line(_COMMIT, _encode(line))
 
 
-def decode_line(line: bytes) -> Commit | str:
+def decode_line(line: bytes) -> StoredCommit | str:
     """Return the commit of a line without its newline; what is wrong with it, if it is none."""
     payload = payload_of(line, _COMMIT)
     if payload is None:
         return "the checksum does not fit, so the line was changed or damaged"
     try:
-        read = _decode_line(payload)
-        writes = {
+        commit = _decode_line(payload)
+        commit.writes = {
             table: {
                 key: None if document is None else read_row(table, key, document)
                 for key, document in rows.items()
             }
-            for table, rows in read.writes.items()
+            for table, rows in commit.writes.items()
         }
     except (msgspec.MsgspecError, StateRefused) as error:
         return str(error)
-    return Commit(read.number, read.at_ms, read.title, writes)
+    return commit
 
 
 class Journal:
@@ -192,7 +185,7 @@ class JournalLines:
         elif self.notice is not None:
             os.truncate(self.path, self._end)
 
-    def commits(self) -> Iterator[Commit]:
+    def commits(self) -> Iterator[StoredCommit]:
         """Walk the commits. Raises StateRefused at the first line that is damaged."""
         for number, line in enumerate(self.lines, self._start):
             commit = decode_line(line)
@@ -201,7 +194,7 @@ class JournalLines:
             yield commit
 
 
-def whatever_is_there(path: Path) -> Iterator[tuple[int, Commit | None]]:
+def whatever_is_there(path: Path) -> Iterator[tuple[int, StoredCommit | None]]:
     """Walk a journal's lines by number; None for each that cannot be read. Raises FormatRefused."""
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):

@@ -15,7 +15,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
-from hosting_emulator.engine.live_world import Commit, Keeper
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.live_world import Keeper
 from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.format import JOURNAL, MARKER, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
@@ -73,14 +74,14 @@ class DiskKeeper(Keeper):
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
 
-    def append(self, commit: Commit, world: World) -> None:
+    def append(self, commit: Commit) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
         self._check_writable()
         if self._journal.broken is not None:
             self._write_snapshot(self._world)
             self._restart_journal()
         self._journal.append(encode_line(commit))
-        self._world = world
+        self._world = commit.world
         self._appended += 1
         if self._journal.size > max(self._compact_bytes, self._snapshot_size):
             self._compact()

@@ -17,7 +17,7 @@ class Notebook(Memory):
         self.commits = []
         self.fails = False
 
-    def append(self, commit, world):
+    def append(self, commit):
         if self.fails:
             raise OSError(28, "No space left on device")
         self.commits.append(commit)

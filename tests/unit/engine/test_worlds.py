@@ -199,7 +199,7 @@ def test_a_world_that_cannot_be_kept_is_not_made_nor_deleted(machine):
 
 
 class Failing(Memory):
-    def append(self, commit, world):
+    def append(self, commit):
         raise OSError(28, "No space left on device")
 
 

@@ -6,10 +6,12 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from hosting_emulator.engine.live_world import Commit
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.storage.format import FormatRefused, StateRefused, checked_line
 from hosting_emulator.storage.journal import FIRST_LINE, Journal, JournalLines, encode_line
+from hosting_emulator.world.value import empty_world
 from tests.unit.storage.worlds_on_disk import busy, content, folder, read_world
 
 
@@ -20,9 +22,9 @@ def crashed(tmp_path_factory):
         worlds = [content(found.api.world)]
         append = found.keeper.append
 
-        def noted(commit, world):
-            append(commit, world)
-            worlds.append(content(world))
+        def noted(commit):
+            append(commit)
+            worlds.append(content(commit.world))
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(found.keeper, "append", noted)
@@ -145,7 +147,8 @@ def test_says_which_line_and_what_to_do(copy):
 
 
 def line(number: int) -> bytes:
-    return encode_line(Commit(number, number, "test", {"streams": {"x": number}}))
+    world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
+    return encode_line(Commit("test", {"streams": {"x": number}}, world))
 
 
 @pytest.fixture

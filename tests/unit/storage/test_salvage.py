@@ -16,9 +16,9 @@ def killed(tmp_path, monkeypatch):
         worlds = {kept.api.world.commit: content(kept.api.world)}
         append = kept.keeper.append
 
-        def noted(commit, world):
-            append(commit, world)
-            worlds[world.commit] = content(world)
+        def noted(commit):
+            append(commit)
+            worlds[commit.number] = content(commit.world)
 
         monkeypatch.setattr(kept.keeper, "append", noted)
         busy(kept.api)

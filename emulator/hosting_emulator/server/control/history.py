@@ -8,7 +8,7 @@ from typing import Any
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import CAPACITY, Moment, SavedState, TooManySnapshots
+from hosting_emulator.engine.history import CAPACITY, Commit, SavedState, TooManySnapshots
 from hosting_emulator.server.control.context import Body, Limit, found, refused_as
 from hosting_emulator.server.control.worlds import (
     find_moment,
@@ -61,7 +61,7 @@ def rewind(engine: Engine, body: Rewind) -> Engine:
 # --- what a commit changed, in words -------------------------------------------------------------
 
 
-def _summary(moment: Moment, before: World | None) -> str:
+def _summary(moment: Commit, before: World | None) -> str:
     """Say what a commit changed, in short; "" when its title says it all, or nothing is known.
 
     `before` is the world that the commit found; None when it is forgotten.
@@ -87,7 +87,7 @@ def _clock_changes(world: World, before: World | None) -> Iterator[str]:
         yield f"time went on by {format_duration(world.at_ms - before.at_ms)}"
 
 
-def _operation_changes(moment: Moment) -> Iterator[str]:
+def _operation_changes(moment: Commit) -> Iterator[str]:
     latest = {entered.id: entered for _, entered in moment.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Moment
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import anchored
 from hosting_emulator.engine.machine import machine_ms
@@ -194,7 +194,7 @@ def reset_world(context: Context, engine: Engine) -> Engine:
     return engine
 
 
-def find_moment(engine: Engine, commit: int) -> Moment:
+def find_moment(engine: Engine, commit: int) -> Commit:
     """Return a commit that is kept. Raises ControlRefusal 404."""
     kept = f"the history goes from {engine.history.first} to {engine.world.commit}"
     detail = f"commit {commit} is not kept; {kept}"
