@@ -1,4 +1,4 @@
-"""Clients generated from the served document, as users would: they compile, and make every call.
+"""Clients generated from the served documents, as users would: they compile, and make every call.
 
 One is Python's (openapi-python-client), one TypeScript's (openapi-typescript, which needs Node.js
 and a package index for its own packages).
@@ -23,6 +23,7 @@ from tests.openapi.contrary import CONTRARY
 
 pytestmark = pytest.mark.packaging
 
+ROOT = Path(__file__).parents[2]
 TYPESCRIPT = Path(__file__).parent / "clients" / "typescript"
 PACKAGE = "generated_hosting_client"
 CALLS = (
@@ -56,6 +57,13 @@ def save_document(api: Api, folder: Path) -> Path:
     """Keep the document of a world, as it is served."""
     path = folder / "openapi.json"
     path.write_text(json.dumps(api.emulator.openapi()))
+    return path
+
+
+def save_control_document(api: Api, folder: Path) -> Path:
+    """Keep the control API's document, as it is served."""
+    path = folder / "control.json"
+    path.write_text(json.dumps(api.emulator.control.get("openapi.json")))
     return path
 
 
@@ -108,18 +116,17 @@ def python(
 ) -> Iterator[PythonClient]:
     """Generate the client, once for all tests, and import it."""
     if not (python_package / PACKAGE).exists():
-        generate_python(moving, python_package)
+        generate_python(save_document(moving, python_package), python_package)
     monkeypatch.syspath_prepend(python_package)
     found = PythonClient(moving)
     with found.client:
         yield found
 
 
-def generate_python(api: Api, folder: Path) -> None:
+def generate_python(document: Path, folder: Path) -> None:
     # The generator formats its output with ruff, which it looks for on the path.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning"]
-    document = save_document(api, folder)
     run(
         [*command, "--meta", "none", "--path", document, "--output-path", folder / PACKAGE],
         cwd=folder,
@@ -244,7 +251,7 @@ def test_python_client_reads_problems(moving: Api, python: PythonClient):
 def test_python_client_can_be_generated_whatever_is_assumed(api: Api, tmp_path: Path):
     api.emulator.set_assumptions(CONTRARY)
 
-    generate_python(api, tmp_path)
+    generate_python(save_document(api, tmp_path), tmp_path)
 
     written = (tmp_path / PACKAGE / "models").glob("*.py")
     assert not [path.stem for path in written if "type" in path.stem]
@@ -261,19 +268,25 @@ def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.fail("Node.js with npm is needed to generate a TypeScript client")
         pytest.skip("Node.js with npm is not installed")
     folder = tmp_path_factory.mktemp("typescript-client")
-    for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json", "calls.ts"):
+    for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json"):
         shutil.copy(TYPESCRIPT / name, folder)
     run(["npm", "ci", "--ignore-scripts"], cwd=folder)
     return folder
+
+
+def compile_program(folder: Path, program: str, document: Path, types: str) -> None:
+    """Generate types of a document, and compile a program against them, as strictly as can be."""
+    shutil.copy(TYPESCRIPT / program, folder)
+    tools = folder / "node_modules" / ".bin"
+    run([tools / "openapi-typescript", document, "--output", types], cwd=folder)
+    run([tools / "tsc"], cwd=folder)
 
 
 def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
     # given: types generated from the document, and a program that type-checks against them
     emulator = moving.emulator
     document = save_document(moving, node_packages)
-    tools = node_packages / "node_modules" / ".bin"
-    run([tools / "openapi-typescript", document, "--output", "schema.d.ts"], cwd=node_packages)
-    run([tools / "tsc"], cwd=node_packages)
+    compile_program(node_packages, "calls.ts", document, "schema.d.ts")
 
     # when
     printed = run(
@@ -299,6 +312,31 @@ def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
     assert found["compute"] == ["prod", 0.25]
     assert found["problem"] == [404, "resource_not_found", False]
     emulator.conduct.assert_clean()
+
+
+def test_typescript_has_a_world_of_its_own_by_the_control_api(moving: Api, node_packages: Path):
+    """The program of docs/control-api.md, as it stands there."""
+    guide = (ROOT / "docs" / "control-api.md").read_text(encoding="utf-8")
+    assert (TYPESCRIPT / "world.ts").read_text(encoding="utf-8") in guide
+    url = moving.emulator.control.info().base_url
+    compile_program(
+        node_packages, "world.ts", save_control_document(moving, node_packages), "control.d.ts"
+    )
+
+    printed = run(["node", "built/world.js"], cwd=node_packages, HOSTING_EMULATOR_URL=url)
+
+    assert printed.splitlines()[:3] == [
+        "time moved by 10000 ms",
+        "fault-1 is armed",
+        "503 [ 'PUT 503', 'PUT 202' ]",
+    ]
+    assert printed.splitlines()[3].startswith("no world is named 'nothing'; there are ")
+
+
+def test_python_client_of_the_control_api_compiles(api: Api, tmp_path: Path):
+    generate_python(save_control_document(api, tmp_path), tmp_path)
+
+    assert compileall.compile_dir(tmp_path / PACKAGE, quiet=1, force=True)
 
 
 def test_lock_file_names_no_registry():

@@ -120,7 +120,7 @@ def control_document(base_url: str, version: str) -> dict[str, Any]:
         "tags": [{"name": name, "description": _TAGS[name]} for name in _TAGS if name in used],
         "paths": paths,
         "components": {
-            "schemas": dict(sorted({**_scenario_parts(), **kinds.bodies, **defined}.items())),
+            "schemas": _for_generators({**_scenario_parts(), **kinds.bodies, **defined}),
             "securitySchemes": {
                 "controlToken": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}
             },
@@ -142,6 +142,29 @@ def _scenario_parts() -> dict[str, Any]:
     text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
     parts: dict[str, Any] = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
     return parts
+
+
+def _for_generators(schema: Any) -> Any:
+    """Say defaults in words, tuples as arrays, and not which members must be there together.
+
+    Generators take a member with a default for always being there, and few know `prefixItems`.
+    """
+    if isinstance(schema, list):
+        return [_for_generators(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _for_generators(part) for name, part in schema.items()}
+    if all(isinstance(part, dict) for part in schema.values()):  # members by name
+        return found
+    default = found.pop("default", None)
+    if default not in (None, [], {}):
+        found.setdefault("description", f"Default: {msgspec.json.encode(default).decode()}.")
+    for word in ("anyOf", "oneOf"):  # which members go together is no kind of its own
+        if all(part.keys() == {"required"} for part in found.get(word, [{}])):
+            del found[word]
+    if found.get("type") == "array":
+        found["items"] = found.pop("prefixItems", [found.get("items", {})])[0]
+    return found
 
 
 class _Kinds:
@@ -262,4 +285,6 @@ def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | Non
     if handler.body is None:
         return None
     schema = kinds.schema(handler.body)
+    if "$ref" in schema:  # the type of Python beside it says less
+        schema = {"$ref": schema["$ref"]}
     return {"content": {"application/json": {"schema": schema}}}
