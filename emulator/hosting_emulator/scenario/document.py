@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -169,8 +170,9 @@ class Scenario:
         return Place(self.source)
 
 
+@lru_cache(maxsize=128)  # the whole library: its list, and each test that begins with one of it
 def read_scenario(text: str, file: str) -> Scenario:
-    """Read a scenario. Raises ScenarioError."""
+    """Read a scenario, the same text only once. Raises ScenarioError."""
     # Imported here: only a process that reads a scenario needs YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
