@@ -10,6 +10,7 @@ from tests.browser.page import Page
 
 #: What is checked: the standard's rules, and the habits axe calls best practice.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
+COLOURS = ["color-contrast", "link-in-text-block"]
 
 
 @cache
@@ -17,14 +18,18 @@ def _axe() -> str:
     return (Path(__file__).parent / "vendor" / "axe.js").read_text(encoding="utf-8")
 
 
-def violations(page: Page, *, within: str = "html", without: str = "") -> list[str]:
+def violations(
+    page: Page, *, within: str = "html", without: str = "", colours: bool = False
+) -> list[str]:
     """Return a line for each thing on the page that breaks a rule: rule, place, what is wrong.
 
     `within` and `without` are selectors of the part that is looked at, and of one that is left out.
+    With `colours` only the rules of colours are asked: no other sees what scheme a page is in.
     """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(f"{_axe()}; void 0")
-    options = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
+    asked = {"type": "rule", "values": COLOURS} if colours else {"type": "tag", "values": TAGS}
+    options = {"runOnly": asked, "resultTypes": ["violations"]}
     part = {"include": [[within]], "exclude": [[without]] if without else []}
     found = page.evaluate(
         f"axe.run({json.dumps(part)}, {json.dumps(options)}).then(({{violations}}) => violations.flatMap("

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.chromium import Chromium, needed_program
+from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
 
 
@@ -15,6 +16,13 @@ from tests.conftest import Api
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     with Chromium(needed_program(), tmp_path_factory.mktemp("chromium")) as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def dashboard(chromium: Chromium) -> Iterator[Dashboard]:
+    found = Dashboard(chromium)
+    yield found
+    found.close()
 
 
 @pytest.fixture

@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib.resources import files
-from itertools import count
+from itertools import product
 
 import pytest
 
 from tests.browser.axe import violations
 from tests.browser.chromium import Chromium, Scheme
+from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
 from tests.conftest import Api
 
 _TABLE = files("hosting_emulator.server").joinpath("dashboard", "static", "panels.js")
 PANELS = re.findall(r'\{ id: "([a-z]+)"', _TABLE.read_text(encoding="utf-8"))
-#: Pairs of a width and a scheme: of two pages, one is looked at in the first, the next in the other.
-LOOKS: tuple[list[tuple[int, Scheme]], ...] = (
-    [(1280, "light"), (400, "dark")],
-    [(1280, "dark"), (400, "light")],
-)
-_turn = count()
+#: Widths and schemes: the rules are asked at both widths, those of colours in both schemes as well.
+WIDTHS = (1280, 400)
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SWAGGER = "#swagger"
 #: What Swagger UI, which is somebody else's, breaks by itself in the part of the page that it draws.
 SWAGGERS_OWN = {
@@ -73,16 +71,16 @@ def test_axe_sees_what_is_wrong(chromium: Chromium, panel: Callable[[str], str])
 
 @pytest.mark.parametrize("name", PANELS)
 def test_panel_is_accessible(
-    name: str, chromium: Chromium, lived_in: Api, panel: Callable[[str], str]
+    name: str, dashboard: Dashboard, lived_in: Api, panel: Callable[[str], str]
 ):
-    with chromium.page(panel(name)) as page:
+    with dashboard(panel(name)) as page:
         settle(page)
         _check(page)
 
 
 @pytest.mark.parametrize("name", ["requests", "operations", "projects", "scenarios"])
 def test_one_thing_of_a_panel_is_accessible(
-    name: str, chromium: Chromium, lived_in: Api, panel: Callable[[str], str]
+    name: str, dashboard: Dashboard, lived_in: Api, panel: Callable[[str], str]
 ):
     operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
     chosen = {
@@ -91,7 +89,7 @@ def test_one_thing_of_a_panel_is_accessible(
         "projects": "shop",
         "scenarios": "provider-outage",
     }
-    with chromium.page(panel(f"{name}/{chosen[name]}")) as page:
+    with dashboard(panel(f"{name}/{chosen[name]}")) as page:
         settle(page)
         _check(page)
 
@@ -101,17 +99,17 @@ def test_one_thing_of_a_panel_is_accessible(
     [("scenarios/provider-outage", "Load"), ("history", "Rewind"), ("operations/{}", "Fail")],
 )
 def test_what_unfolds_is_accessible(
-    name: str, button: str, chromium: Chromium, lived_in: Api, panel: Callable[[str], str]
+    name: str, button: str, dashboard: Dashboard, lived_in: Api, panel: Callable[[str], str]
 ):
     operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
-    with chromium.page(panel(name.format(operation))) as page:
+    with dashboard(panel(name.format(operation))) as page:
         settle(page)
         page.click("button", button)
         _check(page)
 
 
-def test_a_scenario_that_is_wrong_is_accessible(chromium: Chromium, panel: Callable[[str], str]):
-    with chromium.page(panel("scenarios")) as page:
+def test_a_scenario_that_is_wrong_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
+    with dashboard(panel("scenarios")) as page:
         settle(page)
         page.fill(
             "textbox", "Scenario, as YAML", "name: mine\ndescription: It is wrong.\nclok: {}\n"
@@ -123,8 +121,8 @@ def test_a_scenario_that_is_wrong_is_accessible(chromium: Chromium, panel: Calla
         _check(page)
 
 
-def test_dialog_of_keys_is_accessible(chromium: Chromium, panel: Callable[[str], str]):
-    with chromium.page(panel("overview")) as page:
+def test_dialog_of_keys_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
+    with dashboard(panel("overview")) as page:
         settle(page)
         page.press("?")
         page.find("dialog", "Keys")
@@ -151,10 +149,9 @@ def test_api_documentation_is_accessible_but_for_what_is_named(chromium: Chromiu
 
 def _check(page: Page, *, without: str = "", but: str = "none") -> None:
     wrong = []
-    for width, scheme in LOOKS[next(_turn) % 2]:
+    for width, scheme in product(WIDTHS, SCHEMES):
         page.look(width, scheme)
-        page.watch(0.1)
-        found = violations(page, without=without)
+        found = violations(page, without=without, colours=scheme == "dark")
         wrong += [f"{width} {scheme}: {line}" for line in found if line.split(" | ")[0] != but]
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             wrong.append(f"{width} {scheme}: the page is wider than its window")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.chromium import Chromium
 from tests.browser.control_views import items
+from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
 from tests.conftest import Api
 
@@ -25,8 +26,8 @@ def point(page: Page, selector: str) -> None:
     page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
 
 
-def test_requests_come_by_themselves(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("requests")) as page:
+def test_requests_come_by_themselves(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("requests")) as page:
         page.read("No request yet")
         page.read("Live")
         api.dns()
@@ -37,9 +38,9 @@ def test_requests_come_by_themselves(chromium: Chromium, api: Api, panel: Panel)
         assert page.evaluate(_NUMBERS) == [2, 1]
 
 
-def test_nothing_moves_under_the_pointer(chromium: Chromium, api: Api, panel: Panel):
+def test_nothing_moves_under_the_pointer(dashboard: Dashboard, api: Api, panel: Panel):
     api.dns()
-    with chromium.page(panel("requests")) as page:
+    with dashboard(panel("requests")) as page:
         page.wait(f"{_NUMBERS}.length === 1")
         page.read("Live")
         point(page, ".requests li")
@@ -52,8 +53,8 @@ def test_nothing_moves_under_the_pointer(chromium: Chromium, api: Api, panel: Pa
         page.wait(f"{_NUMBERS}.length === 3")
 
 
-def test_a_paused_list_waits(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("requests")) as page:
+def test_a_paused_list_waits(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("requests")) as page:
         page.read("Live")
         page.click("button", "Pause")
         api.dns()
@@ -63,11 +64,11 @@ def test_a_paused_list_waits(chromium: Chromium, api: Api, panel: Panel):
         page.wait(f"{_NUMBERS}.length === 1")
 
 
-def test_the_list_is_filtered(chromium: Chromium, api: Api, panel: Panel):
+def test_the_list_is_filtered(dashboard: Dashboard, api: Api, panel: Panel):
     api.dns()
     api.dns(who="outsider")
     api.compute()
-    with chromium.page(panel("requests")) as page:
+    with dashboard(panel("requests")) as page:
         page.wait(f"{_NUMBERS}.length === 3")
         page.choose("Status", "4xx")
         page.wait(f"String({_NUMBERS}) === '2'")
@@ -84,9 +85,9 @@ def test_the_list_is_filtered(chromium: Chromium, api: Api, panel: Panel):
         page.read("No request fits the filter")
 
 
-def test_a_request_says_why_and_what_was_answered(chromium: Chromium, api: Api, panel: Panel):
+def test_a_request_says_why_and_what_was_answered(dashboard: Dashboard, api: Api, panel: Panel):
     api.dns(who="outsider")
-    with chromium.page(panel("requests")) as page:
+    with dashboard(panel("requests")) as page:
         page.click("link", "1 404")
         page.find("heading", "Request 1")
         page.read("scope")
@@ -96,9 +97,9 @@ def test_a_request_says_why_and_what_was_answered(chromium: Chromium, api: Api, 
         page.wait("!document.querySelector('.detail')")
 
 
-def test_a_request_is_sent_again(chromium: Chromium, api: Api, panel: Panel):
+def test_a_request_is_sent_again(dashboard: Dashboard, api: Api, panel: Panel):
     api.set_flag(False, key="once")
-    with chromium.page(panel("requests/1")) as page:
+    with dashboard(panel("requests/1")) as page:
         page.click("button", "Replay")
         page.click("button", "With the same key")
         page.find("heading", "Request 2")
@@ -110,12 +111,12 @@ def test_a_request_is_sent_again(chromium: Chromium, api: Api, panel: Panel):
 
 
 def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     api.emulator.fault("connection_reset", phase="after_commit", times=1)
     with pytest.raises(OSError, match=r"."):
         api.set_flag(True)
-    with chromium.page(panel("requests")) as page:
+    with dashboard(panel("requests")) as page:
         page.click("link", "1 — Show or hide the flag answer lost: connection_reset")
         page.find("heading", "Request 1")
         page.read("None reached the client.")
@@ -151,10 +152,10 @@ def test_the_page_asks_for_older_requests_when_they_are_wanted(
     assert numbers == list(range(521, 21, -1))
 
 
-def test_older_requests_come_to_a_paused_list_too(chromium: Chromium, api: Api, panel: Panel):
+def test_older_requests_come_to_a_paused_list_too(dashboard: Dashboard, api: Api, panel: Panel):
     for _ in range(202):
         api.dns()
-    with chromium.page(panel("requests")) as page:
+    with dashboard(panel("requests")) as page:
         page.read("The newest 200 of 202 are here.")
         page.read("Live")
         page.click("button", "Pause")

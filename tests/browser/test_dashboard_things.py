@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser.chromium import Chromium
 from tests.browser.control_views import items
+from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
 
 Panel = Callable[[str], str]
@@ -16,9 +16,11 @@ def project(api: Api, alias: str = "shop") -> dict[str, Any]:
     return next(row for row in items(api, "projects") if row["alias"] == alias)
 
 
-def test_a_token_and_a_command_are_copied(chromium: Chromium, api: Api, panel: Panel, origin: str):
+def test_a_token_and_a_command_are_copied(
+    dashboard: Dashboard, api: Api, panel: Panel, origin: str
+):
     permission = {"name": "clipboard-write"}, {"name": "clipboard-read"}
-    with chromium.page(panel("overview")) as page:
+    with dashboard(panel("overview")) as page:
         for one in permission:
             page.ask("Browser.setPermission", permission=one, setting="granted", origin=origin)
         page.click("button", "Copy token of reader")
@@ -33,10 +35,10 @@ def test_a_token_and_a_command_are_copied(chromium: Chromium, api: Api, panel: P
     assert api.emulator.base_url in command
 
 
-def test_the_overview_says_what_is_under_way(chromium: Chromium, api: Api, panel: Panel):
+def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
     fault = api.emulator.fault("abort", call="list_deployments", code="forbidden")
-    with chromium.page(panel("overview")) as page:
+    with dashboard(panel("overview")) as page:
         page.find("link", fault.id)
         page.find("link", "initialize managed source of shop")
         api.emulator.clock.until(operation)
@@ -45,8 +47,8 @@ def test_the_overview_says_what_is_under_way(chromium: Chromium, api: Api, panel
         page.read("1 hit")
 
 
-def test_a_call_is_tried(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("try")) as page:
+def test_a_call_is_tried(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("try")) as page:
         page.choose("Call", "Show or hide the flag")
         page.choose("As", "reader")
         page.click("button", "Send")
@@ -61,8 +63,8 @@ def test_a_call_is_tried(chromium: Chromium, api: Api, panel: Panel):
     assert project(api)["flag"]["enabled"] is False
 
 
-def test_a_body_that_is_no_json_is_said_at_its_field(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("try")) as page:
+def test_a_body_that_is_no_json_is_said_at_its_field(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("try")) as page:
         page.fill("textbox", "Body", "{")
         page.click("button", "Send")
         page.read("Body is not JSON")
@@ -70,9 +72,9 @@ def test_a_body_that_is_no_json_is_said_at_its_field(chromium: Chromium, api: Ap
     assert items(api, "requests") == []
 
 
-def test_the_flag_is_switched_as_its_owner(chromium: Chromium, api: Api, panel: Panel):
+def test_the_flag_is_switched_as_its_owner(dashboard: Dashboard, api: Api, panel: Panel):
     before = project(api)["flag"]["enabled"]
-    with chromium.page(panel("projects/shop")) as page:
+    with dashboard(panel("projects/shop")) as page:
         page.click("switch", "Show the flag")
         page.read(f"The flag is {'hidden' if before else 'shown'}")
         page.wait(
@@ -82,9 +84,9 @@ def test_the_flag_is_switched_as_its_owner(chromium: Chromium, api: Api, panel: 
     assert project(api)["flag"]["enabled"] is not before
 
 
-def test_things_of_a_project_are_changed(chromium: Chromium, api: Api, panel: Panel):
+def test_things_of_a_project_are_changed(dashboard: Dashboard, api: Api, panel: Panel):
     api.ticket()
-    with chromium.page(panel("projects/shop")) as page:
+    with dashboard(panel("projects/shop")) as page:
         page.click("button", "Move DNS")
         page.choose("To", "revoked")
         page.click("button", "Move DNS", nth=1)
@@ -104,8 +106,8 @@ def test_things_of_a_project_are_changed(chromium: Chromium, api: Api, panel: Pa
     assert found["tickets"][0]["state"] == "expired"
 
 
-def test_a_refused_intervention_says_so_in_its_form(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("projects/shop")) as page:
+def test_a_refused_intervention_says_so_in_its_form(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("projects/shop")) as page:
         page.click("button", "Move DNS")
         page.fill("textbox", "Zone", "no zone")
         page.choose("To", "revoked")
@@ -116,10 +118,10 @@ def test_a_refused_intervention_says_so_in_its_form(chromium: Chromium, api: Api
 
 
 def test_keys_are_listed_without_their_values_and_revoked(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     value = api.create_key("ci").json["value"]
-    with chromium.page(panel("projects")) as page:
+    with dashboard(panel("projects")) as page:
         page.read("ci")
         assert value not in page.text()
         page.click("button", "Revoke")
@@ -128,9 +130,9 @@ def test_keys_are_listed_without_their_values_and_revoked(
     assert api.dns(token=value).status == 401
 
 
-def test_an_operation_is_stuck_released_and_advanced(chromium: Chromium, api: Api, panel: Panel):
+def test_an_operation_is_stuck_released_and_advanced(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
-    with chromium.page(panel(f"operations/{operation}")) as page:
+    with dashboard(panel(f"operations/{operation}")) as page:
         page.click("button", "Make it stuck")
         page.read("It is stuck while")
         page.click("button", "Release")
@@ -142,10 +144,10 @@ def test_an_operation_is_stuck_released_and_advanced(chromium: Chromium, api: Ap
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_the_timeline_says_the_states_in_words(chromium: Chromium, api: Api, panel: Panel):
+def test_the_timeline_says_the_states_in_words(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
     api.emulator.clock.until(operation)
-    with chromium.page(panel("operations")) as page:
+    with dashboard(panel("operations")) as page:
         page.find("link", "initialize managed source of shop: queued for")
         page.click("link", "initialize managed source of shop: queued for")
         page.find("heading", f"Operation {operation}")

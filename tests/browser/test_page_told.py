@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.chromium import Chromium
 from tests.browser.control_views import items
+from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
 
 Panel = Callable[[str], str]
 
 
-def test_what_is_offered_is_accepted_each_time(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("try")) as page:
+def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("try")) as page:
         page.read(api.project_path("source:initialize"))
         page.read("Idempotency-Key made for you")
         for generation in (1, 2):
@@ -27,8 +27,8 @@ def test_what_is_offered_is_accepted_each_time(chromium: Chromium, api: Api, pan
         page.read(api.project_path("source:initialize", project="blog"))
 
 
-def test_a_body_that_was_typed_stays(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("try")) as page:
+def test_a_body_that_was_typed_stays(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("try")) as page:
         page.wait("document.querySelector('textarea').value.includes(': 1')")
         page.fill("textbox", "Body", '{"expected_source_generation": 9}')
         api.emulator.clock.until(api.initialize().json["id"])
@@ -37,30 +37,30 @@ def test_a_body_that_was_typed_stays(chromium: Chromium, api: Api, panel: Panel)
         assert page.evaluate("document.querySelector('textarea').value").endswith(": 9}")
 
 
-def test_spent_faults_do_not_count_as_armed(chromium: Chromium, api: Api, panel: Panel):
+def test_spent_faults_do_not_count_as_armed(dashboard: Dashboard, api: Api, panel: Panel):
     spent = api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     live = api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
     api.deployments()
-    with chromium.page(panel("overview")) as page:
+    with dashboard(panel("overview")) as page:
         page.find("link", live.id)
         page.find("link", "Faults , 1 armed")
         assert not page.has("link", spent.id)
 
 
-def test_the_clock_says_what_comes_next(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("clock")) as page:
+def test_the_clock_says_what_comes_next(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("clock")) as page:
         page.read("the DNS authorization of shop expires, in 30d")
         api.apply_domains()
         page.read("apply project domains of shop goes on to running, in 2s")
 
 
 def test_the_history_says_what_changed_and_where_the_world_is(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
     api.emulator.clock.advance("1h")
-    with chromium.page(panel("history")) as page:
+    with dashboard(panel("history")) as page:
         page.read("clock: time went on by 1h")
         page.read("Get DNS authorization status: the API key ci was used")
         newest = api.emulator.summary["commit"]
@@ -69,39 +69,41 @@ def test_the_history_says_what_changed_and_where_the_world_is(
         assert "is now" in page.text()
 
 
-def test_operations_beyond_the_first_are_said_and_shown(chromium: Chromium, api: Api, panel: Panel):
+def test_operations_beyond_the_first_are_said_and_shown(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
     total = len(items(api, "operations"))
-    with chromium.page(panel("operations")) as page:
+    with dashboard(panel("operations")) as page:
         page.read(f"The newest 30 of {total}.")
         page.read("of the 30 below are drawn")
         page.click("button", "More operations")
         page.read(f"The newest 60 of {total}.")
-    with chromium.page(panel("projects/shop")) as page:
+    with dashboard(panel("projects/shop")) as page:
         page.read("The newest 10 of 45.")
         page.click("button", "More deployments")
         page.wait("document.querySelectorAll('tbody tr').length >= 45")
 
 
-def test_only_what_can_be_done_is_offered(chromium: Chromium, api: Api, panel: Panel):
+def test_only_what_can_be_done_is_offered(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
     api.emulator.intervene("stick_operation", operation=operation)
-    with chromium.page(panel(f"operations/{operation}")) as page:
+    with dashboard(panel(f"operations/{operation}")) as page:
         page.find("button", "Require reconciliation")
         assert not page.has("button", "Complete reconciliation")
         page.click("button", "Require reconciliation")
         page.click("button", "Run reconciliation")
         page.click("button", "Complete reconciliation")
         page.read("is completed.")
-    with chromium.page(panel("projects/shop")) as page:
+    with dashboard(panel("projects/shop")) as page:
         page.read("held by an operation, until it ends")
         assert not page.has("button", "Release held claim")
-    with chromium.page(panel("projects/blog")) as page:
+    with dashboard(panel("projects/blog")) as page:
         page.click("button", "Hold")
         page.click("button", "Release held claim")
         page.read("is free.")
 
 
-def test_only_faults_that_acted_are_marked(chromium: Chromium, api: Api, panel: Panel):
+def test_only_faults_that_acted_are_marked(dashboard: Dashboard, api: Api, panel: Panel):
     api.emulator.fault("latency", call="list_deployments", delay_ms=1, skip_first=9)
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
@@ -109,7 +111,7 @@ def test_only_faults_that_acted_are_marked(chromium: Chromium, api: Api, panel: 
     marked = """[...document.querySelectorAll('.step.fault')].map(step => [
         step.innerText, getComputedStyle(step, '::before').backgroundColor
           === getComputedStyle(document.querySelector('.step.refusal'), '::before').backgroundColor])"""
-    with chromium.page(panel("requests/1")) as page:
+    with dashboard(panel("requests/1")) as page:
         page.read("1 armed fault does not match")
         told = page.evaluate(marked)
 
@@ -119,10 +121,10 @@ def test_only_faults_that_acted_are_marked(chromium: Chromium, api: Api, panel: 
 
 
 @pytest.mark.parametrize("name", ["operations", "problems", "faults", "projects", "history"])
-def test_nothing_falls_apart_on_a_phone(chromium: Chromium, api: Api, panel: Panel, name: str):
+def test_nothing_falls_apart_on_a_phone(dashboard: Dashboard, api: Api, panel: Panel, name: str):
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.apply_domains()
-    with chromium.page(panel(name), width=400) as page:
+    with dashboard(panel(name), width=400) as page:
         page.wait("document.querySelector('main tbody td')")
         assert page.evaluate(
             "[...document.querySelectorAll('td')].every(d => d.children.length === 1)"

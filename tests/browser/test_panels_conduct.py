@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.axe import violations
-from tests.browser.chromium import Chromium, Scheme
+from tests.browser.chromium import Scheme
+from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
 
 Panel = Callable[[str], str]
@@ -22,9 +23,9 @@ def misbehave(api: Api) -> None:
 
 
 def test_findings_come_as_they_happen_with_their_requests(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with chromium.page(panel("conduct")) as page:
+    with dashboard(panel("conduct")) as page:
         page.read("Nothing was found in 0 requests.")
         misbehave(api)
         page.read("3 findings in 4 requests.")
@@ -50,31 +51,33 @@ def test_findings_come_as_they_happen_with_their_requests(
 
 
 def test_what_was_left_unfinished_is_told_once_the_client_is_done(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     api.apply_domains()
 
-    with chromium.page(panel("conduct")) as page:
+    with dashboard(panel("conduct")) as page:
         page.read("Nothing was found in 1 request.")
         page.click("button", "The client is done")
         page.read("An operation was begun and not followed to its end")
 
 
-def test_what_is_sent_from_the_page_is_not_the_clients(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("try?call=get_dns_authorization")) as page:
+def test_what_is_sent_from_the_page_is_not_the_clients(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    with dashboard(panel("try?call=get_dns_authorization")) as page:
         page.click("button", "Send")
         page.wait("document.querySelector('main').innerText.includes('200')")
-    with chromium.page(panel("conduct")) as page:
+    with dashboard(panel("conduct")) as page:
         page.read("1 request came from the emulator's own pages and tools: not judged.")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_findings_are_accessible(
-    chromium: Chromium, api: Api, panel: Panel, width: int, scheme: Scheme
+    dashboard: Dashboard, api: Api, panel: Panel, width: int, scheme: Scheme
 ):
     misbehave(api)
 
-    with chromium.page(panel("conduct?final=true")) as page:
+    with dashboard(panel("conduct?final=true")) as page:
         page.look(width, scheme)
         page.read("4 findings in 4 requests.")
         assert violations(page) == []

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.browser.chromium import Chromium
+from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
 from tests.conftest import Api
 
@@ -33,9 +34,9 @@ def codes(page: Page) -> dict[str, str]:
 
 
 def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with chromium.page(panel("assumptions")) as page:
+    with dashboard(panel("assumptions")) as page:
         page.read("0 changed")
         before = names(page)
         page.choose("deployment_order", "oldest_first")
@@ -47,9 +48,9 @@ def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
 
 
 def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with chromium.page(panel("assumptions")) as page:
+    with dashboard(panel("assumptions")) as page:
         page.fill("textbox", "default_page_size", "7")
         page.press("Enter")
         page.read("default_page_size is 7.")
@@ -61,9 +62,9 @@ def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
 
 
 def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with chromium.page(panel("assumptions")) as page:
+    with dashboard(panel("assumptions")) as page:
         page.fill("textbox", "default_page_size", "9")
         api.emulator.set_assumptions({"default_page_size": 7})
         page.read("1 changed")
@@ -74,12 +75,12 @@ def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
 
 
 def test_what_was_changed_comes_first_and_is_reset_alone(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     values = {"timestamp_form": "offset", "accepted_status": 200}
     api.emulator.set_assumptions(values)
 
-    with chromium.page(panel("assumptions")) as page:
+    with dashboard(panel("assumptions")) as page:
         page.read("2 changed")
         first = names(page)[:2]
         page.click("button", "Reset timestamp_form")
@@ -90,11 +91,11 @@ def test_what_was_changed_comes_first_and_is_reset_alone(
     assert changed(api) == {"accepted_status": 200}
 
 
-def test_all_are_reset_once_that_is_confirmed(chromium: Chromium, api: Api, panel: Panel):
+def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: Api, panel: Panel):
     values = {"accepted_status": 200, "progress_phases": ["a", "b", "c", "d", "e"]}
     api.emulator.set_assumptions(values)
 
-    with chromium.page(panel("assumptions")) as page:
+    with dashboard(panel("assumptions")) as page:
         page.click("button", "Reset all (2)")
         page.click("button", "Reset", within=("dialog", "Reset assumptions"))
         page.read("0 changed")
@@ -103,11 +104,11 @@ def test_all_are_reset_once_that_is_confirmed(chromium: Chromium, api: Api, pane
 
 
 def test_all_problems_are_listed_and_lead_to_their_pages(
-    chromium: Chromium, api: Api, panel: Panel
+    chromium: Chromium, dashboard: Dashboard, api: Api, panel: Panel
 ):
     known = {problem["code"] for problem in api.emulator.control.contract("problems")}
 
-    with chromium.page(panel("problems")) as page:
+    with dashboard(panel("problems")) as page:
         page.read(f"{len(known)} of {len(known)}")
         found = codes(page)
 
@@ -117,11 +118,13 @@ def test_all_problems_are_listed_and_lead_to_their_pages(
     assert chromium.visit(link).status == 200
 
 
-def test_problems_are_filtered_by_text_status_and_retry(chromium: Chromium, api: Api, panel: Panel):
+def test_problems_are_filtered_by_text_status_and_retry(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
     known = api.emulator.control.contract("problems")
     wanted = {one["code"] for one in known if one["status"] == 503 and one["retryable"]}
 
-    with chromium.page(panel("problems")) as page:
+    with dashboard(panel("problems")) as page:
         page.choose("Status", "503")
         page.choose("Retry", "retryable")
         page.read(f"{len(wanted)} of {len(known)}")

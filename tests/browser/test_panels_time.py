@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.browser.chromium import Chromium
+from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
 
 Panel = Callable[[str], str]
@@ -15,19 +15,21 @@ def last_commit(api: Api) -> int:
 
 
 def test_a_preset_advances_the_clock_and_says_what_happened(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     operation = api.apply_domains().json["id"]
 
-    with chromium.page(panel("clock")) as page:
+    with dashboard(panel("clock")) as page:
         page.click("button", "+ 10 minutes")
         page.read("Time moved by 10m")
 
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_the_clock_goes_by_a_typed_span_and_to_a_moment(chromium: Chromium, api: Api, panel: Panel):
-    with chromium.page(panel("clock")) as page:
+def test_the_clock_goes_by_a_typed_span_and_to_a_moment(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    with dashboard(panel("clock")) as page:
         page.fill("textbox", "By a span", "2d")
         page.press("Enter")
         page.read("Time moved by 2d")
@@ -38,10 +40,10 @@ def test_the_clock_goes_by_a_typed_span_and_to_a_moment(chromium: Chromium, api:
     assert api.emulator.clock.now == "2031-05-06T07:08:09.000Z"
 
 
-def test_a_span_that_is_none_is_refused_in_the_form(chromium: Chromium, api: Api, panel: Panel):
+def test_a_span_that_is_none_is_refused_in_the_form(dashboard: Dashboard, api: Api, panel: Panel):
     before = api.emulator.clock.now
 
-    with chromium.page(panel("clock")) as page:
+    with dashboard(panel("clock")) as page:
         page.fill("textbox", "By a span", "soon")
         page.click("button", "Advance")
         page.read("is not a duration")
@@ -49,10 +51,10 @@ def test_a_span_that_is_none_is_refused_in_the_form(chromium: Chromium, api: Api
     assert api.emulator.clock.now == before
 
 
-def test_the_clock_goes_until_an_operation_has_ended(chromium: Chromium, api: Api, panel: Panel):
+def test_the_clock_goes_until_an_operation_has_ended(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
 
-    with chromium.page(panel("clock")) as page:
+    with dashboard(panel("clock")) as page:
         page.choose("Until an operation has ended", "initialize managed source of shop")
         page.click("button", "Until it ends")
         page.read("No operation is under way")
@@ -61,9 +63,9 @@ def test_the_clock_goes_until_an_operation_has_ended(chromium: Chromium, api: Ap
 
 
 def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with chromium.page(panel("clock")) as page:
+    with dashboard(panel("clock")) as page:
         page.click("radio", "scaled")
         page.fill("spinbutton", "Rate", "120")
         page.click("button", "Set mode")
@@ -77,12 +79,12 @@ def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
 
 
 def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     before = last_commit(api)
     api.set_flag(enabled=False)
 
-    with chromium.page(panel("history")) as page:
+    with dashboard(panel("history")) as page:
         page.click("button", f"Rewind to {before}")
         page.click("button", "Rewind", within=("dialog", f"Rewind to {before}"))
         page.read(f"The world is back at commit {before}.")
@@ -93,11 +95,11 @@ def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
     assert next(one for one in projects if one["alias"] == "shop")["flag"]["enabled"]
 
 
-def test_escape_leaves_the_world_as_it_is(chromium: Chromium, api: Api, panel: Panel):
+def test_escape_leaves_the_world_as_it_is(dashboard: Dashboard, api: Api, panel: Panel):
     before = last_commit(api)
     api.set_flag(enabled=False)
 
-    with chromium.page(panel("history")) as page:
+    with dashboard(panel("history")) as page:
         page.click("button", f"Rewind to {before}")
         page.find("dialog", f"Rewind to {before}")
         page.press("Escape")
@@ -108,12 +110,12 @@ def test_escape_leaves_the_world_as_it_is(chromium: Chromium, api: Api, panel: P
 
 
 def test_forking_at_a_commit_makes_a_world_of_that_moment(
-    chromium: Chromium, api: Api, panel: Panel
+    dashboard: Dashboard, api: Api, panel: Panel
 ):
     before = last_commit(api)
     api.set_flag(enabled=False)
 
-    with chromium.page(panel("history")) as page:
+    with dashboard(panel("history")) as page:
         page.click("button", f"Fork at {before}")
         page.read(f"begins at commit {before}")
         name = page.evaluate(r"/World (\S+) begins/.exec(document.body.innerText)[1]")
@@ -122,10 +124,10 @@ def test_forking_at_a_commit_makes_a_world_of_that_moment(
     api.emulator.control.world(name).delete()
 
 
-def test_a_snapshot_is_taken_restored_and_deleted(chromium: Chromium, api: Api, panel: Panel):
+def test_a_snapshot_is_taken_restored_and_deleted(dashboard: Dashboard, api: Api, panel: Panel):
     deployments = api.deployments().json["items"]
 
-    with chromium.page(panel("history")) as page:
+    with dashboard(panel("history")) as page:
         page.click("button", "Take a snapshot")
         page.read("is taken at")
         (kept,) = api.emulator.control.get(f"worlds/{api.emulator.name}/snapshots")["items"]
