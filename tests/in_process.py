@@ -79,6 +79,8 @@ class InProcess(Calls[Answer]):
         self.machine = machine or Machine()
         self.engine = Engine(world or fresh_world(), keeper or Memory(), self.machine)
         self._tokens: dict[tuple[str, bool], str] = {}
+        #: Where dev origins answer; None: at the scheme's own port.
+        self.dev_port: int | None = None
 
     @property
     def world(self) -> World:
@@ -130,6 +132,7 @@ class InProcess(Calls[Answer]):
             docs_url=lambda: "http://docs",
             headers=PlainHeaders(headers),
             body=body,
+            dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
         reply = run_through(self.engine.exchange(context))

@@ -11,6 +11,7 @@ from tests.contract.answer_checks import moment, problem
 from tests.contract.conftest import HeldApi
 from tests.contract.dev_origins import issue, redeem
 from tests.contract.forged_tokens import parts, signed
+from tests.in_process import InProcess, fresh_world
 
 Probe = Callable[[HeldApi], Any]
 
@@ -203,6 +204,15 @@ def _(api: HeldApi) -> list[str]:
     assert url == f"https://{hosts['production']}"
     order = ("development", "production", "mail")
     return [hosts[name].partition(f".{api.emulator.name}.")[2] for name in order]
+
+
+@cases.add("dev_origin_port", "absent", True, False)
+def _(api: HeldApi) -> bool:
+    """In process: the server of these tests has no port of its own for dev origins."""
+    assumed = {row["name"]: row["value"] for row in api.emulator.assumptions}
+    core = InProcess(fresh_world(dev_origin_port=assumed["dev_origin_port"]))
+    core.dev_port = 4643
+    return bool(core.ticket().json["origin"].endswith(":4643"))
 
 
 # --- Pages ----------------------------------------------------------------------------------------

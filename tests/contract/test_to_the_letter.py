@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -466,3 +467,28 @@ def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:
         assert browser.send(f"/end-session?id_token_hint={tokens['id_token']}").status == 200
     else:
         assert browser.send("/end-session").status == 200
+
+
+# --- "of the form https://dev-<word>-<word>-<word>.<dev_zone>" ------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("port", "assumed", "ending"),
+    [
+        (None, "shown", "dev.localhost"),
+        (443, "shown", "dev.localhost"),
+        (4643, "shown", "dev.localhost:4643"),
+        (4643, "absent", "dev.localhost"),
+    ],
+)
+def test_an_origin_has_no_port_but_where_it_would_open_nowhere(
+    port: int | None, assumed: str, ending: str
+) -> None:
+    """origin: "of the form https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters […])"."""
+    api = InProcess(fresh_world(dev_origin_port=assumed))
+    api.dev_port = port
+
+    ticket = api.ticket().json
+
+    assert re.fullmatch(rf"https://dev-[a-z]+-[a-z]+-[a-z]+\.{ending}", ticket["origin"])
+    assert ticket["redeem_url"].startswith(ticket["origin"] + "/.service/dev-access/redeem?")

@@ -39,6 +39,7 @@ _UNSEEN = {
     *("idempotency_retention", "idempotency_in_flight", "progress_phases", "production_zone"),
     *("reconciliation_states", "deployment_statuses", "database_states", "key_permissions"),
     *("token_lifetime", "body_limit_bytes", "rate_limit", "mail_zone", "listed_statuses"),
+    "dev_origin_port",
 }
 _UNSEEN_VALUES = {
     ("default_page_size", "100"),  # there are 45

@@ -41,7 +41,8 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
         expires_ms=change.now_ms + LIFETIME_MS,
     )
     change.put(TICKETS, ticket.id, ticket)
-    origin = dev_origin(change, project, request.dev_port)
+    shown = change.assumptions.dev_origin_port == "shown"
+    origin = dev_origin(change, project, request.dev_port if shown else None)
     document = {
         "ticket_id": ticket.id,
         "project_id": project.id,

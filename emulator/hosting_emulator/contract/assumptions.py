@@ -128,6 +128,10 @@ _PROSE = """
   does not try how much a server bears)
 > date-time (ISO 8601 / RFC 3339)
 - timestamp_form: How timestamps are spelled.
+> of the form https://dev-<word>-<word>-<word>.<dev_zone>
+- dev_origin_port: Whether origin and redeem_url show the port that dev origins answer at, as if it
+  belonged to <dev_zone>, where that is not 443 (`--tls-port`): without it they open nowhere.
+  (unseen: only a server whose dev origins have a port of their own shows it)
 > hostnames (derived by the server, not supplied)
 - dev_zone: Zone of dev origins (other worlds put their name before it).
 - production_zone: Zone of production hostnames. (unseen: no field names it)
@@ -198,6 +202,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     body_limit_bytes: Annotated[int, Meta(ge=1, le=67_108_864)] = 1_048_576
     rate_limit: str = "off"
     timestamp_form: Literal["milliseconds", "microseconds", "offset"] = "milliseconds"
+    dev_origin_port: Literal["shown", "absent"] = "shown"
     dev_zone: _Zone = "dev.localhost"
     production_zone: _Zone = "prod.localhost"
     mail_zone: _Zone = "mail.localhost"

@@ -304,7 +304,7 @@ _ROWS = (
         response="DevAccessTicket",
         role="owner",
         permission="dev_access.write",
-        assumptions=("ticket_created_status", "dev_zone", "unexpected_body"),
+        assumptions=("ticket_created_status", "dev_zone", "dev_origin_port", "unexpected_body"),
         place="Endpoints, 7",
     ),
     CallSpec(
