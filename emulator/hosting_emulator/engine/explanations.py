@@ -82,8 +82,6 @@ _OF_CODE = {
 }
 
 Step = tuple[str, str]
-Made = tuple[Commit, World]
-"""A commit, and the world before it."""
 
 
 class Explanations:
@@ -108,24 +106,23 @@ class Explanations:
 
     def _steps(self, entry: Entry) -> Iterator[Step]:
         # Access and assumptions are explained from the world that was asked: after what was due.
-        world = asked = entry.world
-        commits = list[Made]()
+        asked = entry.world
+        commits = list[Commit]()
         for made in entry.commits:
             if made.title in ("due events", "clock"):
                 at = f"{format_timestamp(made.world.at_ms)} (commit {made.world.commit})"
-                happened = "; ".join(_happened(made, world)) or "nothing that shows"
+                happened = "; ".join(_happened(made)) or "nothing that shows"
                 began = "The skip clock moved to" if made.title == "clock" else _DUE
                 yield "due", f"{began} {at}: {happened}."
             else:
-                commits.append((made, world))
-            if made.title == "due events" and asked is world:
+                commits.append(made)
+            if made.title == "due events" and asked is made.before:
                 asked = made.world
-            world = made.world
         spec = calls_at(asked.assumptions.operation_path).by_id.get(entry.call or "")
         if entry.principal is not None:
             yield "principal", _principal(asked, entry.principal)
-        counting = [made for made in commits if made[0].title == _COUNTED]
-        own = [made for made in commits if made[0].title != _COUNTED]
+        counting = [made for made in commits if made.title == _COUNTED]
+        own = [made for made in commits if made.title != _COUNTED]
         yield from _faults(entry, counting, "before_commit")
         matched = {fault.id for made in counting for fault in _counted(made)}
         others = asked.count(t.FAULTS) - len(matched.union(fault.id for fault in entry.acted))
@@ -136,7 +133,7 @@ class Explanations:
             yield from _access(asked, entry, entry.principal, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._of_key(entry, asked))
-        yield from _named("commit", (_commit(*made) for made in own))
+        yield from _named("commit", map(_commit, own))
         if not own and spec is not None and spec.idempotent and 200 <= entry.status < 300:
             rest = "all but what faults count" if commits else "the world"
             yield "commit", f"Nothing was committed: {rest} is as it was."
@@ -336,7 +333,7 @@ def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
 # --- which faults saw the request, which acted, and why the others did not -------------------------
 
 
-def _faults(entry: Entry, counting: Sequence[Made], phase: Phase) -> Iterator[Step]:
+def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[Step]:
     acted = {fault.id for fault in entry.acted}
     for fault in entry.acted:
         if fault.rule.phase == phase:
@@ -348,33 +345,33 @@ def _faults(entry: Entry, counting: Sequence[Made], phase: Phase) -> Iterator[St
                 if fault.id not in acted:
                     why = idle_reason(fault, entry.at_ms)
                     yield "fault", f"{fault.id} ({fault.kind}) matched and did not act: {why}."
-            yield "fault", _commit(*made)
+            yield "fault", _commit(made)
 
 
-def _counted(made: Made) -> list[Fault]:
-    return [fault for fault in made[0].writes.get(t.FAULTS.name, {}).values() if fault is not None]
+def _counted(made: Commit) -> list[Fault]:
+    return [fault for fault in made.writes.get(t.FAULTS.name, {}).values() if fault is not None]
 
 
 # --- what commits wrote, and what happened to the things in them ------------------------------------
 
 
-def _commit(made: Commit, before: World) -> str:
+def _commit(made: Commit) -> str:
     wrote = ", ".join(
         f"{name.replace('_', ' ')} {len(made.writes[name])}"
         for name in t.TABLES
         if made.writes.get(name)
     )
-    happened = "; ".join(_happened(made, before))
+    happened = "; ".join(_happened(made))
     rest = f": {happened}" if happened else ""
     return f"Commit {made.world.commit} ({made.title}) wrote {wrote}{rest}."
 
 
-def _happened(made: Commit, before: World) -> list[str]:
+def _happened(made: Commit) -> list[str]:
     """Tell what changed its state, in short; of many things, how many more."""
-    all_ = [*_operations(made, before)]
+    all_ = [*_operations(made)]
     for table, kind in _KINDS.items():
         for id_, record in made.writes.get(table, {}).items():
-            old = before.get(t.TABLES[table], id_)
+            old = made.before.get(t.TABLES[table], id_)
             if record is not None and (old is None or old.status != record.status):
                 project = _alias(made.world, t.PROJECTS, getattr(record, "project_id", id_))
                 was = f", was {old.status}" if old else ""
@@ -388,9 +385,9 @@ def _happened(made: Commit, before: World) -> list[str]:
     return all_[:_MOST_THINGS] + ([f"and {more} more"] if more > 0 else [])
 
 
-def _operations(made: Commit, before: World) -> Iterator[str]:
+def _operations(made: Commit) -> Iterator[str]:
     for id_, operation in made.writes.get(t.OPERATIONS.name, {}).items():
-        old = before.get(t.OPERATIONS, id_)
+        old = made.before.get(t.OPERATIONS, id_)
         if operation is None or (old is not None and stands(old) == stands(operation)):
             continue
         ends = {operation.state, old.state if old else None}

@@ -18,7 +18,7 @@ MOST_SNAPSHOTS = 1000
 
 
 class Commit(NamedTuple):
-    """One accepted change of a world: what made it, what it wrote, and the world it came to.
+    """One accepted change of a world: what made it, what it wrote, the world it found and it came to.
 
     Its time is the world's. `entered` is what operations went through in it, in order: of several
     steps the world shows only the last.
@@ -26,6 +26,7 @@ class Commit(NamedTuple):
 
     title: str
     writes: Writes
+    before: World
     world: World
     entered: tuple[Transition, ...] = ()
 

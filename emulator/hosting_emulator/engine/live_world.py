@@ -75,7 +75,7 @@ class LiveWorld:
         self.world = world
         self.keeper = keeper
         self.history = History()
-        self.history.add(Commit("began", {}, world))
+        self.history.add(Commit("began", {}, world, world))
         self.tally = tally or Tally()
         #: What happens here, told to whoever listens.
         self.feed = Feed(machine() * 1000)
@@ -115,7 +115,7 @@ class LiveWorld:
             return
         at_ms = max(before.at_ms, change.now_ms)
         world = apply(before, writes, commit=before.commit + 1, at_ms=at_ms)
-        commit = Commit(title, writes, world, tuple(change.entered))
+        commit = Commit(title, writes, before, world, tuple(change.entered))
         try:
             self.keeper.append(commit)
         except OSError as error:
@@ -134,8 +134,8 @@ class LiveWorld:
             self.keeper.replace(world)
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
+        self.history.add(Commit(title, {}, self.world, world))
         self.world = world
-        self.history.add(Commit(title, {}, world))
         self._shown_ms = 0
 
     def durable(self) -> Awaitable[None] | None:

@@ -166,6 +166,20 @@ def test_what_was_due_ran_first():
     assert due.endswith("was queued.")
 
 
+def test_what_was_due_is_told_also_of_a_request_that_a_fault_held_up():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    armed(api, latency={"delay_ms": 1})
+    api.engine.move_to(None, "real")
+    api.machine.at_ms += 3_000
+
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert f"operation {operation} (apply_project_domains of shop) is running (deploying)" in due
+    assert due.endswith("was queued.")
+
+
 def test_what_was_due_tells_the_states_that_nobody_saw():
     api = InProcess(fresh_world(mode="real"))
     operation = api.apply_domains().json["id"]

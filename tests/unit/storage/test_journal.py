@@ -148,7 +148,7 @@ def test_says_which_line_and_what_to_do(copy):
 
 def line(number: int) -> bytes:
     world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
-    return encode_line(Commit("test", {"streams": {"x": number}}, world))
+    return encode_line(Commit("test", {"streams": {"x": number}}, world, world))
 
 
 @pytest.fixture
