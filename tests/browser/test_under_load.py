@@ -117,7 +117,8 @@ def test_the_list_stays_still_and_small(chromium: Chromium, api: Api, panel: Cal
 
 @pytest.mark.slow
 @pytest.mark.skipif(not PROC.exists(), reason="only Linux tells")
-def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
+@pytest.mark.parametrize("count", [3, pytest.param(10, marks=pytest.mark.torture)])
+def test_pages_and_one_that_is_frozen(chromium: Chromium, server: Server, count: int):
     server.storm()
     until("connections stay", lambda: held_connections(server.address[1]) == 0)
     before = server.tasks()
@@ -129,7 +130,7 @@ def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
             b"GET /_emulator/worlds/default/events HTTP/1.1\r\n"
             + f"Host: {server.host}\r\n\r\n".encode()
         )
-        _ten_pages(chromium, server)
+        _pages(chromium, server, count)
         until("the pages are not let go", lambda: server.listeners <= 1)
         server.storm(3 * STORM)  # and the deaf one is found out
         until("the deaf one is not let go", lambda: server.listeners == 0)
@@ -140,13 +141,13 @@ def test_ten_pages_and_one_that_is_frozen(chromium: Chromium, server: Server):
     assert sys.getallocatedblocks() <= blocks * 1.02
 
 
-def _ten_pages(chromium: Chromium, server: Server) -> None:
+def _pages(chromium: Chromium, server: Server, count: int) -> None:
     url = f"{server.ready.control_url}#/requests"
     with ExitStack() as stack:
-        pages = [stack.enter_context(chromium.page(url)) for _ in range(10)]
+        pages = [stack.enter_context(chromium.page(url)) for _ in range(count)]
         for page in pages:
             page.wait(f"{NEWEST} === {server.sent}")
-        assert server.listeners == 11
+        assert server.listeners == count + 1
         frozen = pages[-1]
         frozen.ask("Page.setWebLifecycleState", state="frozen")
         server.storm()
