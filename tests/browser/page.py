@@ -77,6 +77,12 @@ class Page:
         """Open an address and wait until it is loaded."""
         self._runner.run(asyncio.wait_for(self._tab.go(url), 30))
 
+    def open_beside(self, url: str, title: str) -> None:
+        """Open an address in one more window of the same person, and wait until it has its title."""
+        before = self._runner.run(self._tab.titles()).count(title)
+        self._runner.run(self._tab.open_beside(url))
+        self._until(title, lambda: self._runner.run(self._tab.titles()).count(title) > before)
+
     def look(self, width: int, scheme: str) -> None:
         """Change the window's width and the scheme that its user prefers."""
         self._runner.run(self._tab.look(width, scheme))

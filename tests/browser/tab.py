@@ -128,9 +128,23 @@ class Tab:
         self._session = {}
         await self.ask("Target.disposeBrowserContext", browserContextId=self._context)
 
+    async def open_beside(self, url: str) -> None:
+        """Open an address in another window, with the same storage and the same shared workers."""
+        where = {"browserContextId": self._context, "newWindow": True}
+        await self._ask("Target.createTarget", {"url": url, **where}, {})
+
+    async def titles(self) -> list[str]:
+        """Return the titles of all windows that share this tab's storage."""
+        found = (await self._ask("Target.getTargets", {}, {}))["targetInfos"]
+        mine = [one for one in found if one.get("browserContextId") == self._context]
+        return [one["title"] for one in mine if one["type"] == "page"]
+
     async def ask(self, method: str, **params: Any) -> Any:
         """Give a command and return its answer. An AssertionError says why it was refused."""
-        number = await self._send(method, params, self._session)
+        return await self._ask(method, params, self._session)
+
+    async def _ask(self, method: str, params: Mapping[str, Any], session: dict[str, str]) -> Any:
+        number = await self._send(method, params, session)
         answer = await self._receive(lambda message: message.get("id") == number)
         assert "result" in answer, f"{method}: {answer}"
         return answer["result"]

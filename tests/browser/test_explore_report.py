@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.plan import KINDS, plan
 from hosting_emulator.explore.report import page
@@ -13,8 +11,7 @@ from tests.browser.chromium import Chromium
 from tests.unit.explore.samples import exploration, requests, result
 
 
-@pytest.mark.parametrize("width", [1280, 420, 320])
-def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path, width: int):
+def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path):
     planned = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
     told = ("retried-before-retry-after: Tried again before Retry-After was over",)
     longest = max(planned.points, key=lambda point: len(str(point)))
@@ -25,5 +22,7 @@ def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: P
     path = tmp_path / "report.html"
     path.write_text(page(exploration(*results, plan=planned)), encoding="utf-8")
 
-    with chromium.page(path.as_uri(), width=width) as shown:
-        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    with chromium.page(path.as_uri()) as shown:
+        for width in (1280, 420, 320):
+            shown.look(width, "light")
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width

@@ -56,7 +56,7 @@ def test_an_export_opens_with_all_that_it_holds(chromium: Chromium, api: Api):
         ("PUT", 200),
         ("GET", 401),
         ("GET", 0),
-        ("GET", 404),
+        ("GET", 401),
     ]
     listed, flag, refused, lost, nowhere = shown
     assert listed["url"].startswith(f"{api.emulator.base_url}/v1/projects/")
