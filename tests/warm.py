@@ -1,49 +1,58 @@
 """Processes from a warm interpreter: forked off in milliseconds, with all that they would import.
 
 Most of what a command of ours costs is Python's start and its imports: half a second of processor
-time. Each worker of the tests has one helper process (this file, run by itself), which has
+time. Each worker of the tests has one helper process (`tests.warm_interpreter`), which has
 everything imported and runs nothing; asked for a process it forks, and the child takes over
-arguments, environment, folder, streams and signals and becomes the command. A test whose subject is
-the start of a process itself (what is imported, its environment in /proc, a terminal, signals
-that are ignored from birth) starts a real one, and so does one test of each room at least.
+arguments, environment, folder, streams and signals and becomes the command. Tests have such a
+process in hand (`WarmProcess`, `run`), or put a folder of small programs in front of a PATH
+(`programs`), each of which has one forked and stands for it.
+
+A test whose subject is the start of a process itself (what is imported, its environment in /proc,
+its descriptors, a terminal) starts a real one, and so does one test of each room at least.
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import select
+import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
-from threading import Lock, Thread
-from typing import IO, Any, NoReturn, Self
+from tempfile import mkdtemp
+from threading import Thread
+from typing import IO, Any, Self
+
+from tests import warm_program
+from tests.warm_program import forked, read_number
 
 #: Our command, as it is installed.
 COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
-_NUMBER = struct.Struct("i")
-#: Signals that somebody may have let us ignore; the last is the helper's own.
-_PLAIN = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGCHLD)
+_HELPER = Path(__file__).with_name("warm_interpreter.py")
+#: What stands in for which words.
+_PROGRAMS = {
+    "hosting-emulator": [COMMAND],
+    "pytest": [sys.executable, "-m", "pytest"],
+    "python": [sys.executable],
+}
+#: What `subprocess.Popen` can do and a fork cannot.
+_REAL_ONLY = {"preexec_fn", "pass_fds"}
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Before the words of a real process: its signals are then as in a terminal, as a warm one's are.
 IN_A_TERMINAL = (
     *(sys.executable, "-I", "-S", "-c"),
     "import os, signal, sys\n"
-    f"for number in {[int(number) for number in _PLAIN]}:\n"
+    f"for number in {[int(number) for number in _ENDING]}:\n"
     "    signal.signal(number, signal.SIG_DFL)\n"
     "os.execv(sys.argv[1], sys.argv[1:])\n",
 )
-
-
-# --- In the tests ----------------------------------------------------------------------------------
 
 
 class WarmProcess:
@@ -77,15 +86,16 @@ class WarmProcess:
             streams.append(
                 streams[1] if stderr == STDOUT else self._stream("stderr", 2, stderr, theirs)
             )
-            self._status, status = os.pipe()
-            theirs.append(status)
             order = {
                 "args": self.args,
                 "env": dict(os.environ if env is None else env),
                 "cwd": os.fspath(cwd or Path.cwd()),
                 "session": start_new_session,
             }
-            self.pid = _helper().fork(order, (*streams, status))
+            self.pid, self._news = forked(_helper().address, order, streams)
+        except BaseException:
+            self._close()
+            raise
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -118,10 +128,9 @@ class WarmProcess:
         return self.returncode
 
     def _look(self, timeout: float | None) -> None:
-        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
-            told = os.read(self._status, _NUMBER.size)
-            os.close(self._status)
-            (self.returncode,) = _NUMBER.unpack(told)
+        if self.returncode is None and select.select([self._news], [], [], timeout)[0]:
+            with self._news:
+                self.returncode = read_number(self._news)
 
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
@@ -160,27 +169,34 @@ class WarmProcess:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             self.kill()
+        self._close()
+        self.wait()
+
+    def _close(self) -> None:
         for file in (self.stdin, self.stdout, self.stderr):
             if file is not None:
                 file.close()
-        self.wait()
+
+
+def start(args: Sequence[str], *, cold: bool = False, **options: Any) -> Any:
+    """Start a process; one that is `cold`, or that only a real start can make, from nothing."""
+    forkable = args[0] in (COMMAND, sys.executable) and not _REAL_ONLY & options.keys()
+    if forkable and not cold:
+        return WarmProcess(args, **options)
+    return subprocess.Popen([*IN_A_TERMINAL, *args], text=True, **options)
 
 
 def run(
-    args: Sequence[str],
-    *,
-    input: str | None = None,
-    capture_output: bool = True,
-    timeout: float = 120,
-    **options: Any,
+    args: Sequence[str], *, input: str | None = None, timeout: float = 120, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a process of the warm interpreter to its end, as `subprocess.run` does."""
-    if capture_output:
-        options = {"stdout": PIPE, "stderr": PIPE, **options}
-    if input is not None:
-        options["stdin"] = PIPE
-    with WarmProcess(args, **options) as process:
-        stdout, stderr = process.communicate(input, timeout)
+    """Run a process (see `start`) to its end, and keep what it prints, as `subprocess.run` does."""
+    stdin = {} if input is None else {"stdin": PIPE}
+    with start(args, **{"stdout": PIPE, "stderr": PIPE, **stdin, **options}) as process:
+        try:
+            stdout, stderr = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
     return subprocess.CompletedProcess(process.args, process.wait(), stdout, stderr)
 
 
@@ -202,189 +218,50 @@ class _Reader(Thread):
             self.text = self._file.read()
 
 
+def programs() -> Path:
+    """Return a folder with `hosting-emulator`, `pytest` and `python`, each from the warm interpreter.
+
+    They stand in for those that are installed, for whoever starts a program by its name.
+    """
+    return _helper().programs
+
+
 class _Helper:
     """The warm interpreter of this process."""
 
     def __init__(self) -> None:
-        self._orders, theirs = socket.socketpair()
-        self._lock = Lock()
-        with theirs:
+        self._folder = Path(mkdtemp(prefix="warm-"))
+        self.address = str(self._folder / "orders")
+        self.programs = self._folder / "programs"
+        self._life, theirs = socket.socketpair()
+        with theirs, socket.socket(socket.AF_UNIX) as orders:
+            orders.bind(self.address)
+            orders.listen(128)
+            numbers = (orders.fileno(), theirs.fileno())
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
+                [sys.executable, str(_HELPER), *map(str, numbers)],
+                pass_fds=numbers,
                 stdin=DEVNULL,
                 stdout=DEVNULL,
                 cwd="/",
             )
+        self.programs.mkdir()
+        text = Path(warm_program.__file__).read_text(encoding="utf-8")
+        for name, words in _PROGRAMS.items():
+            path = self.programs / name
+            path.write_text(
+                f"#!{sys.executable} -IS\n{text}\n\nstand_for({self.address!r}, {words!r})\n",
+                encoding="utf-8",
+            )
+            path.chmod(0o755)
         atexit.register(self.close)
 
-    def fork(self, order: Mapping[str, Any], descriptors: Sequence[int]) -> int:
-        """Have a process forked that obeys an order; return its pid."""
-        reading, writing = os.pipe()
-        with self._lock:
-            with os.fdopen(writing, "w") as file:
-                socket.send_fds(self._orders, [b"+"], [reading, *descriptors])
-                os.close(reading)
-                json.dump(order, file)
-            (pid,) = _NUMBER.unpack(self._orders.recv(_NUMBER.size, socket.MSG_WAITALL))
-        return int(pid)
-
     def close(self) -> None:
-        self._orders.close()
+        self._life.close()
         self._process.wait(30)
+        shutil.rmtree(self._folder)
 
 
 @cache
 def _helper() -> _Helper:
     return _Helper()
-
-
-# --- In the helper ---------------------------------------------------------------------------------
-
-
-def serve(orders: socket.socket) -> None:
-    """Fork a process for each order, and tell how each ended, until there are no more orders."""
-    waking, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    living: dict[int, int] = {}
-    while True:
-        both: list[Any] = [orders, waking]
-        ready, _, _ = select.select(both, [], [])
-        if waking in ready:
-            os.read(waking, 4096)
-            _reap(living)
-        if orders not in ready:
-            continue
-        found, descriptors, _, _ = socket.recv_fds(orders, 1, 5)
-        if not found:
-            return
-        child = os.fork()
-        if child == 0:
-            signal.set_wakeup_fd(-1)
-            orders.close()
-            for descriptor in (waking, wake, descriptors.pop(), *living.values()):
-                os.close(descriptor)
-            _become(*descriptors)
-        living[child] = descriptors.pop()
-        for descriptor in descriptors:
-            os.close(descriptor)
-        orders.send(_NUMBER.pack(child))
-
-
-def _reap(living: dict[int, int]) -> None:
-    while living:
-        child, status = os.waitpid(-1, os.WNOHANG)
-        if child == 0:
-            return
-        told = living.pop(child)
-        with suppress(BrokenPipeError):  # nobody asks any more
-            os.write(told, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
-        os.close(told)
-
-
-def _become(order_end: int, *streams: int) -> NoReturn:
-    """Be the process that was ordered."""
-    with os.fdopen(order_end) as file:
-        order = json.load(file)
-    for number in _PLAIN:
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if order["session"]:
-        os.setsid()
-    for place, descriptor in enumerate(streams):
-        os.dup2(descriptor, place)
-    for descriptor in set(streams):
-        os.close(descriptor)
-    sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())  # type: ignore[union-attr]
-    os.chdir(order["cwd"])
-    os.environ.clear()
-    os.environ.update(order["env"])
-    try:
-        _run(*order["args"])
-        sys.exit()
-    except SystemExit as end:
-        _ENDED[:] = [end.code]
-        raise
-    except KeyboardInterrupt:
-        _ENDED[:] = [-signal.SIGINT]
-        raise
-
-
-#: With what this process ends, once that is known; what nobody catches ends it with 1.
-_ENDED: list[Any] = [1]
-
-
-def _leave() -> None:
-    """End at once, as the last thing at exit: to take apart all that was imported takes as long."""
-    (code,) = _ENDED
-    if isinstance(code, str):
-        print(code, file=sys.stderr)
-        code = 1
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        code = 120  # as Python does
-    if code == -signal.SIGINT:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGINT)
-    os._exit(code or 0)
-
-
-def _run(program: str, *arguments: str) -> None:
-    import runpy
-
-    if program == COMMAND:
-        from hosting_emulator_cli.main import main
-
-        sys.argv = [COMMAND, *arguments]
-        main()
-    how, *rest = arguments
-    if how == "-m":
-        sys.path.insert(0, str(Path.cwd()))
-        sys.argv = ["-m", *rest[1:]]
-        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
-    elif how == "-c":
-        sys.path.insert(0, "")
-        sys.argv = ["-c", *rest[1:]]
-        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
-    else:
-        sys.path.insert(0, str(Path(how).resolve().parent))
-        sys.argv = [how, *rest]
-        runpy.run_path(how, run_name="__main__")
-
-
-def _import_all() -> None:
-    """Import what a command or a run of pytest would."""
-    import gc
-    import importlib
-    import pkgutil
-
-    import pytest
-
-    for name in ("hosting_emulator", "hosting_emulator_cli", "pytest_hosting_emulator"):
-        package = importlib.import_module(name)
-        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
-    import hosting_emulator
-    from hosting_emulator.bootstrap import load_models
-
-    load_models()
-    # `-p hosting_emulator` names the package too, which is not to be imported anew.
-    hosting_emulator.__doc__ = f"{hosting_emulator.__doc__}\n\nPYTEST_DONT_REWRITE"
-    pytest.main(["--version"])
-    gc.collect()
-    gc.freeze()  # what is never looked at again is never copied either
-
-
-if __name__ == "__main__":
-    atexit.register(_leave)  # what is registered first comes last
-    del sys.path[0]  # this file's folder
-    _import_all()
-    with socket.socket(fileno=int(sys.argv[1])) as _orders:
-        _orders.set_inheritable(False)
-        serve(_orders)
-    _ENDED[:] = [0]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import warm
-from tests.warm import COMMAND, IN_A_TERMINAL
+from tests.warm import COMMAND
 
 PATIENCE_S = 30.0
 _MARK = "HOSTING_EMULATOR_TEST_MARK"
@@ -27,20 +27,19 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 class Execution:
     """One `exec` that runs, and its processes.
 
-    It comes from the warm interpreter; one that is `real`, or has words `before` it, from nothing.
+    It comes from the warm interpreter; one that is `cold`, or has words `before` it, from nothing.
     """
 
     def __init__(
-        self, *arguments: str, before: tuple[str, ...] = (), real: bool = False, **options: Any
+        self, *arguments: str, before: tuple[str, ...] = (), cold: bool = False, **options: Any
     ) -> None:
         self._mark = uuid.uuid4().hex
-        words = [*before, COMMAND, "exec", *arguments]
-        options["env"] = environment() | {_MARK: self._mark}
-        self.popen: Any
-        if before or real:
-            self.popen = subprocess.Popen([*IN_A_TERMINAL, *words], text=True, **options)
-        else:
-            self.popen = warm.WarmProcess(words, **options)
+        self.popen = warm.start(
+            [*before, COMMAND, "exec", *arguments],
+            cold=cold or bool(before),
+            env=environment() | {_MARK: self._mark},
+            **options,
+        )
 
     def send(self, number: int) -> None:
         """Send a signal to `exec` alone."""
@@ -106,13 +105,10 @@ def execution(*arguments: str, **options: Any) -> Iterator[Execution]:
                 stream.close()
 
 
-def run(*arguments: str, real: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `exec` to its end; one that is `real` is started from nothing."""
-    words = [COMMAND, "exec", *arguments]
-    options = {"env": environment(), "timeout": PATIENCE_S, "capture_output": True, **options}
-    if real:
-        return subprocess.run([*IN_A_TERMINAL, *words], text=True, check=False, **options)
-    return warm.run(words, **options)
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `exec` to its end."""
+    options = {"env": environment(), "timeout": PATIENCE_S, **options}
+    return warm.run([COMMAND, "exec", *arguments], **options)
 
 
 def until(look: Callable[[], Any]) -> Any:
@@ -120,4 +116,5 @@ def until(look: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + PATIENCE_S
     while (found := look()) is None:
         assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)  # between two looks at other processes
     return found

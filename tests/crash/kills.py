@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import http.client
 import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -17,8 +20,7 @@ from typing import Any
 
 from hosting_emulator.storage.keeper import COMPACT_BYTES
 from tests.crash.clients import PROJECTS, Builder, Hammer, Ledger, Writer
-from tests.crash.process import Client
-from tests.crash.warm_process import Warm, warm
+from tests.crash.process import Client, DiedEarly, Process
 
 #: More answers than this are not waited for before a kill.
 MOST_ANSWERS = 60
@@ -27,6 +29,30 @@ MOST_DELAY_S = 0.004
 #: Up to this step of its work on files an emulator kills itself.
 MOST_STEPS = 80
 ARGUMENTS = ("--clock", "frozen", "--assume", "source_generation=ignored")
+#: An emulator that folds its journal from so many bytes on, and may kill itself: `fold_bytes`, and
+#: at which step of its work on files, 0 for none.
+DYING = """
+import os, signal, sys
+from hosting_emulator.storage import keeper
+from hosting_emulator_cli.main import main
+
+fold_bytes, left = int(sys.argv[1]), int(sys.argv[2])
+STEPS = {"open", "os.rename", "os.remove", "os.truncate", "os.mkdir", "os.rmdir"}
+
+def look(event, arguments):
+    global left
+    if event in STEPS and (event != "open" or arguments[2] & os.O_CREAT):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+keeper.DiskKeeper.__init__.__defaults__ = (fold_bytes, 0)
+keeper._size = lambda path: 0
+if left:
+    sys.addaudithook(look)
+sys.argv[:3] = ["hosting-emulator"]
+main()
+"""
 
 
 @dataclass
@@ -46,14 +72,14 @@ def kill_often(folder: Path, seed: str, kills: int) -> Tally:
     random, ledger, tally = Random(seed), Ledger(), Tally()
     tokens: dict[str, str] = {}
     data = ("--data-dir", str(folder / "data"), *ARGUMENTS)
-    with warm(folder) as host:
-        while tally.kills < kills:
-            step = random.randrange(1, MOST_STEPS) if tokens and random.random() < 1 / 3 else None
-            life = Life(host, data, ledger, tokens, random)
-            said = life.until_a_step(step, tally) if step else life.until_a_moment(tally)
-            tally.torn += said.count("was cut off")
-            assert said.count("\n") == said.count("was cut off"), said
-        Life(host, data, ledger, tokens, random).until_a_stop()
+    while tally.kills < kills:
+        step = random.randrange(1, MOST_STEPS) if tokens and random.random() < 1 / 3 else None
+        with life(data, ledger, tokens, random) as one:
+            said = one.until_a_step(step, tally) if step else one.until_a_moment(tally)
+        tally.torn += said.count("was cut off")
+        assert said.count("\n") == said.count("was cut off"), said
+    with life(data, ledger, tokens, random) as one:
+        one.until_a_stop()
     tally.answered = sum(request.answer is not None for request in ledger.requests)
     return tally
 
@@ -62,43 +88,49 @@ def kill_often(folder: Path, seed: str, kills: int) -> Tally:
 class Life:
     """One emulator's life, from its start to its death."""
 
-    host: Warm
     data: tuple[str, ...]
     ledger: Ledger
     tokens: dict[str, str]
     random: Random
+    process: Process | None = None
+
+    def start(self, fold_bytes: int = COMPACT_BYTES, die_at: int = 0) -> Process:
+        """Start it. Raises DiedEarly."""
+        command = (sys.executable, "-c", DYING, str(fold_bytes), str(die_at))
+        self.process = Process(*self.data, command=command)
+        return self.process
 
     def until_a_moment(self, tally: Tally) -> str:
         """Look at everything, write from all sides, and kill; return what it said."""
         fold_bytes = self.random.choice((1, 30_000, None))
-        ready = self.host.start(*self.data, fold_bytes=fold_bytes or COMPACT_BYTES)
-        assert ready is not None, self.host.ended()
-        self.look(ready["base_url"], every=False)
-        hammers = start(ready["base_url"], self.ledger, self.tokens, f"{tally.kills}")
+        process = self.start(fold_bytes or COMPACT_BYTES)
+        self.look(process, every=False)
+        hammers = start(process.base_url, self.ledger, self.tokens, f"{tally.kills}")
         for _ in range(self.random.randrange(MOST_ANSWERS)):
             assert self.ledger.answered.acquire(timeout=30)
         self.ledger.answered.acquire(timeout=self.random.random() * MOST_DELAY_S)
         tally.kills += 1
-        return self.killed(hammers, tally)
+        return self.killed(process, hammers, tally)
 
     def until_a_step(self, step: int, tally: Tally) -> str:
         """Write from all sides until it kills itself, or has had its time."""
         tally.kills += 1
         tally.at_a_step += 1
-        ready = self.host.start(*self.data, fold_bytes=1, die_at=step)
-        if ready is None:
+        try:
+            process = self.start(1, step)
+        except DiedEarly as dead:
             tally.before_ready += 1
-            code, said = self.host.ended()
-            assert code == -signal.SIGKILL, said
-            return said
-        hammers = start(ready["base_url"], self.ledger, self.tokens, f"{tally.kills}")
+            if dead.code == -signal.SIGKILL:
+                return dead.errors
+            raise
+        hammers = start(process.base_url, self.ledger, self.tokens, f"{tally.kills}")
         for _ in range(MOST_ANSWERS):
             if not self.ledger.answered.acquire(timeout=0.2):
                 break
-        return self.killed(hammers, tally)
+        return self.killed(process, hammers, tally)
 
-    def killed(self, hammers: list[Hammer], tally: Tally) -> str:
-        _, said = self.host.end(signal.SIGKILL)
+    def killed(self, process: Process, hammers: list[Hammer], tally: Tally) -> str:
+        said = process.kill()
         for hammer in hammers:
             hammer.join(30)
             assert hammer.failure is None, hammer.failure
@@ -106,20 +138,30 @@ class Life:
         return said
 
     def until_a_stop(self) -> None:
-        ready = self.host.start(*self.data)
-        assert ready is not None, self.host.ended()
-        self.look(ready["base_url"], every=True)
-        assert self.host.end(signal.SIGTERM) == (0, "")
+        process = self.start()
+        self.look(process, every=True)
+        assert process.stop() == (0, "")
 
-    def look(self, base_url: str, *, every: bool) -> None:
+    def look(self, process: Process, *, every: bool) -> None:
         """Compare all that was promised with what is there."""
-        client = self.host.client(base_url)
+        client = process.client()
         if not self.tokens:
             people = sorted(set(PROJECTS.values()))
             self.tokens.update({who: client.token(who) for who in people})
             for project_id, row in client.state()["tables"]["projects"].items():
                 self.ledger.flags[project_id] = [row.get("flag_enabled", False)]
         check(client, self.ledger, self.random, every=every)
+
+
+@contextmanager
+def life(*parts: Any) -> Iterator[Life]:
+    """Have an emulator live for the time of a block; whatever happens, it is dead afterwards."""
+    one = Life(*parts)
+    try:
+        yield one
+    finally:
+        if one.process is not None:
+            one.process.kill()
 
 
 def start(base_url: str, ledger: Ledger, tokens: dict[str, str], seed: str) -> list[Hammer]:

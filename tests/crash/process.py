@@ -6,10 +6,10 @@ import http.client
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from subprocess import PIPE, CompletedProcess
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -69,20 +69,25 @@ class Client:
         self.connection.close()
 
 
-class Process:
-    """A running emulator, from the warm interpreter. `ready` is what it printed when it was.
+class DiedEarly(AssertionError):
+    """An emulator that was never ready."""
 
-    With a `command` before its words, or with `preexec_fn`, it is started from nothing.
+    def __init__(self, code: int, errors: str) -> None:
+        super().__init__(f"it did not start: exit code {code}\n{errors}")
+        self.code, self.errors = code, errors
+
+
+class Process:
+    """A running emulator, from the warm interpreter if it can be. `ready` is what it printed then.
+
+    `command` is what stands before its words. Raises DiedEarly.
     """
 
-    def __init__(self, *arguments: str, command: tuple[str, ...] = (), **options: Any):
-        words = [*(command or (COMMAND,)), "start", "--port", "0", "--json", *arguments]
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        self.popen: Any
-        if command or "preexec_fn" in options:
-            self.popen = subprocess.Popen(words, text=True, **streams)
-        else:
-            self.popen = warm.WarmProcess(words, **streams)
+    def __init__(self, *arguments: str, command: tuple[str, ...] = (COMMAND,), **options: Any):
+        self.popen = warm.start(
+            [*command, "start", "--port", "0", "--json", *arguments],
+            **{"stdout": PIPE, "stderr": PIPE, **options},
+        )
         self._clients: list[Client] = []
         try:
             self.ready: dict[str, Any] = json.loads(self._announcement())
@@ -99,7 +104,8 @@ class Process:
             lines.append(line)
             if line == "}\n":
                 return "".join(lines)
-        raise AssertionError(f"it did not start: {self.popen.communicate()}")
+        errors = self.popen.communicate()[1]
+        raise DiedEarly(self.popen.returncode, errors)
 
     @property
     def base_url(self) -> str:
@@ -139,6 +145,6 @@ def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
             process.kill()
 
 
-def failed_start(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def failed_start(*arguments: str, **options: Any) -> CompletedProcess[str]:
     """Start an emulator that should give up by itself."""
     return warm.run([COMMAND, "start", *arguments], **options)

@@ -100,7 +100,7 @@ def test_the_command_finds_the_emulator_by_its_environment():
         "print(get(os.environ['HOSTING_CONTROL_URL'] + '/health'))\n"
     )
 
-    done = run(*python(code), real=True)
+    done = run(*python(code), cold=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert '"status":"authorized"' in done.stdout
@@ -194,7 +194,7 @@ def test_the_environment_is_handed_on_byte_for_byte():
 
 
 def test_stdin_and_the_rest_are_the_users_own():
-    done = run(*sh("cat; echo words >&2"), input="typed\n", real=True)
+    done = run(*sh("cat; echo words >&2"), input="typed\n", cold=True)
 
     assert (done.stdout, done.stderr) == ("typed\n", "words\n")
 
@@ -203,7 +203,7 @@ def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
     code = "import os, sys; os.write(int(sys.argv[1]), b'through'); print(os.listdir('/dev/fd'))"
     reading, writing = os.pipe()
     try:
-        done = run(*python(code), str(writing), pass_fds=(writing,), real=True)
+        done = run(*python(code), str(writing), pass_fds=(writing,))
     finally:
         os.close(writing)
     with os.fdopen(reading, "rb") as file:
@@ -249,7 +249,7 @@ def test_where_nobody_listens_the_exit_code_is_the_commands():
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = run(*sh("exit 3"), capture_output=False, stderr=writing)
+        done = run(*sh("exit 3"), stderr=writing)
     finally:
         os.close(writing)
 

@@ -94,7 +94,7 @@ def test_nothing_is_left_whenever_it_is_killed(number: int, tmp_path: Path):
         said.open("w") as out,
         execution(
             *("--quiet", "--kill-after", "200ms", "--", *command),
-            real=number % 2 == 0,
+            cold=number % 2 == 0,
             stdout=out,
             stderr=out,
         ) as running,
@@ -176,7 +176,8 @@ def test_the_commands_answer_to_ctrl_c_counts():
     with terminal(
         "--", "sh", "-c", "trap 'exit 0' INT; echo ready; while :; do sleep 0.05; done"
     ) as (running, key):
-        until(lambda: b"ready" in os.read(key, 1000) or None)
+        with os.fdopen(os.dup(key), "rb") as screen:
+            assert screen.readline() == b"ready\r\n"
         os.write(key, b"\x03")
 
         assert running.ended() == 0
@@ -192,15 +193,20 @@ def terminal(*arguments: str) -> Iterator[tuple[Execution, int]]:
         "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
         "os.execv(sys.argv[1], sys.argv[1:])\n",
     )
-    streams = {"stdin": screen, "stdout": screen, "stderr": screen}
     try:
-        with execution(
-            "--quiet", *arguments, before=take_it, start_new_session=True, **streams
-        ) as running:
+        with (
+            os.fdopen(screen, "rb+", buffering=0) as theirs,
+            execution(
+                *("--quiet", *arguments),
+                before=take_it,
+                start_new_session=True,
+                **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            ) as running,
+        ):
+            theirs.close()  # so that whoever reads the screen hears of their end
             yield running, keyboard
     finally:
         os.close(keyboard)
-        os.close(screen)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])

@@ -27,21 +27,18 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 
 
 def client(manner: str, requests: int = 2) -> tuple[str, ...]:
-    return ("--", sys.executable, CLIENT, manner, str(requests))
+    return ("--", sys.executable, "-IS", CLIENT, manner, str(requests))
 
 
 def sh(code: str) -> tuple[str, ...]:
     return ("--", "sh", "-c", code)
 
 
-def begin(
-    *arguments: str, mark: str = "", timeout_s: str = "1.6", **options: Any
-) -> warm.WarmProcess:
+def begin(*arguments: str, mark: str = "", timeout_s: str = "1.6", **options: Any) -> Any:
     names = {"EXPLORED_TIMEOUT_S": timeout_s, _MARK: mark}
     words = [COMMAND, "explore", *arguments]
-    return warm.WarmProcess(
-        words, env=environment() | names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
-    )
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return warm.start(words, env=environment() | names, **streams, **options)
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,17 @@ def test_it_finds_what_a_process_finds(tmp_path: Path):
     found = warm.run(args, input="typed", **options)
 
     assert found.stdout == real.stdout
+
+
+def test_a_program_stands_for_its_process(tmp_path: Path):
+    with subprocess.Popen(
+        [
+            "sh",
+            "-c",
+            f"{shlex.quote(str(warm.programs() / 'python'))} -c 'print(input())'; echo $?",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as shell:
+        assert shell.communicate("typed\n", 60) == ("typed\n0\n", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.crash.process import Client, emulator
-from tests.warm import COMMAND
 
 
 def test_a_restart_in_between_changes_no_answer(tmp_path):
@@ -17,7 +16,7 @@ def test_a_restart_in_between_changes_no_answer(tmp_path):
                 answers += changes(process.client(), 1)
         if restarts:
             # In an interpreter of its own, whose sets have another order.
-            with emulator(*data, command=(COMMAND,)) as process:
+            with emulator(*data, cold=True) as process:
                 answers += changes(process.client(), 1)
         transcripts.append(answers)
 

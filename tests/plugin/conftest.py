@@ -57,13 +57,9 @@ class Suite:
 
         A `cold` run has an interpreter of its own, in which nothing was imported before.
         """
-        options = ("-p", plugin, "-p", "no:cacheprovider", "-W", "error")
-        if cold:
-            return self.pytester.runpytest_subprocess(*options, *arguments)
         began = time.monotonic()
-        done = warm.run(
-            [sys.executable, "-m", "pytest", "--basetemp=base-temp", *options, *arguments]
-        )
+        options = ("--basetemp=base-temp", "-p", plugin, "-p", "no:cacheprovider", "-W", "error")
+        done = warm.run([sys.executable, "-m", "pytest", *options, *arguments], cold=cold)
         print(done.stdout, done.stderr, sep="\n")
         return pytest.RunResult(
             done.returncode,
