@@ -26,6 +26,8 @@ from typing import Any, NoReturn
 _NAMES = ("hosting_emulator", "hosting_emulator_cli", "pytest_hosting_emulator")
 #: What the tests of the plugin use beside it, where it is installed.
 _MORE = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
+#: What `-p` names, and is not to be imported anew.
+_NAMED = ("hosting_emulator", "xdist", "xdist.plugin")
 #: Signals that somebody may have let us ignore, and the one that is handled here.
 _PLAIN = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
 
@@ -178,20 +180,21 @@ def import_all() -> None:
 
     for name in _NAMES:
         package = importlib.import_module(name)
-        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
+        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not found.name.endswith("__main__"):
+                importlib.import_module(found.name)
     for name in _MORE:
         with suppress(ImportError):
             importlib.import_module(name)
-    import hosting_emulator
     from pytest_hosting_emulator import BackgroundEmulator
 
     # What is made when it is first used is made once as well.
     with BackgroundEmulator() as emulator, emulator.world():
         pass
-    # `-p hosting_emulator` names the package too, which is not to be imported anew.
-    hosting_emulator.__doc__ = f"{hosting_emulator.__doc__}\n\nPYTEST_DONT_REWRITE"
+    for name in _NAMED:
+        if name in sys.modules:
+            module = sys.modules[name]
+            module.__doc__ = f"{module.__doc__}\n\nPYTEST_DONT_REWRITE"
     pytest.main(["--version"])
     assert threading.active_count() == 1
     gc.collect()

@@ -37,8 +37,8 @@ def sh(code: str) -> tuple[str, ...]:
 def begin(*arguments: str, mark: str = "", timeout_s: str = "1.6", **options: Any) -> Any:
     names = {"EXPLORED_TIMEOUT_S": timeout_s, _MARK: mark}
     words = [COMMAND, "explore", *arguments]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return warm.start(words, env=environment() | names, **streams, **options)
+    options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return warm.start(words, env=environment() | names, **options)
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
