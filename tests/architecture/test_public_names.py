@@ -6,7 +6,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 import pytest
@@ -44,8 +44,8 @@ def is_ours(module: str) -> bool:
     return module.partition(".")[0] in PACKAGES
 
 
-def private_imports(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def private_imports(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and not is_ours(node.module):
             parts = [*node.module.split("."), *(alias.name for alias in node.names)]
             yield from (f"from {node.module}: {part}" for part in parts if is_private(part))
@@ -55,15 +55,13 @@ def private_imports(tree: ast.AST) -> Iterator[str]:
                     yield f"import {alias.name}"
 
 
-def attributes(tree: ast.AST) -> Iterator[ast.Attribute]:
-    return (
-        node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_private(node.attr)
-    )
+def attributes(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
+    return (node for node in nodes if isinstance(node, ast.Attribute) and is_private(node.attr))
 
 
-def names_made_in(tree: ast.AST) -> Iterator[str]:
-    """Every name with an underscore that this tree itself defines, anywhere."""
-    for node in ast.walk(tree):
+def names_made_in(nodes: list[ast.AST]) -> Iterator[str]:
+    """Every name that these nodes of one module define, anywhere."""
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -73,19 +71,22 @@ def names_made_in(tree: ast.AST) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[str, ast.AST]:
-    return {name: ast.parse(inspect.getsource(importlib.import_module(name))) for name in modules()}
+def nodes() -> dict[str, list[ast.AST]]:
+    sources = {name: inspect.getsource(importlib.import_module(name)) for name in modules()}
+    return {name: list(ast.walk(ast.parse(source))) for name, source in sources.items()}
 
 
-def test_nothing_private_of_another_package_is_imported_or_looked_at(trees: dict[str, ast.AST]):
-    ours = {name for tree in trees.values() for name in names_made_in(tree) if is_private(name)}
+def test_nothing_private_of_another_package_is_imported_or_looked_at(
+    nodes: dict[str, list[ast.AST]],
+):
+    ours = {name for found in nodes.values() for name in names_made_in(found) if is_private(name)}
 
     used = {
         (module, name)
-        for module, tree in trees.items()
+        for module, found in nodes.items()
         for name in (
-            *private_imports(tree),
-            *(f".{node.attr}" for node in attributes(tree) if node.attr not in ours),
+            *private_imports(found),
+            *(f".{node.attr}" for node in attributes(found) if node.attr not in ours),
         )
     }
 
@@ -106,7 +107,9 @@ def test_no_class_takes_a_private_name_that_another_packages_class_has():
                 for slot in (*vars(base), *getattr(base, "__slots__", ()))
                 if is_private(slot)
             }
-            used = {node.attr for node in attributes(source_of(kind)) if reads_self(node)}
+            if not theirs:
+                continue
+            used = {node.attr for node in attributes(ast.walk(source_of(kind))) if reads_self(node)}
             found += [f"{name}.{kind.__name__}: {slot}" for slot in sorted(used & theirs)]
 
     assert found == []

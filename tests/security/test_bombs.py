@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.json_body import DEEPEST, JsonRefused, read_json
+from hosting_emulator.scenario import yaml_text
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.yaml_text import LONGEST, MOST, read_yaml
+from hosting_emulator.scenario.yaml_text import LONGEST, read_yaml
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Response
 from tests.security.raw_client import ask, host_of
@@ -135,9 +136,12 @@ def test_no_door_lets_a_json_bomb_in(
 
 
 def test_a_body_beyond_the_limit_is_not_read(server: BackgroundEmulator):
-    for path in ("/_emulator/worlds/default/faults", "/v1/projects/{project}/powered-by-flag"):
-        method = "PUT" if path.startswith("/v1") else "POST"
-        assert _send(server, method, path, " " * (MIB + 1)).status == 413
+    for method, path, status in (
+        ("POST", "/_emulator/worlds/default/faults", 413),
+        ("PUT", "/v1/projects/{project}/powered-by-flag", 400),  # the contract lists no 413 there
+        ("POST", "/v1/projects/{project}/source:initialize", 413),
+    ):
+        assert _send(server, method, path, " " * (MIB + 1)).status == status
 
 
 # --- YAML ---------------------------------------------------------------------------------------
@@ -187,8 +191,10 @@ def test_a_yaml_bomb_is_refused_in_one_line(name: str):
     assert "\n" not in str(refused.value)
 
 
-def test_the_work_on_a_large_file_is_bounded():
+def test_the_work_on_a_large_file_is_bounded(monkeypatch: pytest.MonkeyPatch):
     """Three times as many values are no more work: reading stops at the bound."""
+    bound = 1_000
+    monkeypatch.setattr(yaml_text, "MOST", bound)
 
     def work(values: int) -> int:
         def read() -> None:
@@ -197,7 +203,7 @@ def test_the_work_on_a_large_file_is_bounded():
 
         return calls_of(read)
 
-    assert work(MOST * 3) < 1.2 * work(MOST + 10)
+    assert work(bound * 3) < 1.2 * work(bound + 10)
 
 
 def test_a_yaml_bomb_is_refused_by_the_control_api(
