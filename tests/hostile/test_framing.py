@@ -113,9 +113,9 @@ async def test_a_doubtful_length_ends_the_connection(stage: Stage, framing: byte
         (
             b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked",
             gzip.compress(bytes(50_000_000)),
-            413,
+            400,  # call 1 lists its statuses
         ),
-        (b"Transfer-Encoding: chunked", b"x" * 2_000_000, 413),
+        (b"Transfer-Encoding: chunked", b"x" * 2_000_000, 400),
     ],
     ids=["coded", "not gzip", "not deflate", "gzip", "a bomb", "too much"],
 )
