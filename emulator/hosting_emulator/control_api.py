@@ -472,7 +472,7 @@ class AssumptionRow(Record):
     """What a world assumes where the contract is silent, as its `sentence` shows.
 
     `alternatives` are values that it takes, or `any`; `outside_the_letter` those that the contract
-    does not allow.
+    does not allow. `fixed` says why it cannot be set; it is empty where it can.
     """
 
     name: str
@@ -482,6 +482,7 @@ class AssumptionRow(Record):
     outside_the_letter: list[Any]
     about: str
     sentence: str
+    fixed: str
 
 
 class FaultEffect(Record):

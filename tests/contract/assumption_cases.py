@@ -338,6 +338,74 @@ def _(api: HeldApi) -> list[int]:
 # --- Idempotency ----------------------------------------------------------------------------------
 
 
+@cases.add("request_identity", "all_that_is_sent", [202, 202, 202], [202, 409, 409])
+def _(api: HeldApi) -> list[int]:
+    path = api.project_path("domains")
+    return [
+        api.apply_domains(key="k").status,
+        api.apply_domains(key="k", body={"hostnames": ["x.example"]}).status,
+        api.call("PUT", f"{path}?x=1", key="k").status,
+    ]
+
+
+@cases.add("replay_access", "not_checked", [202, 403, 403, 403], [202, 202, 409, 403])
+def _(api: HeldApi) -> list[int]:
+    first = api.apply_domains(key="k", who="member").status
+    state = api.state()
+    grants = state["tables"]["grants"]
+    for name in [name for name in grants if name.startswith(api.emulator.projects["shop"])]:
+        grants[name]["role"] = "reader"
+    api.load(state)
+    return [
+        first,
+        api.apply_domains(key="k", who="member").status,
+        api.initialize(1, key="k", who="member").status,
+        api.apply_domains(key="another", who="member").status,
+    ]
+
+
+@cases.add(
+    "changed_and_invalid",
+    "key_reused",
+    [200, (400, "invalid_request"), (400, "invalid_request")],
+    [200, (409, "idempotency_key_reused"), (400, "invalid_request")],
+)
+def _(api: HeldApi) -> list[Any]:
+    return [
+        api.set_flag(False, key="k").status,
+        code(api.set_flag("no", key="k")),
+        code(api.set_flag("no", key="another")),
+    ]
+
+
+def _tickets_left(api: HeldApi, *tokens: str) -> int:
+    issued = [issue(api, token=token) for token in tokens]
+    return [redeem(api, ticket).status for ticket in issued].count(303)
+
+
+@cases.add("same_principal", "credential", [409, 409, 1], [202, 202, 3])
+def _(api: HeldApi) -> list[int]:
+    one, two = (api.create_key(name).json["value"] for name in ("one", "two"))
+    api.set_flag(False, key="k")
+    return [
+        api.apply_domains(key="k", token=one).status,
+        api.initialize(1, key="k", token=two).status,
+        _tickets_left(api, one, two, api.emulator.token("owner")),
+    ]
+
+
+@cases.add("same_principal", "person_in_organization", [409, 1], [202, 2])
+def _(api: HeldApi) -> list[int]:
+    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
+    token = api.emulator.token("owner", organization="hobby")
+    api.set_flag(False, key="k")
+    issued = [issue(api), issue(api, project="garden", token=token)]
+    return [
+        api.apply_domains(project="garden", key="k", token=token).status,
+        [redeem(api, ticket).status for ticket in issued].count(303),
+    ]
+
+
 @cases.add("idempotency_scope", "principal_and_call", [200, 409, 409], [200, 202, 409])
 def _(api: HeldApi) -> list[int]:
     return [
@@ -393,13 +461,6 @@ def _(api: HeldApi) -> list[str]:
 def _(api: HeldApi) -> list[str]:
     source, domains = api.initialize(1).json, api.apply_domains(project="blog").json
     return [api.poll(operation["id"]).json["state"] for operation in (source, domains)]
-
-
-@cases.add("source_creates_deployment", False, [True, True], [False, False])
-def _(api: HeldApi) -> list[bool]:
-    before = api.deployments().body
-    operation = done(api, api.initialize(1))
-    return ["deployment_id" in operation, api.deployments().body != before]
 
 
 _PHASES = ["waiting", "making", "shipping", "checking", "finished"]
@@ -495,6 +556,53 @@ for name, usual, ask in (
     for role in _ALLOWED:
         if role != usual:
             cases.add(name, role, _ALLOWED[usual], _ALLOWED[role])(roles(ask))
+
+
+@cases.add("key_creation_role", "owner", [201, 201], [201, 403])
+def _(api: HeldApi) -> list[int]:
+    return [api.create_key(who=who).status for who in ("owner", "member")]
+
+
+@cases.add("organization_owner", "by_grant", [200, 201, 202], [404, 404, 202])
+def _(api: HeldApi) -> list[int]:
+    granted = api.apply_domains(who="member").status
+    return [api.set_flag(False).status, api.ticket().status, granted]
+
+
+@cases.add("keys_on_owner_calls", "refused", [200, 201, 202], [403, 403, 202])
+def _(api: HeldApi) -> list[int]:
+    token = api.create_key().json["value"]
+    return [
+        api.set_flag(False, token=token).status,
+        api.ticket(token=token).status,
+        api.apply_domains(token=token).status,
+    ]
+
+
+@cases.add("call_permissions", {"list_deployments": "projects.read"}, [403, 200], [200, 403])
+def _(api: HeldApi) -> list[int]:
+    names = ("projects.read", "deployments.read")
+    keys = [api.emulator.create_api_key("owner", permissions=[name])["value"] for name in names]
+    return [api.deployments(token=key).status for key in keys]
+
+
+@cases.add("new_key_permissions", "reading", ["projects.write", 202], [None, 403])
+def _(api: HeldApi) -> list[Any]:
+    made = api.create_key().json
+    writing = [name for name in made["key"]["permissions"] if name.endswith(".write")]
+    status = api.apply_domains(token=made["value"]).status
+    return [writing[0] if writing else None, status]
+
+
+@cases.add("access_scope", "memberships", [404, 404, 404], [200, 201, 404])
+def _(api: HeldApi) -> list[int]:
+    bound = api.create_key().json["value"]
+    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
+    return [
+        api.dns(project="garden").status,
+        api.create_key(organization="hobby").status,
+        api.dns(project="garden", token=bound).status,
+    ]
 
 
 # --- Keys and tokens ------------------------------------------------------------------------------

@@ -6,11 +6,14 @@ are written down in `assumption_cases`, and a test finds assumptions without a c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, describe
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.contract.answer_checks import problem
 from tests.contract.assumption_cases import Case, cases
@@ -63,6 +66,40 @@ def test_every_alternative_has_a_case(api: HeldApi) -> None:
     assert missing == []
 
 
+CONTRACT = (Path(__file__).parents[1] / "contract_check/contract.txt").read_text(encoding="utf-8")
+
+
+def _silences() -> list[str]:
+    """Return the contract's sentences that leave something open, in its own words."""
+    sentences = re.split(r"\n|(?<=\.) (?=[A-Z])", CONTRACT)
+    return [one.removeprefix("- ") for one in sentences if re.search("not (shown|given)", one)]
+
+
+def _quotes(row: dict[str, Any], sentence: str) -> bool:
+    parts = row["sentence"].split("[...]")
+    return bool(re.search(".*".join(re.escape(part.strip()) for part in parts), sentence))
+
+
+def test_every_sentence_that_leaves_something_open_is_answered() -> None:
+    rows = describe(DEFAULTS)
+    silences = _silences()
+
+    assert len(silences) > 18
+    assert [one for one in silences if not any(_quotes(row, one) for row in rows)] == []
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in describe(DEFAULTS) if row["fixed"]], ids=lambda row: row["name"]
+)
+def test_what_is_fixed_says_why(row: dict[str, Any]) -> None:
+    """What is no setting stands beside the settings, and the refusal to set it is one clear line."""
+    assert row["sentence"] in CONTRACT
+    assert row["about"].endswith(".")
+
+    with pytest.raises(AssumptionRefused, match=re.escape(f"{row['name']} cannot be set: ")):
+        DEFAULTS.changed({row["name"]: "anything"})
+
+
 def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) -> None:
     for row in api.emulator.assumptions:
         assert row["value"] == row["default"]
@@ -85,6 +122,10 @@ def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) ->
         {"problem_statuses": {"forbidden": 200}},
         {"source_profile": "per_poll 0"},
         {"source_profile": "timed 2s"},
+        {"call_permissions": {"list_deployments": "projects.reed"}},
+        {"call_permissions": {"create_user_api_key": "projects.read"}},
+        {"source_creates_deployment": False},
+        {"empty_fields": "null"},
         {"rate_limit": "0/60s"},
         {"rate_limit": "5/2d"},
         {"progress_phases": ["a", "a", "b", "c", "d"]},

@@ -122,7 +122,7 @@ def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
 
     first, second = stage.one.answer(), stage.other.answer()
     assert first.status == 200
-    problem(second, 409, "idempotency_key_reused")
+    problem(second, 503, "service_unavailable")
     # and once the first has been answered, it is replayed as ever
     assert stage.api.set_flag(False, key="k").body == first.body
 

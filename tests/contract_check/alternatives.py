@@ -21,6 +21,7 @@ _ANY: dict[str, list[Any]] = {
     "deployment_statuses": [["waiting", "making", "shipping", "live", "broken", "dropped"]],
     "database_states": [["new", "up", "asleep", "growing", "down"]],
     "key_permissions": [["see", "change", "point", "history", "data", "names", "peek"]],
+    "call_permissions": [{"list_deployments": "projects.read"}],
     "key_prefix": ["sk_"],
     "token_lifetime": ["5m"],
     "token_audience": ["another-api"],
@@ -38,6 +39,9 @@ _ANY: dict[str, list[Any]] = {
 _UNSEEN = {
     *("idempotency_retention", "idempotency_in_flight", "progress_phases", "production_zone"),
     *("reconciliation_states", "deployment_statuses", "database_states", "key_permissions"),
+    *("request_identity", "replay_access", "changed_and_invalid", "same_principal"),
+    *("key_creation_role", "organization_owner", "keys_on_owner_calls", "call_permissions"),
+    *("new_key_permissions", "access_scope"),
     *("token_lifetime", "body_limit_bytes", "rate_limit", "mail_zone", "listed_statuses"),
     "dev_origin_port",
 }

@@ -19,7 +19,7 @@ SAMPLE = {
     *("accepted_status=200", "key_replayed_status=201", "cursor_parameter=after"),
     *("operation_path=/v1/jobs/{operation_id}/state", "default_page_size=1"),
     *("deployment_order=oldest_first", "missing_environment=prod", "last_page_cursor=null"),
-    *("source_generation=ignored", "source_creates_deployment=False", "rate_limit=30/60s"),
+    *("source_generation=ignored", "rate_limit=30/60s"),
     *("idempotency_scope=principal_and_call", "idempotency_remembers=all_answers"),
     *("operation_replay=current", "source_profile=immediate", "dns_role=owner"),
     *("unknown_body_fields=refused", "timestamp_form=offset", "listed_statuses=open"),

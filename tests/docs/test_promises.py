@@ -34,6 +34,11 @@ def assumption_table() -> str:
     for row in describe(DEFAULTS):
         default = "default" if row["default"] == {} else str(row["default"])
         sentence = row["sentence"].replace("|", "\\|")
+        if row["fixed"]:
+            default = f"{row['about']} It cannot be set: {row['fixed']}."
+            proof = "`tests/contract/test_assumptions.py::test_what_is_fixed_says_why`"
+            lines.append(f"| `{row['name']}` | ours | {default} | {sentence} | {proof} |")
+            continue
         proof = "`tests/contract/test_assumptions.py::test_an_alternative_changes_the_answer`"
         lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
     return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ What lies outside the caller's scope is refused exactly as what does not exist (
 
 from __future__ import annotations
 
-from hosting_emulator.calls.request import CallRequest
+from hosting_emulator.calls.request import CallRequest, Principal
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.records import Operation, Organization, Project
@@ -53,7 +53,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
         raise _not_found(spec.subject, "nothing has this id")
-    inside = project.organization_id == principal.organization_id
+    inside = reaches(change, principal, project.organization_id)
     role = role_of(change, principal.person_id, project) if inside else None
     if role is None:
         outside = f"it exists in project {project.id}, outside the caller's scope"
@@ -67,7 +67,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
             why=f"the call needs the role {least}, the caller has {role}",
         )
     if principal.permissions is not None:
-        _check_permission(change, request, principal.permissions)
+        _check_key(change, request, principal.permissions)
     return operation or project
 
 
@@ -77,10 +77,18 @@ def role_of(change: Change, person_id: str, project: Project) -> str | None:
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{person_id}")
     if membership is None:
         return None
-    if membership.role == "owner":
+    if membership.role == "owner" and change.assumptions.organization_owner == "owns_projects":
         return "owner"
     grant = tables[GRANTS.name].get(f"{project.id}/{person_id}")
     return grant.role if grant else None
+
+
+def reaches(change: Change, principal: Principal, organization_id: str) -> bool:
+    """Tell whether an organization is within a principal's scope, if they are a member there."""
+    if organization_id == principal.organization_id:
+        return True
+    # A key is bound to one organization (contract, Authentication).
+    return change.assumptions.access_scope == "memberships" and principal.api_key_id is None
 
 
 def _not_found(subject: str, why: str) -> Refused:
@@ -92,8 +100,8 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
         raise _not_found("organization", "nothing has this id")
-    key = f"{organization.id}/{principal.person_id}"
-    if organization.id != principal.organization_id or change.get(MEMBERSHIPS, key) is None:
+    membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.person_id}")
+    if membership is None or not reaches(change, principal, organization.id):
         raise _not_found("organization", "it exists, outside the caller's scope")
     current = is_current(change.world, principal.session_id, principal.person_id)
     if request.spec.interactive and not current:
@@ -104,17 +112,30 @@ def _organization(change: Change, request: CallRequest) -> Organization:
             "session cannot make it.",
             why=f"the token speaks for no current session: {ended}",
         )
+    if request.spec.least_role(change.assumptions) == "owner" != membership.role:
+        raise Refused(
+            "forbidden",
+            "Only the organization's owner may do this; you are its member.",
+            assumption="key_creation_role",
+        )
     return organization
 
 
-def _check_permission(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
+def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
     # What the organization has enabled is looked at anew each time: a key never outlives it.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     enabled = organization.permissions if organization else ()
-    if request.spec.permission not in permissions or request.spec.permission not in enabled:
+    needed = request.spec.key_permission(change.assumptions)
+    if request.spec.role == "owner" and change.assumptions.keys_on_owner_calls == "refused":
+        raise Refused(
+            "forbidden",
+            "An API key cannot make an owner-only call; sign in and use an access token.",
+            assumption="keys_on_owner_calls",
+        )
+    if needed not in permissions or needed not in enabled:
         key = change.get(API_KEYS, request.principal.api_key_id or "")
         raise Refused(
             "forbidden",
-            f"The API key lacks the permission {request.spec.permission}.",
+            f"The API key lacks the permission {needed}.",
             why=f"key {key.name if key else '?'} carries {', '.join(sorted(permissions)) or 'none'}",
         )

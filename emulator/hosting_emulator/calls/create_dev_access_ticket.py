@@ -27,8 +27,9 @@ SESSION_MS = 12 * 3_600_000
 def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Issue the ticket; the principal's earlier unused one is revoked."""
     principal = request.principal.person_id
+    holder = request.principal.name(change.assumptions)
     # Each new ticket revokes the one before, so at most the last one can still be unused.
-    last_id = change.world.indexes.get(f"last_ticket:{principal}")
+    last_id = change.world.indexes.get(f"last_ticket:{holder}")
     last = change.get(TICKETS, last_id) if last_id else None
     if last is not None and last.expires_ms > change.now_ms and last.state == "unused":
         change.put(TICKETS, last.id, replace(last, state="revoked"))
@@ -39,6 +40,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
         principal=principal,
         digest=digest(secret),
         expires_ms=change.now_ms + LIFETIME_MS,
+        holder=None if holder == principal else holder,
     )
     change.put(TICKETS, ticket.id, ticket)
     shown = change.assumptions.dev_origin_port == "shown"

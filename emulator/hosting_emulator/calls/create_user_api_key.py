@@ -17,7 +17,10 @@ LIFETIME_MS = 90 * 86_400_000
 
 def answer(change: Change, request: CallRequest, organization: Organization) -> Reply:
     """Create the key. Needs no credits, but at least one product permission to carry."""
-    if not organization.permissions:
+    permissions = organization.permissions
+    if change.assumptions.new_key_permissions == "reading":
+        permissions = tuple(one for one in permissions if one.endswith(".read"))
+    if not permissions:
         raise Refused(
             "api_key_permissions_unavailable",
             "The organization has no product permission enabled that a key could carry.",
@@ -27,7 +30,7 @@ def answer(change: Change, request: CallRequest, organization: Organization) -> 
         organization,
         request.principal.person_id,
         request.values["name"],
-        organization.permissions,
+        permissions,
     )
     status = request.spec.success_status(change.assumptions)
     return Reply(status, _body(change, request, key, value), key.id, secret=True)

@@ -34,25 +34,24 @@ def recall(
 ) -> RememberedAnswer | None:
     """Return the answer remembered for the principal and the key (and the call, if assumed), if any.
 
-    Raises Refused `idempotency_key_reused` when the key was used for another request, or is of one of
-    those `in_flight`; this one is then one of them.
+    Raises Refused: `idempotency_key_reused` when the key was used for another request, and, where that
+    is assumed, `service_unavailable` while one with it is `in_flight`; this one is then one of them.
     """
     assumptions = change.assumptions
-    key = f"{request.principal.person_id}|{request.idempotency_key}"
-    if assumptions.idempotency_scope == "principal_and_call":
-        key = f"{request.spec.call_id}|{key}"
-    request.storage_key = key
-    if assumptions.idempotency_in_flight == "refuse":
-        if key in in_flight:
-            raise Refused(
-                "idempotency_key_reused",
-                "The first request with this Idempotency-Key is still being answered.",
-            )
-        in_flight[key] = request
+    found = remembered(change, request)
+    refuses = assumptions.idempotency_in_flight == "refuse"
+    if refuses and in_flight.setdefault(request.storage_key, request) is not request:
+        raise Refused(
+            "service_unavailable",
+            "The first request with this Idempotency-Key is still being answered.",
+            assumption="idempotency_in_flight",
+        )
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
+    if assumptions.request_identity == "all_that_is_sent":
+        unread = "" if request.spec.body else request.body.hex()
+        text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    found = change.get(REMEMBERED, key)
-    if found is None or is_forgotten(found, change.now_ms):
+    if found is None:
         return None
     if found.fingerprint != request.fingerprint:
         raise Refused(
@@ -62,6 +61,16 @@ def recall(
             why=f"the key first came with {found.call_id}, answered {found.status}",
         )
     return found
+
+
+def remembered(change: Change, request: CallRequest) -> RememberedAnswer | None:
+    """Return what is remembered under a request's key, whatever it is for."""
+    key = f"{request.principal.name(change.assumptions)}|{request.idempotency_key}"
+    if change.assumptions.idempotency_scope == "principal_and_call":
+        key = f"{request.spec.call_id}|{key}"
+    request.storage_key = key
+    found = change.get(REMEMBERED, key)
+    return None if found is None or is_forgotten(found, change.now_ms) else found
 
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:

@@ -598,7 +598,7 @@ def _ticket(now: ExchangeView) -> Iterator[Finding]:
     ticket = now.world.get(TICKETS, ticket_id) if ticket_id else None
     if ticket is None:
         return
-    newest = indexes.get(f"last_ticket:{ticket.principal}")
+    newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
     if ticket.state == "used":
         rule, how = "ticket-redeemed-twice", "was used already, and redeemed again."
     elif ticket.expires_ms <= now.entry.came_ms:

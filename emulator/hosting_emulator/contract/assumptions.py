@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.words import nearest
 
 Role = Literal["owner", "maintainer", "reader"]
 
@@ -28,6 +29,12 @@ PERMISSIONS = (
     "database.read",
     "dns.read",
     "dev_access.write",
+)
+#: The calls that an API key can make.
+_KEY_CALLS = (
+    *("set_project_powered_by_flag", "initialize_managed_source", "apply_project_domains"),
+    *("get_dns_authorization", "list_deployments", "create_dev_access_ticket"),
+    *("read_database_compute", "get_operation"),
 )
 PHASES = ("queued", "building", "deploying", "verifying", "done")
 RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
@@ -59,8 +66,6 @@ _PROSE = """
 > Meaning and bounds of expected_source_generation: not shown.
 - source_generation: expected_source_generation is compared with the project's (else 409
   etag_mismatch), or ignored.
-> the deployment this operation created (deploy, promotion or rollback)
-- source_creates_deployment: Whether initializing the source creates a deployment.
 > Same key and same body: first result returned without switching again.
 - idempotency_scope: What an Idempotency-Key is unique within.
 - idempotency_remembers: Which answers are remembered under a key; never a refusal that says it is
@@ -69,8 +74,18 @@ _PROSE = """
   `24h`. (unseen: it would have to pass)
 - operation_replay: What a replay of calls 2 and 4 returns: the first response, byte for byte, or
   the operation as it now is.
-- idempotency_in_flight: Same key while the first is in flight: wait and replay it, or 409
-  idempotency_key_reused. (unseen: it would need two requests at the very same time)
+- idempotency_in_flight: Same key while the first is in flight: wait and replay it, or refused with
+  service_unavailable. (unseen: it would need two requests at the very same time)
+- request_identity: What makes it the same request: what a call reads of it, or also a query and a
+  body that the call does not read. (unseen: of those nothing is promised)
+- replay_access: Whether who asks again must still be one who may. (unseen: somebody would have to
+  lose a role meanwhile)
+- changed_and_invalid: Whether a retry whose body is invalid is told that, or that its key was
+  used. (unseen: both are refusals that leave everything as it is)
+> Issuing a new ticket revokes unused tickets previously issued to the same principal.
+- same_principal: Who is one principal, to an Idempotency-Key and to tickets: a person, a person in
+  one organization, or each API key by itself and a person's access tokens together. (unseen: it
+  needs a person with two keys)
 > Transitions: not shown.
 - source_profile: How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or
   `manual`. (unseen: it did not end at once, and how long it takes is different each time)
@@ -94,6 +109,20 @@ _PROSE = """
 - deployments_role: Least role for call 6.
 - operation_role: Least role to poll an operation. (unseen: it needs an operation, and
   --maintainer-token and --reader-token)
+- key_creation_role: Least role in the organization for call 3. (unseen: it needs a token of a
+  member who does not own the organization)
+- organization_owner: Whether an organization's owner is owner of all its projects, or only where
+  that was granted. (unseen: who owns what is not shown)
+- keys_on_owner_calls: Whether an API key of the owner may make owner-only calls. (unseen: a check
+  makes few calls with a key)
+- call_permissions: The permission of key_permissions, by its usual name, that a call asks of an API
+  key instead of its usual one. (unseen: it needs keys with some permissions only)
+> A user key is bound to one organization and restricted to its enabled product permissions.
+- new_key_permissions: What a new key carries of the permissions that its organization has enabled:
+  all, or those that read. (unseen: which the organization has enabled is not shown)
+> Resource missing or outside the caller's access scope
+- access_scope: Whether a person's access token reaches the one organization that it is for, or all
+  that the person is a member of. (unseen: it needs a member of two organizations)
 > Names of the permissions carried in key.permissions: not shown.
 - key_permissions: Names of a key's permissions, in the order read projects, write projects, write
   domains, read deployments, read databases, read DNS, write dev access. (unseen: which of the names
@@ -141,6 +170,47 @@ _PROSE = """
 """
 
 
+#: Likewise what else we chose and cannot be set: what it is, and why.
+_FIXED = """
+> Operations other than those listed: not shown.
+- other_calls: There are none but polling. (why: what another call would do is not shown)
+> Operation.result: content not shown.
+- operation_result: The new source generation, or the three hostnames; what is there is varied by the
+  point result-content. (why: any content is as good, so a client can go by none)
+> Which fields of Operation, progress, reconciliation, Deployment, compute, key and ticket are
+  required or optional: not shown.
+- optional_fields: All are there that have a value; the points absent-fields and progress-absent leave
+  some out. (why: which are missing differs from answer to answer, not from service to service)
+> Names of ticket states are not given in the interface.
+- ticket_states: unused, used, expired, revoked, in the log and the control API. (why: no answer of a
+  call shows them)
+> Transitions: not shown.
+- operation_transitions: An operation is queued, running, then succeeded, failed or cancelled.
+  (why: its plan moves it, whose times source_profile and domains_profile set; another plan would be
+  another service)
+- deployment_transitions: A deployment follows its operation. (why: likewise)
+- database_transitions: A database moves by interventions alone, from any state to any. (why: nothing
+  that a call does moves it)
+> Event kinds, delivery and payloads: not shown.
+- service_events: None are delivered. (why: nothing of them is shown)
+> The set of error statuses for endpoints other than the flag endpoint: not shown.
+- other_error_statuses: Calls 2 to 8 answer with the status of each code, problem_statuses, and may
+  answer with any code of their own in the document. (why: a set of its own would say nothing more)
+> credit or plan quotas including bonus credit amounts: not shown.
+- quotas: There are none. (why: no call shows credits)
+> Deprecation policy and the way later versions are introduced: not shown.
+- later_versions: There are none. (why: nothing of them is shown)
+> PUT /v1/projects/{project_id}/powered-by-flag
+- head_method: HEAD is a method like any other that a path does not take. (why: what answers a GET
+  with HEAD is a matter of proxies; wrong_method decides for both)
+> Unauthenticated requests fail with code unauthenticated
+- authentication_first: Who asks is judged before all else of a request that can be parsed. (why: the
+  contract says so of every request)
+> No cookie session is assumed.
+- cookies: A cookie of the API is not looked at. (why: likewise)
+"""
+
+
 class AssumptionRefused(ValueError):
     """A name no assumption has, or a value one cannot take; the message says what would be right."""
 
@@ -169,12 +239,15 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     environment_parameter: _Parameter = "environment"
     missing_environment: Literal["refused", "dev", "prod"] = "refused"
     source_generation: Literal["checked", "ignored"] = "checked"
-    source_creates_deployment: bool = True
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
     idempotency_remembers: Literal["successes", "all_answers"] = "successes"
     idempotency_retention: str = "forever"
     operation_replay: Literal["first_response", "current"] = "first_response"
     idempotency_in_flight: Literal["wait", "refuse"] = "wait"
+    request_identity: Literal["what_is_read", "all_that_is_sent"] = "what_is_read"
+    replay_access: Literal["checked", "not_checked"] = "checked"
+    changed_and_invalid: Literal["invalid_request", "key_reused"] = "invalid_request"
+    same_principal: Literal["person", "person_in_organization", "credential"] = "person"
     source_profile: str = "timed 2s 8s"
     domains_profile: str = "timed 2s 8s"
     progress_phases: tuple[str, str, str, str, str] = PHASES
@@ -187,6 +260,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     dns_role: Role = "reader"
     deployments_role: Role = "reader"
     operation_role: Role = "reader"
+    key_creation_role: Literal["member", "owner"] = "member"
+    organization_owner: Literal["owns_projects", "by_grant"] = "owns_projects"
+    keys_on_owner_calls: Literal["allowed", "refused"] = "allowed"
+    call_permissions: dict[str, str] = {}
+    new_key_permissions: Literal["all", "reading"] = "all"
+    access_scope: Literal["organization", "memberships"] = "organization"
     key_permissions: tuple[str, str, str, str, str, str, str] = PERMISSIONS
     key_prefix: Annotated[str, Meta(pattern="^[a-z]{2,8}_$")] = "phk_"
     token_lifetime: str = "1h"
@@ -215,6 +294,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         parse_profile(self.domains_profile)
         parse_rate_limit(self.rate_limit)
         _check_statuses(self.problem_statuses)
+        _check_words("call_permissions", self.call_permissions, _KEY_CALLS, PERMISSIONS)
         _check_distinct(self)
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
@@ -289,8 +369,9 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     """Return every assumption as a row: name, value, default, alternatives, about, sentence.
 
     `outside_the_letter` are alternatives that the contract forbids: they are there to be tried.
+    Behind them come our choices that cannot be set: `fixed` says why.
     """
-    return [
+    found: list[dict[str, Any]] = [
         {
             "name": name,
             "value": _plain(getattr(assumptions, name)),
@@ -303,33 +384,43 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
             ],
             "about": _prose()[name].about,
             "sentence": _prose()[name].sentence,
+            "fixed": "",
         }
         for name in Assumptions.__struct_fields__
     ]
+    for name, text in _read_prose(_FIXED, "why").items():
+        row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
+        row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
+        found.append(row | {"fixed": text.note})
+    return found
 
 
 class _Text(NamedTuple):
     about: str
     sentence: str
-    unseen: str
+    note: str
 
 
 @lru_cache(maxsize=1)
 def _prose() -> dict[str, _Text]:
+    return _read_prose(_PROSE, "unseen")
+
+
+def _read_prose(text: str, note: str) -> dict[str, _Text]:
     found, sentence = {}, ""
-    for line in _PROSE.replace("\n  ", " ").strip().splitlines():
+    for line in text.replace("\n  ", " ").strip().splitlines():
         if line.startswith("> "):
             sentence = line[2:]
         else:
             name, _, about = line[2:].partition(": ")
-            about, _, unseen = about.partition(" (unseen: ")
-            found[name] = _Text(about, sentence, unseen.removesuffix(")"))
+            about, _, noted = about.partition(f" ({note}: ")
+            found[name] = _Text(about, sentence, noted.removesuffix(")"))
     return found
 
 
 def why_unseen(name: str) -> str:
     """Return why the contract check may not find an assumption out; empty: nothing stands against."""
-    if unseen := _prose()[name].unseen:
+    if unseen := _prose()[name].note:
         return unseen
     if isinstance(getattr(DEFAULTS, name), tuple):
         return "in which order words are used is not shown"
@@ -358,7 +449,7 @@ def _read_value(value: Any, current: Any) -> Any:
         return tuple(part.strip() for part in value.split(","))
     if isinstance(current, dict):
         pairs = (part.partition("=") for part in value.split(",") if part.strip())
-        return {code.strip(): _number(status) for code, _, status in pairs}
+        return {key.strip(): _number(word.strip()) for key, _, word in pairs}
     if isinstance(current, bool):
         return {"true": True, "false": False}.get(value.lower(), value)
     return _number(value) if isinstance(current, int) else value
@@ -383,6 +474,8 @@ def _convert(values: dict[str, Any], name: str) -> Assumptions:
 
 
 def _unknown(name: str, known: list[str]) -> str:
+    if fixed := _read_prose(_FIXED, "why").get(name):
+        return f"{name} cannot be set: {fixed.note}"
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; `contract assumptions` lists them"
     return f"no assumption is named {name!r}{hint}"
@@ -397,6 +490,16 @@ def _check_statuses(statuses: dict[str, int]) -> None:
             problem.check_status(status)
         except ValueError as error:
             raise ValueError(f"problem_statuses: {error}") from None
+
+
+def _check_words(
+    table: str, found: Mapping[str, str], keys: Collection[str], values: Collection[str]
+) -> None:
+    for key, value in found.items():
+        for word, known in ((key, keys), (value, values)):
+            if word not in known:
+                hint = nearest(word, known) or f"; it is one of {', '.join(known)}"
+                raise ValueError(f"{table}: there is no {word!r}{hint}")
 
 
 def _check_distinct(found: Assumptions) -> None:

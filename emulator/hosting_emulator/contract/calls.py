@@ -124,8 +124,12 @@ class CallSpec:
         return self.success if isinstance(self.success, int) else getattr(assumptions, self.success)
 
     def least_role(self, assumptions: Assumptions) -> str:
-        """Return the least project role that may make this call (`member`: any of the organization)."""
+        """Return the least project role that may make this call (call 3: the organization's)."""
         return str(getattr(assumptions, self.role, self.role))
+
+    def key_permission(self, assumptions: Assumptions) -> str:
+        """Return the permission that the call asks of an API key, by its usual name."""
+        return assumptions.call_permissions.get(self.call_id, self.permission)
 
 
 def problem_status(code: str, assumptions: Assumptions, spec: CallSpec | None = None) -> int:
@@ -143,8 +147,9 @@ def problem_status(code: str, assumptions: Assumptions, spec: CallSpec | None = 
 
 _ONCE = (
     *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
-    "idempotency_in_flight",
+    *("idempotency_in_flight", "request_identity", "replay_access", "same_principal"),
 )
+_OWNER = ("organization_owner", "keys_on_owner_calls")
 _OPERATION = ("progress_phases", "reconciliation_states")
 _HOSTNAMES = ("dev_zone", "production_zone", "mail_zone")
 CURSOR = QueryParameter(
@@ -194,7 +199,7 @@ _ROWS = (
         idempotent=True,
         codes=("powered_by_flag_required",),
         listed_statuses=(400, 401, 403, 404, 409, 503),
-        assumptions=(*_ONCE, "flag_reenabled", "listed_statuses"),
+        assumptions=(*_ONCE, *_OWNER, "flag_reenabled", "listed_statuses", "changed_and_invalid"),
         place="Endpoints, 1",
         body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
         "properties.",
@@ -212,7 +217,7 @@ _ROWS = (
         idempotent=True,
         codes=("etag_mismatch",),
         assumptions=(
-            *("accepted_status", "source_role", "source_generation", "source_creates_deployment"),
+            *("accepted_status", "source_role", "source_generation", "changed_and_invalid"),
             *("source_profile", "operation_replay", "unknown_body_fields", *_ONCE, *_OPERATION),
         ),
         place="Endpoints, 2",
@@ -227,7 +232,7 @@ _ROWS = (
         description="Create a user-owned API token valid 90 days. Its value is returned only once.",
         success="key_created_status",
         response="UserApiKeyCreation",
-        role="member",
+        role="key_creation_role",
         permission="",
         body="CreateUserApiKeyRequest",
         idempotent=True,
@@ -240,6 +245,7 @@ _ROWS = (
         ),
         assumptions=(
             *("key_created_status", "key_replayed_status", "key_prefix", "key_permissions"),
+            *("key_creation_role", "new_key_permissions", "changed_and_invalid"),
             *("unknown_body_fields", *_ONCE),
         ),
         place="Endpoints, 3",
@@ -304,7 +310,10 @@ _ROWS = (
         response="DevAccessTicket",
         role="owner",
         permission="dev_access.write",
-        assumptions=("ticket_created_status", "dev_zone", "dev_origin_port", "unexpected_body"),
+        assumptions=(
+            *("ticket_created_status", "dev_zone", "dev_origin_port", "unexpected_body"),
+            *("same_principal", *_OWNER),
+        ),
         place="Endpoints, 7",
     ),
     CallSpec(
@@ -464,7 +473,7 @@ def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
                 for parameter in spec.query
             ],
             "role": spec.least_role(assumptions),
-            "permission": spec.permission or None,
+            "permission": spec.key_permission(assumptions) or None,
             "success": spec.success_status(assumptions),
             "codes": [*COMMON_CODES, *spec.own_codes],
         }

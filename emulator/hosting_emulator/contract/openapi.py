@@ -118,12 +118,15 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     whose = "organization_role" if spec.subject == "organization" else "project_role"
     found: dict[str, Any] = {whose: spec.least_role(assumptions)}
     if spec.permission:
-        place = PERMISSIONS.index(spec.permission)
-        found["key_permission"] = assumptions.key_permissions[place]
+        place = PERMISSIONS.index(spec.key_permission(assumptions))
+        permission = assumptions.key_permissions[place]
+        found["api_key"] = {"permission": permission, "x-assumption": "call_permissions"}
     if spec.interactive:
         found["interactive_session"] = True
     if hasattr(assumptions, spec.role):
         found["x-assumption"] = spec.role
+    elif spec.role == "owner":
+        found["x-assumption"] = "organization_owner"
     return found
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
 
-from hosting_emulator.calls.access import role_of
+from hosting_emulator.calls.access import reaches, role_of
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.assumptions import (
     DEFAULTS,
@@ -256,8 +256,9 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     label = f"The project {project.alias}"
     if operation is not None:
         label = f"The operation, of the project {project.alias},"
-    inside = project.organization_id == principal.organization_id
-    role = role_of(Change(world, entry.at_ms), principal.person_id, project) if inside else None
+    change = Change(world, entry.at_ms)
+    inside = reaches(change, principal, project.organization_id)
+    role = role_of(change, principal.person_id, project) if inside else None
     owner = _alias(world, t.ORGANIZATIONS, project.organization_id)
     if role is None:
         yield "scope", _outside(world, label, owner, project, principal)
@@ -265,8 +266,9 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     yield "scope", f"{label} is within the caller's access: it belongs to {owner}."
     least, key = spec.least_role(world.assumptions), ""
     if principal.permissions is not None and spec.permission:
-        carries = "carries" if spec.permission in principal.permissions else "lacks"
-        key = f" The API key {carries} the permission {spec.permission}."
+        needed = spec.key_permission(world.assumptions)
+        carries = "carries" if needed in principal.permissions else "lacks"
+        key = f" The API key {carries} the permission {needed}."
     yield "role", f"The call needs the role {least}; the caller is {role}.{key}"
 
 

@@ -114,7 +114,14 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
         engine.limiter.count(assumptions.rate_limit, ctx.principal.person_id, ctx.now_ms)
-    read_inputs(ctx, assumptions)
+    try:
+        read_inputs(ctx, assumptions)
+    except Refused:
+        if ctx.idempotency_key and assumptions.changed_and_invalid == "key_reused":
+            # What cannot be read is not what was read before.
+            ctx.canonical_body = "invalid"
+            recall(ctx.change, ctx, {})
+        raise
 
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
@@ -122,7 +129,12 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.entry.judged = True
     if ctx.change.world is not engine.world:
         ctx.change = Change(engine.world, ctx.now_ms)
-    ctx.record = authorize(ctx.change, ctx)
+    try:
+        ctx.record = authorize(ctx.change, ctx)
+    except Refused:
+        again = ctx.spec.idempotent and engine.world.assumptions.replay_access == "not_checked"
+        if not again or recall(ctx.change, ctx, engine.in_flight) is None:
+            raise
     if (
         engine.world.clock.mode == "skip"
         and ctx.entry.call == "get_operation"

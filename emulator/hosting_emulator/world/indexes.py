@@ -65,7 +65,7 @@ def _ticket(indexes: Indexes, key: str, old: Any, new: r.Ticket | None) -> Index
     indexes = _ticket_by_digest(indexes, key, old, new)
     if old is not None or new is None:
         return indexes
-    last = f"last_ticket:{new.principal}"
+    last = f"last_ticket:{new.holder or new.principal}"
     # Ids sort as they were made; rows that are read again may come in any order.
     return indexes.insert(last, key) if key > indexes.get(last, "") else indexes
 

@@ -118,7 +118,7 @@ def begin(
         created_ms=change.now_ms,
         expected_generation=expected_generation,
     )
-    if kind == INITIALIZE and change.assumptions.source_creates_deployment:
+    if kind == INITIALIZE:  # call 2's response shows a deployment_id (contract, Operation)
         digests = draw(change, "digests", 64)
         ids = (new_id(change), operation.id)
         deployment = put_deployment(change, project, "queued", digests, ids, (now, now))

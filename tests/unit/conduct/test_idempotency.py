@@ -256,7 +256,7 @@ def test_whether_a_refused_key_is_free_is_open(api: Watched):
 def test_a_second_attempt_while_the_first_is_under_way_is_the_same_request():
     api = Watched(idempotency_in_flight="refuse")
     api.engine.in_flight[f"{api.world.indexes['person:owner']}|a"] = None  # type: ignore[assignment]
-    assert api.apply_domains(key="a").json["code"] == "idempotency_key_reused"
+    assert api.apply_domains(key="a").json["code"] == "service_unavailable"
     api.engine.in_flight.clear()
     api.apply_domains(key="a")
 

@@ -17,15 +17,10 @@ CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
 KNOWN_BEFOREHAND = {
     *("cursor_parameter", "limit_parameter", "environment_parameter", "operation_path"),
     *("source_role", "domains_role", "dns_role", "deployments_role", "operation_role"),
-    *(
-        "token_audience",
-        "token_lifetime",
-        "dev_origin_port",
-        "dev_zone",
-        "production_zone",
-        "mail_zone",
-        "docs_url",
-    ),
+    *("key_creation_role", "organization_owner", "keys_on_owner_calls", "call_permissions"),
+    *("new_key_permissions", "access_scope", "same_principal"),
+    *("token_audience", "token_lifetime", "docs_url"),
+    *("dev_origin_port", "dev_zone", "production_zone", "mail_zone"),
 }
 
 

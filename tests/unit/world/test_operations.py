@@ -166,14 +166,6 @@ def test_what_has_ended_moves_no_more(table):
         table.finish(operation, "cancelled")
 
 
-def test_without_a_deployment_the_plan_is_plain():
-    table = Table(source_creates_deployment=False)
-    operation = table.begin(INITIALIZE)
-
-    assert table.get(operation).deployment_id is None
-    assert table.run(operation) == "succeeded"
-
-
 @pytest.mark.parametrize("profile", ["manual", "per_poll 2"])
 def test_profiles_without_time_stay_off_the_schedule(profile):
     table = Table(domains_profile=profile)

@@ -245,9 +245,6 @@ def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
     if after.ok:
         keys = "durable operation.reconciliation" if "reconciliation" in after.fields else "durable"
         run.judge(keys, after["state"] == state, after, f"it had ended as {state}")
-    if first.call_id == _SOURCE:
-        made = ended["deployment_id"] or first["deployment_id"]
-        run.see("source_creates_deployment", made is not None)
     if first["state"] not in _TERMINAL:
         replay = accepted.again("the same key, after its end")
         if replay.ok and replay["id"] == accepted.id:

@@ -73,7 +73,7 @@ function Row({ item, set }) {
   return html`<li class=${changed ? "changed" : ""} data-name=${item.name}>
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
-      ${Array.isArray(item.alternatives)
+      ${item.fixed ? html`<p id=${id}>Cannot be set: ${prose(item.fixed)}.</p>` : Array.isArray(item.alternatives)
         ? html`<select ref=${field} id=${id} value=${value} onChange=${(event) => change(event.currentTarget.value)}>
             ${[item.default, ...item.alternatives].map((one) => html`<option key=${textOf(one)} value=${textOf(one)}>${textOf(one)}</option>`)}</select>`
         : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => setDraft(event.currentTarget.value)} />
