@@ -432,8 +432,13 @@ def alternatives(name: str) -> list[Any]:
     default = getattr(DEFAULTS, name)
     if isinstance(default, bool):
         return [not default]
-    choices = get_args(get_type_hints(Assumptions)[name])
+    choices = get_args(_types()[name])
     return [] if isinstance(default, tuple | dict) else [c for c in choices if c != default]
+
+
+@lru_cache(maxsize=1)
+def _types() -> dict[str, Any]:
+    return get_type_hints(Assumptions)
 
 
 def _plain(value: Any) -> Any:
