@@ -26,8 +26,6 @@ from typing import Any, NoReturn
 _NAMES = ("hosting_emulator", "hosting_emulator_cli", "pytest_hosting_emulator")
 #: What the tests of the plugin use beside it, where it is installed.
 _MORE = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
-#: What `-p` names, and is not to be imported anew.
-_NAMED = ("hosting_emulator", "xdist", "xdist.plugin")
 #: Signals that somebody may have let us ignore, and the one that is handled here.
 _PLAIN = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
 
@@ -191,9 +189,10 @@ def import_all() -> None:
     # What is made when it is first used is made once as well.
     with BackgroundEmulator() as emulator, emulator.world():
         pass
-    for name in _NAMED:
-        if name in sys.modules:
-            module = sys.modules[name]
+    # A run of pytest would rewrite assertions in what it loads as a plugin, and warns of what is
+    # loaded already.
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] in (*_NAMES, "xdist"):
             module.__doc__ = f"{module.__doc__}\n\nPYTEST_DONT_REWRITE"
     pytest.main(["--version"])
     assert threading.active_count() == 1

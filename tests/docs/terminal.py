@@ -1,6 +1,7 @@
 """A person at two terminals: one shell that types the page's commands, one emulator that runs.
 
-Only the ports differ from the page: free ones take the place of those it names.
+Only the ports differ from the page: free ones take the place of those it names. Our commands, and
+Python, come from the warm interpreter, but for what `make` runs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tests.docs.markdown import Step, blocks, matches, steps
+from tests.warm import programs
 
 #: The ports the page names: the emulator's default, and one for TLS.
 PORTS = ("4620", "4643")
@@ -23,7 +25,6 @@ PORTS = ("4620", "4643")
 _FILES = ("python", "toml", "yaml")
 _MARK = "\x1e"
 _PATIENCE_S = 90.0
-_COMMANDS = str(Path(sys.executable).parent)
 
 
 class Terminals:
@@ -34,6 +35,8 @@ class Terminals:
         self._ports = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
         self._emulator: subprocess.Popen[str] | None = None
         self._shell = self._popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE)
+        for path in programs().iterdir():  # also once an environment is activated
+            self._type(f'{path.name}() {{ {path} "$@"; }}')
 
     def __enter__(self) -> Terminals:
         return self
@@ -70,7 +73,9 @@ class Terminals:
     def _popen(self, command: list[str], stdin: int) -> subprocess.Popen[str]:
         names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
         here = {
-            "PATH": f"{_COMMANDS}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join(
+                (str(programs()), str(Path(sys.executable).parent), os.environ["PATH"])
+            ),
             "HOSTING_EMULATOR_URL": f"http://127.0.0.1:{self._ports[PORTS[0]]}",
         }
         return subprocess.Popen(

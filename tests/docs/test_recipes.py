@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.docs.markdown import blocks
 from tests.docs.recipes import Job, jobs
-from tests.examples.programs import COMMAND, need
+from tests.examples.programs import need
 
 REPOSITORY = Path(__file__).parents[2]
 GUIDE = (REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8")
@@ -69,11 +70,10 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def service(env: dict[str, str]) -> Iterator[int]:
     """Run an emulator as the image does, and give its port."""
-    process = subprocess.Popen(
-        [COMMAND, "start", "--ephemeral", "--port", "0", "--json"],
+    process = warm.start(
+        [warm.COMMAND, "start", "--ephemeral", "--port", "0", "--json"],
         env=_machine() | env,
         stdout=subprocess.PIPE,
-        text=True,
     )
     try:
         assert process.stdout is not None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
+from tests.warm import COMMAND
+
 HERE = Path(__file__).parent
-COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
 
 
 def need(program: str) -> None:
@@ -26,11 +27,4 @@ def run(folder: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `exec` in an example's folder, to its end."""
     # A test that itself runs under a test runner of Node says so here, and would print otherwise.
     names = {k: v for k, v in os.environ.items() if not k.startswith(("HOSTING_", "NODE_"))}
-    return subprocess.run(
-        [COMMAND, "exec", *arguments],
-        cwd=HERE / folder,
-        env=names,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    return warm.run([COMMAND, "exec", *arguments], cwd=HERE / folder, env=names)

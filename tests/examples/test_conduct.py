@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pytest
 
 from tests.examples.programs import need, run
+from tests.warm import programs
 
 #: Scenarios in which something goes wrong on the way.
 TROUBLED = (
@@ -19,7 +19,7 @@ TROUBLED = (
 
 def conduct_of(client: str, *arguments: str) -> tuple[int, list[str]]:
     """Run a client that moves the world's time instead of sleeping: exit code and rules broken."""
-    command = ("env", "HOSTING_WAIT=clock", sys.executable, f"{client}.py")
+    command = ("env", "HOSTING_WAIT=clock", str(programs() / "python"), f"{client}.py")
     clock = () if "--scenario" in arguments else ("--clock", "frozen")
     done = run(
         "clients", "--conduct", "error", "--report", "never", *clock, *arguments, "--", *command

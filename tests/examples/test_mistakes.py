@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -13,7 +11,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from tests.examples.programs import COMMAND, HERE
+from tests import warm
+from tests.examples.programs import HERE
 
 CLIENTS = HERE / "clients"
 #: What finds the mistake of each: how a run ended, a rule of conduct, a point of variation.
@@ -57,12 +56,11 @@ def variables(emulator: HostingEmulator) -> dict[str, str]:
 def explored(name: str, *options: str) -> tuple[int, Any]:
     """Explore a client whose waiting moves the world's time: exit code and report."""
     ours = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
-    done = subprocess.run(
-        [COMMAND, "explore", *options, "--json", "--", sys.executable, f"{name}.py"],
+    client = (str(warm.programs() / "python"), f"{name}.py")
+    done = warm.run(
+        [warm.COMMAND, "explore", *options, "--json", "--", *client],
         cwd=CLIENTS,
         env=ours | {"HOSTING_WAIT": "clock"},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert done.stdout, done.stderr

@@ -68,6 +68,12 @@ class Suite:
             time.monotonic() - began,
         )
 
+    @staticmethod
+    def workers(count: int) -> tuple[str, ...]:
+        """Return what lets a run share its tests out, to processes of the warm interpreter."""
+        python = warm.programs() / "python"
+        return ("-p", "xdist.plugin", "--dist=load", f"--tx={count}*popen//python={python}")
+
     def passes(self, *arguments: str, cold: bool = False) -> pytest.RunResult:
         """Run pytest, and see that nothing but passed tests comes of it."""
         result = self.run(*arguments, cold=cold)

@@ -43,7 +43,7 @@ def test_a_test_that_passes_fails_for_its_client(suite: Suite, way: str):
         suite.ini("hosting_emulator_conduct = error")
         result = suite.run()
     else:
-        more = ("-p", "xdist.plugin", "-n", "1") if way == "xdist" else ()
+        more = suite.workers(1) if way == "xdist" else ()
         result = suite.run("--hosting-emulator-conduct=error", *more)
 
     result.assert_outcomes(passed=2, errors=1)

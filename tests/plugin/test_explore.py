@@ -263,7 +263,7 @@ def test_workers_explore_too(explored: Suite):
         test_it=DOUBLING, test_other=DOUBLING.replace('("one", "two")', '("one", "one")')
     )
 
-    result = explored.run("-n", "2", "-p", "xdist.plugin")
+    result = explored.run(*explored.workers(2))
 
     assert result.parseoutcomes() == {"failed": 1, "passed": 1}
     result.stdout.fnmatch_lines([f"  again: pytest test_it.py::test_key * '{POINT}'"])

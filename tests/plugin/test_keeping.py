@@ -123,7 +123,7 @@ def test_same_test_replaces_its_file_and_no_other_does(suite: Suite):
     )
     folder = suite.path / "hosting-emulator-worlds"
     for _ in range(2):
-        result = suite.run("-p", "xdist", "-n", "2", "--hosting-emulator-keep=failed")
+        result = suite.run(*suite.workers(2), "--hosting-emulator-keep=failed")
         result.stdout.fnmatch_lines(["hosting emulator: 12 worlds are kept in *"])
 
     assert len(kept(folder)) == 12

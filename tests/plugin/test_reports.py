@@ -41,12 +41,13 @@ def stories(output: str) -> list[str]:
     return [re.split(r"\n(?:-+ |===|___)", part)[0].strip("\n") for part in parts]
 
 
-@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
-def test_story_in_terminal_and_junit(suite: Suite, arguments: tuple[str, ...]):
+@pytest.mark.parametrize("workers", [0, 2])
+def test_story_in_terminal_and_junit(suite: Suite, workers: int):
     """Once in the terminal, once in JUnit XML, from a worker as from this process."""
     suite.write(test_it=FAILING)
 
-    result = suite.run(*arguments, "--junitxml=junit.xml", "-rA")
+    shared = suite.workers(workers) if workers else ()
+    result = suite.run(*shared, "--junitxml=junit.xml", "-rA")
 
     result.assert_outcomes(failed=1)
     assert stories(result.stdout.str()) == [TOLD]
@@ -55,11 +56,12 @@ def test_story_in_terminal_and_junit(suite: Suite, arguments: tuple[str, ...]):
     assert stories(failure.text or "") == [TOLD]
 
 
-@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
-def test_color_is_for_the_terminal_alone(suite: Suite, arguments: tuple[str, ...]):
+@pytest.mark.parametrize("workers", [0, 2])
+def test_color_is_for_the_terminal_alone(suite: Suite, workers: int):
     suite.write(test_it=FAILING)
 
-    result = suite.run(*arguments, "--color=yes", "--junitxml=junit.xml", "--show-capture=no")
+    shared = suite.workers(workers) if workers else ()
+    result = suite.run(*shared, "--color=yes", "--junitxml=junit.xml", "--show-capture=no")
 
     told = result.stdout.str()
     assert told.count(TITLE) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator_cli.main import cli
 from tests.conftest import Api
 from tests.examples.programs import need
+from tests.warm import programs
 
 REUSED = "status=409 code=idempotency_key_reused"
 Run = Callable[..., Result]
@@ -258,7 +258,7 @@ def shell(api: Api, lines: list[str]) -> str:
 def _shell(emulator: HostingEmulator, lines: list[str]) -> str:
     url = emulator.control.control_url.removesuffix("/_emulator")
     outer = {"HOSTING_EMULATOR_URL": url, "HOSTING_EMULATOR_WORLD": emulator.name}
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    path = os.pathsep.join((str(programs()), os.environ["PATH"]))
     script = "\n".join(('eval "$(hosting-emulator env)"', *(f"{line}; echo" for line in lines)))
     done = subprocess.run(
         ["sh", "-euc", script],
