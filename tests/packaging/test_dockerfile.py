@@ -7,6 +7,7 @@ the second stage, and the isolation itself.
 
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from urllib.request import urlopen
 import pytest
 
 from hosting_emulator import __version__
-from tests.packaging.conftest import REPOSITORY, clean_variables, make_environment, run
+from tests.packaging.conftest import REPOSITORY, clean_variables, run
 from tests.packaging.dockerfile import named, read_stages
 
 pytestmark = pytest.mark.packaging
@@ -91,7 +92,7 @@ def test_context_holds_what_the_build_copies():
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root in which the build stage's steps were carried out in order."""
     root = tmp_path_factory.mktemp("image")
-    base = make_environment(root / "base")  # stands for the Python of the base image
+    base = base_image(root / "base")
     variables = {"PATH": f"{base}:/usr/bin:/bin"}
     cwd = root
     for step in BUILD:
@@ -105,6 +106,16 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
         elif step.word == "RUN":
             run(["/bin/sh", "-ec", moved(step.rest, root)], cwd, **variables)
     return root
+
+
+def base_image(folder: Path) -> Path:
+    """Return a folder with `python` and `pip`, which stand for those of the base image."""
+    folder.mkdir()
+    for name, words in {"python": "", "pip": "-m pip "}.items():
+        path = folder / name
+        path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words}"$@"\n')
+        path.chmod(0o755)
+    return folder
 
 
 def moved(text: str, root: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator import __version__
-from tests.packaging.conftest import REPOSITORY, Distributions, make_environment, run
+from tests.packaging.conftest import REPOSITORY, Distributions, make_environment, pip, run
 
 pytestmark = pytest.mark.packaging
 
@@ -93,15 +93,18 @@ def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
 
 @pytest.fixture(scope="module")
 def commands(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The commands of an environment with the wheel and its dependencies."""
+    """The commands of an environment with the wheel, its dependencies and those of the plugin.
+
+    That the command needs none of the plugin's, the image shows.
+    """
     folder = tmp_path_factory.mktemp("installed")
     found = make_environment(folder / "environment")
-    run([found / "pip", "install", distributions.wheel], cwd=folder)
+    pip(found, "install", f"{distributions.wheel}[pytest]", cwd=folder)
     return found
 
 
 def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
-    """Given only the wheel and its dependencies, the command answers from any folder."""
+    """Given only the wheel and what it asks for, the command answers from any folder."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
 
@@ -109,14 +112,11 @@ def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
         answer = run([commands / "hosting-emulator", "--version"], cwd=cwd)
         assert answer == f"hosting-emulator {__version__}\n"
     assert "start" in run([commands / "hosting-emulator", "--help"], cwd=elsewhere)
-    run([commands / "python", "-m", "pip", "check"], cwd=elsewhere)
+    pip(commands, "check", cwd=elsewhere)
 
 
-def test_plugin_loads_in_a_clean_environment(
-    commands: Path, distributions: Distributions, tmp_path: Path
-):
+def test_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):
     """Given the wheel with its `pytest` extra, an empty project's pytest finds the plugin."""
-    run([commands / "pip", "install", f"{distributions.wheel}[pytest]"], cwd=tmp_path)
     (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
 
     told = run([commands / "pytest", "--trace-config", "test_nothing.py"], tmp_path)
