@@ -47,9 +47,9 @@ def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(process.args, process.wait(), stdout, stderr)
 
 
-def explored(*arguments: str) -> dict[str, Any]:
+def explored(*arguments: str, **options: Any) -> dict[str, Any]:
     """Explore, and return the JSON report but for its durations."""
-    done = run("--json", *arguments)
+    done = run("--json", *arguments, **options)
     assert done.returncode in (0, 1), done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     for part in (found["clean"], *found["points"]):
@@ -152,12 +152,14 @@ def test_a_client_that_waits_for_ever_is_ended_with_all_it_started():
 
 
 def test_the_same_command_gets_the_same_report():
-    arguments = ("--faults", "abort,connection_reset,malformed_response", *client("doubling", 3))
+    arguments = ("--faults", "abort:service_unavailable,connection_reset", *client("doubling"))
 
-    first, second = explored("-j", "2", *arguments), explored("-j", "5", *arguments)
+    first = explored("-j", "2", *arguments)
+    # In an interpreter of its own, whose sets have another order.
+    second = explored("-j", "5", *arguments, cold=True)
 
     assert first == second
-    assert first["summary"]["doubled"] == 4
+    assert first["summary"]["doubled"] == 2
 
 
 def test_what_does_not_happen_again_is_said_and_not_held_against_it(tmp_path: Path):
