@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tests.conftest import Response
 from tests.contract.answer_checks import moment, problem
 from tests.contract.conftest import HeldApi
-from tests.contract.dev_origins import issue, redeem
+from tests.contract.dev_origins import issue, redeem, visit
 from tests.contract.forged_tokens import parts, signed
 from tests.in_process import InProcess, fresh_world
 
@@ -110,6 +110,50 @@ def _(api: HeldApi) -> list[Any]:
         code(api.dns(who="no-organization")),
         code(api.initialize(9)),
     ]
+
+
+@cases.add(
+    "condition_codes",
+    {"session_missing": "forbidden", "generation_stale": "promotion_source_stale"},
+    ["interactive_login_required", "etag_mismatch"],
+    ["forbidden", "promotion_source_stale"],
+)
+def _(api: HeldApi) -> list[str]:
+    token = api.emulator.token("owner", interactive=False)
+    return [api.create_key(token=token).json["code"], api.initialize(9).json["code"]]
+
+
+@cases.add(
+    "condition_codes",
+    {"wrong_media_type": "payload_too_large", "domain_depends_on_flag": "paid_plan_required"},
+    ["invalid_request", "powered_by_flag_required"],
+    ["payload_too_large", "paid_plan_required"],
+)
+def _(api: HeldApi) -> list[str]:
+    token = api.emulator.token("outsider")
+    return [
+        api.set_flag(False, headers={"Content-Type": "text/plain"}).json["code"],
+        api.set_flag(False, project="garden", token=token).json["code"],
+    ]
+
+
+@cases.add(
+    "condition_codes",
+    {"provider_failing": "compute_performance_unavailable", "no_permission_enabled": "forbidden"},
+    ["service_unavailable", "api_key_permissions_unavailable"],
+    ["compute_performance_unavailable", "forbidden"],
+)
+def _(api: HeldApi) -> list[str]:
+    api.emulator.intervene("fail_database_provider", project="shop")
+    state = api.state()
+    state["tables"]["organizations"][api.emulator.organization]["permissions"] = []
+    api.load(state)
+    return [api.compute().json["code"], api.create_key().json["code"]]
+
+
+@cases.add("problem_retryable", {"etag_mismatch": True}, [False, False], [True, False])
+def _(api: HeldApi) -> list[bool]:
+    return [api.initialize(9).json["retryable"], api.dns(project="garden").json["retryable"]]
 
 
 @cases.add("listed_statuses", "open", [(400, "rate_limited"), 429], [(429, "rate_limited"), 429])
@@ -316,6 +360,39 @@ def _(api: HeldApi) -> list[Any]:
         code(api.create_key(organization="bad")),
         code(api.poll("bad")),
         code(api.dns(project="missing")),
+    ]
+
+
+@cases.add("source_generation", "any_integer", [400, 409], [409, 409])
+def _(api: HeldApi) -> list[int]:
+    return [api.initialize(-1).status, api.initialize(9).status]
+
+
+@cases.add("wrong_media_type", "ignored", (400, "invalid_request"), (200, None))
+def _(api: HeldApi) -> tuple[int, str | None]:
+    return code(api.set_flag(False, headers={"Content-Type": "text/plain"}))
+
+
+@cases.add("wrong_method", "not_found", [(405, "GET"), (405, "GET")], [(404, None), (404, None)])
+def _(api: HeldApi) -> list[Any]:
+    path = api.project_path("edge-dns")
+    found = [api.call("DELETE", path), api.send("HEAD", path)]
+    return [(answer.status, answer.headers["Allow"]) for answer in found]
+
+
+@cases.add("judgement_order", "access_first", (400, "invalid_request"), (404, "resource_not_found"))
+def _(api: HeldApi) -> tuple[int, str | None]:
+    return code(api.set_flag("no", project="garden"))
+
+
+@cases.add("request_id", "own", [True, True], [False, False])
+def _(api: HeldApi) -> list[bool]:
+    headers = {"X-Request-Id": "mine"}
+    refused = api.dns(project="garden", headers=headers)
+    made = api.create_key(headers=headers)
+    return [
+        refused.headers["X-Request-Id"] == refused.json["request_id"] == "mine",
+        made.json["request_id"] == "mine",
     ]
 
 
@@ -603,6 +680,62 @@ def _(api: HeldApi) -> list[int]:
         api.create_key(organization="hobby").status,
         api.dns(project="garden", token=bound).status,
     ]
+
+
+@cases.add("expiry_instant", "inside", [404, 401, 401], [303, 200, 200])
+def _(api: HeldApi) -> list[int]:
+    ticket, token = issue(api), api.emulator.mint_token("owner", expires_in_seconds=600)
+    api.advance("10m")
+    found = [redeem(api, ticket).status, api.dns(token=token["access_token"]).status]
+    key = api.create_key().json["value"]
+    api.advance("90d")
+    return [*found, api.dns(token=key).status]
+
+
+@cases.add("former_owners_ticket", "refused", 303, 404)
+def _(api: HeldApi) -> int:
+    ticket = issue(api)
+    state = api.state()
+    memberships = state["tables"]["memberships"]
+    for one in memberships.values():
+        if one["role"] == "owner" and one["organization_id"] == api.emulator.organization:
+            one["role"] = "member"
+    api.load(state)
+    return redeem(api, ticket).status
+
+
+@cases.add("redemption_status", 302, 303, 302)
+@cases.add("redemption_status", 307, 303, 307)
+def _(api: HeldApi) -> int:
+    return redeem(api, issue(api)).status
+
+
+@cases.add("dev_session_cookie", "sid", ["dev_access", 200], ["sid", 200])
+@cases.add("dev_session_lifetime", "1m", ["dev_access", 200], ["dev_access", 401])
+def _(api: HeldApi) -> list[Any]:
+    ticket = issue(api)
+    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
+    api.advance("11m")
+    opened = visit(api, ticket["origin"] + "/", cookie=cookie).status
+    return [cookie.partition("=")[0], opened]
+
+
+@cases.add(
+    "dns_transitions",
+    {"pending": "authorized revoked expired"},
+    ["pending", "pending"],
+    ["pending", "expired"],
+)
+def _(api: HeldApi) -> list[str]:
+    api.emulator.intervene("move_dns", project="docs", to="pending", expires_in="1h")
+    before = api.dns(project="docs").json["status"]
+    api.advance("1h")
+    return [before, api.dns(project="docs").json["status"]]
+
+
+@cases.add("data_modes", ["shared", "isolated"], ["separate", "shared"], ["isolated", "shared"])
+def _(api: HeldApi) -> list[str]:
+    return [api.compute(project=project).json["data_mode"] for project in ("shop", "blog")]
 
 
 # --- Keys and tokens ------------------------------------------------------------------------------

@@ -22,6 +22,12 @@ _ANY: dict[str, list[Any]] = {
     "database_states": [["new", "up", "asleep", "growing", "down"]],
     "key_permissions": [["see", "change", "point", "history", "data", "names", "peek"]],
     "call_permissions": [{"list_deployments": "projects.read"}],
+    "condition_codes": [{"wrong_media_type": "payload_too_large"}],
+    "problem_retryable": [{"etag_mismatch": True}],
+    "dns_transitions": [{"pending": "authorized revoked expired"}],
+    "data_modes": [["shared", "isolated"]],
+    "dev_session_cookie": ["sid"],
+    "dev_session_lifetime": ["1h"],
     "key_prefix": ["sk_"],
     "token_lifetime": ["5m"],
     "token_audience": ["another-api"],
@@ -41,11 +47,15 @@ _UNSEEN = {
     *("reconciliation_states", "deployment_statuses", "database_states", "key_permissions"),
     *("request_identity", "replay_access", "changed_and_invalid", "same_principal"),
     *("key_creation_role", "organization_owner", "keys_on_owner_calls", "call_permissions"),
-    *("new_key_permissions", "access_scope"),
+    *("new_key_permissions", "access_scope", "condition_codes", "problem_retryable", "data_modes"),
+    *("dns_transitions", "dev_session_cookie", "dev_session_lifetime", "redemption_status"),
+    *("expiry_instant", "former_owners_ticket", "judgement_order", "request_id"),
+    *("wrong_method", "wrong_media_type"),
     *("token_lifetime", "body_limit_bytes", "rate_limit", "mail_zone", "listed_statuses"),
     "dev_origin_port",
 }
 _UNSEEN_VALUES = {
+    ("source_generation", "any_integer"),  # a check sends no negative one
     ("default_page_size", "100"),  # there are 45
     ("domains_profile", "immediate"),  # it waits for the source's operation
     *((name, value) for name in ("source_profile", "domains_profile") for value in

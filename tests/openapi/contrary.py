@@ -26,6 +26,13 @@ CONTRARY: dict[str, Any] = {
     "deployment_statuses": ["d0", "d1", "d2", "d3", "d4", "d5"],
     "database_states": ["s0", "s1", "s2", "s3", "s4"],
     "key_permissions": ["k0", "k1", "k2", "k3", "k4", "k5", "k6"],
+    "data_modes": ["shared", "apart"],
+    "condition_codes": {
+        "session_missing": "forbidden",
+        "generation_stale": "promotion_source_stale",
+    },
+    "problem_retryable": {"etag_mismatch": True},
+    "wrong_method": "not_found",
     "key_creation_role": "owner",
     "call_permissions": {"list_deployments": "projects.read"},
     "flag_reenabled": "renewed",

@@ -53,7 +53,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
         raise _not_found(spec.subject, "nothing has this id")
-    inside = reaches(change, principal, project.organization_id)
+    own = project.organization_id == principal.organization_id
+    inside = own or reaches(change, principal, project.organization_id)
     role = role_of(change, principal.person_id, project) if inside else None
     if role is None:
         outside = f"it exists in project {project.id}, outside the caller's scope"
@@ -107,7 +108,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     if request.spec.interactive and not current:
         ended = "that session has ended" if principal.interactive else "it was given in none"
         raise Refused(
-            "interactive_login_required",
+            change.assumptions.code_of("session_missing"),
             "This call needs a current interactive user session; an API key or a token without a "
             "session cannot make it.",
             why=f"the token speaks for no current session: {ended}",

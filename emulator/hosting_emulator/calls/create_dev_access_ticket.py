@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from hosting_emulator.calls.access import role_of
 from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
@@ -20,8 +22,6 @@ from hosting_emulator.world.value import Change
 #: A ticket is valid ten minutes (contract, Limits).
 LIFETIME_MS = 600_000
 REDEEM_PATH = "/.service/dev-access/redeem"
-#: A dev session lasts as long as a working day; the contract does not speak of it.
-SESSION_MS = 12 * 3_600_000
 
 
 def answer(change: Change, request: CallRequest, project: Project) -> Reply:
@@ -31,7 +31,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     # Each new ticket revokes the one before, so at most the last one can still be unused.
     last_id = change.world.indexes.get(f"last_ticket:{holder}")
     last = change.get(TICKETS, last_id) if last_id else None
-    if last is not None and last.expires_ms > change.now_ms and last.state == "unused":
+    if last is not None and last.state == "unused" and not _is_over(change, last):
         change.put(TICKETS, last.id, replace(last, state="revoked"))
     secret = new_secret(change, "secrets")
     ticket = Ticket(
@@ -96,7 +96,14 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
         return f"the ticket is for project {ticket.project_id}"
     if ticket.state != "unused":
         return f"the ticket is {ticket.state}"
-    return "the ticket has expired" if ticket.expires_ms <= change.now_ms else None
+    former = change.assumptions.former_owners_ticket == "refused"
+    if former and role_of(change, ticket.principal, project) != "owner":
+        return "who got the ticket is no longer owner"
+    return "the ticket has expired" if _is_over(change, ticket) else None
+
+
+def _is_over(change: Change, ticket: Ticket, more_ms: int = 0) -> bool:
+    return change.assumptions.is_over(ticket.expires_ms + more_ms, change.now_ms)
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
@@ -105,6 +112,7 @@ def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
     ticket = change.get(TICKETS, ticket_id)
     if ticket is None or ticket.session_digest != digest(session):
         return None
-    if ticket.project_id != project.id or ticket.expires_ms + SESSION_MS <= change.now_ms:
+    lifetime_ms = parse_duration_ms(change.assumptions.dev_session_lifetime)
+    if ticket.project_id != project.id or _is_over(change, ticket, lifetime_ms):
         return None
     return ticket

@@ -22,7 +22,7 @@ def answer(change: Change, request: CallRequest, organization: Organization) -> 
         permissions = tuple(one for one in permissions if one.endswith(".read"))
     if not permissions:
         raise Refused(
-            "api_key_permissions_unavailable",
+            change.assumptions.code_of("no_permission_enabled"),
             "The organization has no product permission enabled that a key could carry.",
         )
     key, value = make_key(

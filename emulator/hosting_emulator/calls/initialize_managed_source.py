@@ -13,9 +13,9 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Accept the operation, if the caller knows the project's current source generation."""
     assumptions = change.assumptions
     expected = request.values["expected_source_generation"]
-    if assumptions.source_generation == "checked" and expected != project.source_generation:
+    if assumptions.source_generation != "ignored" and expected != project.source_generation:
         raise Refused(
-            "etag_mismatch",
+            assumptions.code_of("generation_stale"),
             f"The project's source generation is {project.source_generation}, "
             "not the one that was expected.",
             field="expected_source_generation",

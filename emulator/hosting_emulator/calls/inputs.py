@@ -107,14 +107,22 @@ def _body(
 ) -> tuple[Mapping[str, Any], str]:
     content_types = request.headers.getall("Content-Type", ())
     media_type = content_types[0].partition(";")[0].strip() if content_types else ""
-    if media_type.lower() != "application/json":
+    if media_type.lower() != "application/json" and assumptions.wrong_media_type == "refused":
         found = f"not {_shown(media_type)}" if media_type else "but none was sent"
-        raise _invalid("Content-Type", f"The Content-Type must be application/json, {found}.")
+        raise Refused(
+            assumptions.code_of("wrong_media_type"),
+            f"The Content-Type must be application/json, {found}.",
+            field="Content-Type",
+            assumption="wrong_media_type",
+        )
     read = _read_small_body if len(request.body) <= _REMEMBERED_BODY else _read_body
-    return read(request.body, resource, assumptions.unknown_body_fields == "refused")
+    unbounded = assumptions.source_generation == "any_integer"
+    return read(request.body, resource, assumptions.unknown_body_fields == "refused", unbounded)
 
 
-def _read_body(body: bytes, resource: str, closed: bool) -> tuple[Mapping[str, Any], str]:
+def _read_body(
+    body: bytes, resource: str, closed: bool, unbounded: bool
+) -> tuple[Mapping[str, Any], str]:
     if not body:
         raise _invalid("body", "The request body is empty; this call needs a JSON object.")
     try:
@@ -123,7 +131,7 @@ def _read_body(body: bytes, resource: str, closed: bool) -> tuple[Mapping[str, A
         raise _invalid("body", f"The request body {error}.") from None
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
-    _check_body(document, resource, closed)
+    _check_body(document, resource, closed, unbounded)
     known = RESOURCES[resource].names
     read = {name: value for name, value in document.items() if name in known}
     return MappingProxyType(read), _canonical(read)
@@ -133,13 +141,16 @@ def _read_body(body: bytes, resource: str, closed: bool) -> tuple[Mapping[str, A
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
-def _check_body(document: dict[str, Any], resource: str, closed: bool) -> None:
+def _check_body(document: dict[str, Any], resource: str, closed: bool, unbounded: bool) -> None:
     model, invalid = _model(resource)
     try:
         model.model_validate(document, strict=True)
     except invalid as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
+        # Only an expected generation has a least value.
+        if unbounded and first["type"] == "greater_than_equal":
+            return
         if first["type"] == "missing":
             raise _invalid(name, f"The request body needs the field {name!r}.") from None
         if first["type"] == "extra_forbidden":

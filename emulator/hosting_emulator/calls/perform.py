@@ -38,11 +38,18 @@ def recall(
     is assumed, `service_unavailable` while one with it is `in_flight`; this one is then one of them.
     """
     assumptions = change.assumptions
-    found = remembered(change, request)
+    principal = request.principal
+    who = principal.person_id
+    if assumptions.same_principal != "person":
+        who = principal.name(assumptions)
+    key = f"{who}|{request.idempotency_key}"
+    if assumptions.idempotency_scope == "principal_and_call":
+        key = f"{request.spec.call_id}|{key}"
+    request.storage_key = key
     refuses = assumptions.idempotency_in_flight == "refuse"
-    if refuses and in_flight.setdefault(request.storage_key, request) is not request:
+    if refuses and in_flight.setdefault(key, request) is not request:
         raise Refused(
-            "service_unavailable",
+            assumptions.code_of("request_in_flight"),
             "The first request with this Idempotency-Key is still being answered.",
             assumption="idempotency_in_flight",
         )
@@ -51,7 +58,8 @@ def recall(
         unread = "" if request.spec.body else request.body.hex()
         text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    if found is None:
+    found = change.get(REMEMBERED, key)
+    if found is None or is_forgotten(found, change.now_ms):
         return None
     if found.fingerprint != request.fingerprint:
         raise Refused(
@@ -61,16 +69,6 @@ def recall(
             why=f"the key first came with {found.call_id}, answered {found.status}",
         )
     return found
-
-
-def remembered(change: Change, request: CallRequest) -> RememberedAnswer | None:
-    """Return what is remembered under a request's key, whatever it is for."""
-    key = f"{request.principal.name(change.assumptions)}|{request.idempotency_key}"
-    if change.assumptions.idempotency_scope == "principal_and_call":
-        key = f"{request.spec.call_id}|{key}"
-    request.storage_key = key
-    found = change.get(REMEMBERED, key)
-    return None if found is None or is_forgotten(found, change.now_ms) else found
 
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:

@@ -16,7 +16,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
     if record.provider_failing:
         raise Refused(
-            "service_unavailable",
+            change.assumptions.code_of("provider_failing"),
             f"The database provider does not answer for the {environment} environment.",
             why="an intervention made the provider fail",
         )

@@ -37,6 +37,6 @@ def _check_no_domain_depends(change: Change, project: Project) -> None:
     plan = change.row(ORGANIZATIONS, project.organization_id).plan
     if project.flag_enabled and project.custom_domain and plan == "free":
         raise Refused(
-            "powered_by_flag_required",
+            change.assumptions.code_of("domain_depends_on_flag"),
             f"The Free workspace's domain {project.custom_domain} depends on the flag.",
         )

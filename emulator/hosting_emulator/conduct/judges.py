@@ -601,7 +601,7 @@ def _ticket(now: ExchangeView) -> Iterator[Finding]:
     newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
     if ticket.state == "used":
         rule, how = "ticket-redeemed-twice", "was used already, and redeemed again."
-    elif ticket.expires_ms <= now.entry.came_ms:
+    elif now.world.assumptions.is_over(ticket.expires_ms, now.entry.came_ms):
         until = format_timestamp(ticket.expires_ms)
         rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
     elif ticket.state == "revoked" and newest != ticket.id:

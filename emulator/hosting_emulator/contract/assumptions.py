@@ -36,6 +36,23 @@ _KEY_CALLS = (
     *("get_dns_authorization", "list_deployments", "create_dev_access_ticket"),
     *("read_database_compute", "get_operation"),
 )
+#: The code of each condition that the contract names none for.
+CONDITIONS = {
+    "session_missing": "interactive_login_required",
+    "no_permission_enabled": "api_key_permissions_unavailable",
+    "generation_stale": "etag_mismatch",
+    "domain_depends_on_flag": "powered_by_flag_required",
+    "provider_failing": "service_unavailable",
+    "request_in_flight": "service_unavailable",
+    "wrong_media_type": "invalid_request",
+}
+#: The codes that the contract gives no condition of their own.
+_OPEN_CODES = tuple(
+    code
+    for code in PROBLEMS
+    if code not in ("resource_not_found", "idempotency_key_reused", "unauthenticated")
+)
+DNS_STATUSES = ("not_authorized", "pending", "authorized", "expired", "revoked")
 PHASES = ("queued", "building", "deploying", "verifying", "done")
 RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
 DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
@@ -64,8 +81,8 @@ _PROSE = """
 - environment_parameter: Name of the query parameter that chooses dev or prod.
 - missing_environment: Answer when it is missing: 400 invalid_request, or that environment.
 > Meaning and bounds of expected_source_generation: not shown.
-- source_generation: expected_source_generation is compared with the project's (else 409
-  etag_mismatch), or ignored.
+- source_generation: expected_source_generation, 0 or more, is compared with the project's (else 409
+  etag_mismatch), or ignored; or it may be any integer, and is compared.
 > Same key and same body: first result returned without switching again.
 - idempotency_scope: What an Idempotency-Key is unique within.
 - idempotency_remembers: Which answers are remembered under a key; never a refusal that says it is
@@ -80,6 +97,8 @@ _PROSE = """
   body that the call does not read. (unseen: of those nothing is promised)
 - replay_access: Whether who asks again must still be one who may. (unseen: somebody would have to
   lose a role meanwhile)
+- judgement_order: Whether a request's headers, query and body are judged before its access, or
+  after (then replay_access is checked). (unseen: both are refusals that leave everything as it is)
 - changed_and_invalid: Whether a retry whose body is invalid is told that, or that its key was
   used. (unseen: both are refusals that leave everything as it is)
 > Issuing a new ticket revokes unused tickets previously issued to the same principal.
@@ -94,8 +113,14 @@ _PROSE = """
 > Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown.
 - progress_phases: Words of progress.phase, in order.
 - reconciliation_states: Words of reconciliation.state.
+- dns_transitions: What a DNS authorization may become, by its status, instead of what it usually
+  may: `pending=authorized revoked expired` lets one that is pending from then on expire. (unseen: no
+  call moves it)
 > Deployment.status values beyond queued: not shown.
 - deployment_statuses: Words of Deployment.status.
+> data_mode values beyond shared, [...]: not shown.
+- data_modes: Words of data_mode: that of one database for both environments, which the contract
+  fixes, and that of two.
 > database state / pending_state values beyond init: not shown.
 - database_states: Words of database state and pending_state.
 > when the current owner switched the flag on
@@ -135,6 +160,8 @@ _PROSE = """
 - token_audience: The `aud` claim of access tokens.
 > X-Request-Id (optional request header, string 1-128 characters [...])
 - request_id_invalid: X-Request-Id that is empty or over 128 characters.
+- request_id: Whether an answer's request id is the one that the client gave, if any. (unseen: a
+  check tells its own requests by it)
 - request_id_on_success: X-Request-Id on successful answers.
 > No additional properties [said of operation 1 alone].
 - unknown_body_fields: Unknown body fields of calls 2 and 3.
@@ -144,11 +171,31 @@ _PROSE = """
 - unknown_query_parameters: Query parameters a call does not list.
 > Which HTTP status each other code uses, and which code follows which other condition: not shown.
 - malformed_project_id: A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.
+- condition_codes: Other problem codes for conditions of which the contract names none:
+  session_missing, no_permission_enabled, generation_stale, domain_depends_on_flag,
+  provider_failing, request_in_flight, wrong_media_type. (unseen: a check knows a condition by its
+  code)
+- problem_retryable: Other values of `retryable`, by problem code. (unseen: a check takes it as told)
+- wrong_method: A method that a path does not take: 405 invalid_request with Allow, or 404
+  resource_not_found. (unseen: a check sends the methods of the contract)
+- wrong_media_type: A body of another media type than application/json: refused, or read all the
+  same. (unseen: a check sends JSON)
 - problem_statuses: Other HTTP statuses for problem codes whose status the contract leaves open.
 > Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).
 - listed_statuses: Whether call 1, whose error statuses are listed, has no others: a problem whose
   status is another one is then answered there with 400. (unseen: a check sends nothing large, and
   does not try how much a server bears)
+> A ticket is single use and valid ten minutes.
+- expiry_instant: Whether a ticket, key or token is still good in the very millisecond in which it
+  expires. (unseen: it would have to pass)
+- former_owners_ticket: Whether a ticket may still be redeemed when who got it is no longer owner.
+  (unseen: somebody would have to lose a role meanwhile)
+- redemption_status: Status of the redirect that redeems a ticket. (unseen: a dev origin is no part
+  of the API)
+> No cookie session is assumed.
+- dev_session_cookie: Name of the cookie that a redeemed ticket sets at the dev origin. (unseen: a dev
+  origin is no part of the API)
+- dev_session_lifetime: How long (world time) it opens the dev origin. (unseen: it would have to pass)
 > request-size limit (code payload_too_large exists) [...]: not shown.
 - body_limit_bytes: Longest request body; more is 413 payload_too_large. (unseen: a check sends
   nothing large)
@@ -238,7 +285,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     last_page_cursor: Literal["absent", "null"] = "absent"
     environment_parameter: _Parameter = "environment"
     missing_environment: Literal["refused", "dev", "prod"] = "refused"
-    source_generation: Literal["checked", "ignored"] = "checked"
+    source_generation: Literal["checked", "ignored", "any_integer"] = "checked"
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
     idempotency_remembers: Literal["successes", "all_answers"] = "successes"
     idempotency_retention: str = "forever"
@@ -246,6 +293,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     idempotency_in_flight: Literal["wait", "refuse"] = "wait"
     request_identity: Literal["what_is_read", "all_that_is_sent"] = "what_is_read"
     replay_access: Literal["checked", "not_checked"] = "checked"
+    judgement_order: Literal["inputs_first", "access_first"] = "inputs_first"
     changed_and_invalid: Literal["invalid_request", "key_reused"] = "invalid_request"
     same_principal: Literal["person", "person_in_organization", "credential"] = "person"
     source_profile: str = "timed 2s 8s"
@@ -253,6 +301,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     progress_phases: tuple[str, str, str, str, str] = PHASES
     reconciliation_states: tuple[str, str, str, str] = RECONCILIATION_STATES
     deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
+    dns_transitions: dict[str, str] = {}
+    data_modes: tuple[Literal["shared"], str] = ("shared", "separate")
     database_states: tuple[str, str, str, str, str] = DATABASE_STATES
     flag_reenabled: Literal["kept", "renewed"] = "kept"
     source_role: Role = "maintainer"
@@ -271,11 +321,21 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     token_lifetime: str = "1h"
     token_audience: Annotated[str, Meta(min_length=1)] = "hosting-control-api"
     request_id_invalid: Literal["refused", "ignored"] = "refused"
+    request_id: Literal["client", "own"] = "client"
     request_id_on_success: Literal["absent", "echoed"] = "absent"
     unknown_body_fields: Literal["ignored", "refused"] = "ignored"
     unexpected_body: Literal["ignored", "refused"] = "ignored"
     unknown_query_parameters: Literal["ignored", "refused"] = "ignored"
     malformed_project_id: Literal["not_found", "invalid_request"] = "not_found"
+    condition_codes: dict[str, str] = {}
+    problem_retryable: dict[str, bool] = {}
+    wrong_method: Literal["method_not_allowed", "not_found"] = "method_not_allowed"
+    wrong_media_type: Literal["refused", "ignored"] = "refused"
+    expiry_instant: Literal["outside", "inside"] = "outside"
+    former_owners_ticket: Literal["redeemed", "refused"] = "redeemed"
+    redemption_status: Literal[303, 302, 307] = 303
+    dev_session_cookie: Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_-]{0,63}$")] = "dev_access"
+    dev_session_lifetime: str = "12h"
     problem_statuses: dict[str, int] = {}
     listed_statuses: Literal["closed", "open"] = "closed"
     body_limit_bytes: Annotated[int, Meta(ge=1, le=67_108_864)] = 1_048_576
@@ -290,12 +350,24 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     def __post_init__(self) -> None:
         parse_retention_ms(self.idempotency_retention)
         parse_duration_ms(self.token_lifetime)
+        parse_duration_ms(self.dev_session_lifetime)
         parse_profile(self.source_profile)
         parse_profile(self.domains_profile)
         parse_rate_limit(self.rate_limit)
         _check_statuses(self.problem_statuses)
         _check_words("call_permissions", self.call_permissions, _KEY_CALLS, PERMISSIONS)
+        _check_words("condition_codes", self.condition_codes, CONDITIONS, _OPEN_CODES)
+        _check_retryable(self.problem_retryable)
+        _check_transitions(self.dns_transitions)
         _check_distinct(self)
+
+    def code_of(self, condition: str) -> str:
+        """Return the problem code that answers a condition (of CONDITIONS)."""
+        return self.condition_codes.get(condition, CONDITIONS[condition])
+
+    def is_over(self, expires_ms: int, now_ms: int) -> bool:
+        """Tell whether what expires at a moment is good no more."""
+        return expires_ms < now_ms + (self.expiry_instant == "outside")
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
         """Return these assumptions with some values replaced.
@@ -430,8 +502,6 @@ def why_unseen(name: str) -> str:
 def alternatives(name: str) -> list[Any]:
     """Return the other values that an assumption may have; none: it may be anything of its kind."""
     default = getattr(DEFAULTS, name)
-    if isinstance(default, bool):
-        return [not default]
     choices = get_args(_types()[name])
     return [] if isinstance(default, tuple | dict) else [c for c in choices if c != default]
 
@@ -454,10 +524,12 @@ def _read_value(value: Any, current: Any) -> Any:
         return tuple(part.strip() for part in value.split(","))
     if isinstance(current, dict):
         pairs = (part.partition("=") for part in value.split(",") if part.strip())
-        return {key.strip(): _number(word.strip()) for key, _, word in pairs}
-    if isinstance(current, bool):
-        return {"true": True, "false": False}.get(value.lower(), value)
+        return {key.strip(): _read_word(word.strip()) for key, _, word in pairs}
     return _number(value) if isinstance(current, int) else value
+
+
+def _read_word(word: str) -> bool | int | str:
+    return word == "true" if word in ("true", "false") else _number(word)
 
 
 def _number(text: str) -> int | str:
@@ -507,11 +579,33 @@ def _check_words(
                 raise ValueError(f"{table}: there is no {word!r}{hint}")
 
 
+def _check_retryable(found: Mapping[str, bool]) -> None:
+    for code in found:
+        if code not in PROBLEMS:
+            raise ValueError(f"problem_retryable: no problem has the code {code!r}")
+        if "retryable" in PROBLEMS[code].specified:
+            raise ValueError(f"problem_retryable: the contract fixes that of {code}")
+
+
+def _check_transitions(found: Mapping[str, str]) -> None:
+    for status, following in found.items():
+        words = dict.fromkeys(following.split(), status)
+        _check_words("dns_transitions", {status: status, **words}, DNS_STATUSES, DNS_STATUSES)
+
+
 def _check_distinct(found: Assumptions) -> None:
-    for name in ("progress_phases", "deployment_statuses", "database_states", "key_permissions"):
+    for name in (
+        "progress_phases",
+        "deployment_statuses",
+        "database_states",
+        "key_permissions",
+        "data_modes",
+    ):
         words = getattr(found, name)
         if len(set(words)) != len(words) or not all(words):
             raise ValueError(f"{name} needs distinct, non-empty words")
+    if found.judgement_order == "access_first" and found.replay_access == "not_checked":
+        raise ValueError("judgement_order access_first needs replay_access checked")
     if found.cursor_parameter == found.limit_parameter:
         raise ValueError("cursor_parameter and limit_parameter need different names")
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.assumptions import CONDITIONS, DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 
@@ -119,6 +119,14 @@ class CallSpec:
         """Its problem codes beyond COMMON_CODES."""
         return ("idempotency_key_reused", *self.codes) if self.idempotent else self.codes
 
+    def all_codes(self, assumptions: Assumptions) -> list[str]:
+        """Return the codes that it may be refused with, those of conditions assumed otherwise too."""
+        usual = (*COMMON_CODES, *self.own_codes)
+        others = assumptions.condition_codes.items()
+        return list(
+            dict.fromkeys((*usual, *(c for name, c in others if CONDITIONS[name] in usual)))
+        )
+
     def success_status(self, assumptions: Assumptions) -> int:
         """Return the status of a successful first answer."""
         return self.success if isinstance(self.success, int) else getattr(assumptions, self.success)
@@ -145,10 +153,16 @@ def problem_status(code: str, assumptions: Assumptions, spec: CallSpec | None = 
     return next((one for one in (status, usual, 400) if one in listed), status)
 
 
+def is_retryable(code: str, assumptions: Assumptions) -> bool:
+    """Return the `retryable` of a problem code."""
+    return assumptions.problem_retryable.get(code, PROBLEMS[code].retryable)
+
+
 _ONCE = (
     *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
     *("idempotency_in_flight", "request_identity", "replay_access", "same_principal"),
 )
+_BODY = ("wrong_media_type", "changed_and_invalid")
 _OWNER = ("organization_owner", "keys_on_owner_calls")
 _OPERATION = ("progress_phases", "reconciliation_states")
 _HOSTNAMES = ("dev_zone", "production_zone", "mail_zone")
@@ -199,7 +213,7 @@ _ROWS = (
         idempotent=True,
         codes=("powered_by_flag_required",),
         listed_statuses=(400, 401, 403, 404, 409, 503),
-        assumptions=(*_ONCE, *_OWNER, "flag_reenabled", "listed_statuses", "changed_and_invalid"),
+        assumptions=(*_ONCE, *_OWNER, "flag_reenabled", "listed_statuses", *_BODY),
         place="Endpoints, 1",
         body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
         "properties.",
@@ -217,7 +231,7 @@ _ROWS = (
         idempotent=True,
         codes=("etag_mismatch",),
         assumptions=(
-            *("accepted_status", "source_role", "source_generation", "changed_and_invalid"),
+            *("accepted_status", "source_role", "source_generation", *_BODY),
             *("source_profile", "operation_replay", "unknown_body_fields", *_ONCE, *_OPERATION),
         ),
         place="Endpoints, 2",
@@ -245,7 +259,7 @@ _ROWS = (
         ),
         assumptions=(
             *("key_created_status", "key_replayed_status", "key_prefix", "key_permissions"),
-            *("key_creation_role", "new_key_permissions", "changed_and_invalid"),
+            *("key_creation_role", "new_key_permissions", *_BODY),
             *("unknown_body_fields", *_ONCE),
         ),
         place="Endpoints, 3",
@@ -278,7 +292,7 @@ _ROWS = (
         response="DnsAuthorization",
         role="dns_role",
         permission="dns.read",
-        assumptions=("dns_role", "unexpected_body"),
+        assumptions=("dns_role", "dns_transitions", "unexpected_body"),
         place="Endpoints, 5",
     ),
     CallSpec(
@@ -312,7 +326,8 @@ _ROWS = (
         permission="dev_access.write",
         assumptions=(
             *("ticket_created_status", "dev_zone", "dev_origin_port", "unexpected_body"),
-            *("same_principal", *_OWNER),
+            *("same_principal", "expiry_instant", "former_owners_ticket", "redemption_status"),
+            *("dev_session_cookie", "dev_session_lifetime", *_OWNER),
         ),
         place="Endpoints, 7",
     ),
@@ -327,7 +342,7 @@ _ROWS = (
         query=(_ENVIRONMENT,),
         codes=("compute_performance_unavailable",),
         assumptions=(
-            *("environment_parameter", "missing_environment", "database_states"),
+            *("environment_parameter", "missing_environment", "database_states", "data_modes"),
             "unexpected_body",
         ),
         place="Endpoints, 8",
@@ -374,9 +389,17 @@ class MethodRefused(Refused):
             f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
             status=405,
         )
+        self.assumption = "wrong_method"
         self.allow = ", ".join(allow)
         self.subject = subject
         self.subject_id = subject_id
+
+    def as_unknown_path(self) -> Refused:
+        """Return the refusal of the same request where such a path is unknown."""
+        why = f"the path takes {self.allow}"
+        return Refused(
+            "resource_not_found", "The API has no such path.", why=why, assumption="wrong_method"
+        )
 
 
 class CallTable:
@@ -475,7 +498,7 @@ def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
             "role": spec.least_role(assumptions),
             "permission": spec.key_permission(assumptions) or None,
             "success": spec.success_status(assumptions),
-            "codes": [*COMMON_CODES, *spec.own_codes],
+            "codes": spec.all_codes(assumptions),
         }
         for spec in CallTable(assumptions)
     ]

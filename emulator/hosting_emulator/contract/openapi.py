@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
+from hosting_emulator.contract.assumptions import CONDITIONS, PERMISSIONS, Assumptions
 from hosting_emulator.contract.calls import (
-    COMMON_CODES,
     CallSpec,
     CallTable,
     QueryParameter,
+    is_retryable,
     problem_status,
 )
 from hosting_emulator.contract.ids import ULID_PATTERN
@@ -201,13 +201,14 @@ def responses(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
 
 
 def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
-    for code in (*COMMON_CODES, *spec.own_codes):
+    for code in spec.all_codes(assumptions):
         status = problem_status(code, assumptions, spec)
         kept = status != problem_status(code, assumptions)
         yield _Row(f"{code}_{status}" if kept else code, code, status, PROBLEMS[code].title)
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
         return
-    yield _Row("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
+    if assumptions.wrong_method == "method_not_allowed":
+        yield _Row("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
     if problem_status("invalid_request", assumptions) != 400:
         # Such a request reaches no world, so no world's assumptions apply to it.
         yield _Row("broken_request", "invalid_request", 400, "Not valid HTTP")
@@ -250,6 +251,8 @@ def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
         kept = any(row.name == f"{row.code}_{status}" for row in rows)
         if kept or status not in spec.listed_statuses:
             response["x-assumption"] = "listed_statuses"
+    elif status == 405:
+        response["x-assumption"] = "wrong_method"
     elif not any("status" in PROBLEMS[row.code].specified for row in rows):
         response["x-assumption"] = "problem_statuses"
     return response
@@ -261,10 +264,10 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, An
     if docs_url == "own":
         docs_url = urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
     rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
-    return {name: _example(rows[name], docs_url) for name in sorted(rows)}
+    return {name: _example(rows[name], docs_url, assumptions) for name in sorted(rows)}
 
 
-def _example(row: _Row, docs_url: str) -> dict[str, Any]:
+def _example(row: _Row, docs_url: str, assumptions: Assumptions) -> dict[str, Any]:
     problem = PROBLEMS[row.code]
     value: dict[str, Any] = {
         "type": f"{docs_url}/errors/{problem.slug}",
@@ -272,13 +275,15 @@ def _example(row: _Row, docs_url: str) -> dict[str, Any]:
         "status": row.status,
         "code": row.code,
         "request_id": "req_01JGFJJZ000000000000000002",
-        "retryable": problem.retryable,
+        "retryable": is_retryable(problem.code, assumptions),
         "suggested_action": problem.suggested_action,
     }
     if row.code == "rate_limited":
         value["retry_after_seconds"] = 30
     found: dict[str, Any] = {"summary": row.title, "value": value}
-    if "status" not in problem.specified:
+    if problem.code in CONDITIONS.values():
+        found["x-assumption"] = "condition_codes"
+    elif "status" not in problem.specified:
         found["x-assumption"] = "problem_statuses"
     return found
 
@@ -384,6 +389,8 @@ def _assume(schema: dict[str, Any], field: Field, assumptions: Assumptions) -> N
         schema["description"] = "Opaque continuation cursor; null on the last page."
     elif field.assumption == "source_generation" and value == "ignored":
         schema["description"] = "Not looked at."
+    elif value == "any_integer":
+        del schema["minimum"]
 
 
 def _schema(kind: Kind) -> dict[str, Any]:

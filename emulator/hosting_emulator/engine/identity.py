@@ -150,7 +150,7 @@ class Identity:
             raise _unauthenticated("The bearer token is neither an access token nor an API key.")
         if key.revoked:
             raise _unauthenticated("The API key was revoked.")
-        if key.expires_ms <= change.now_ms:
+        if change.assumptions.is_over(key.expires_ms, change.now_ms):
             expired = format_timestamp(key.expires_ms)
             raise _unauthenticated(f"The API key expired at {expired}.")
         permissions = frozenset(key.permissions)
@@ -163,7 +163,7 @@ class Identity:
             if len(self._verified) >= _CACHE_SIZE:
                 self._verified.clear()
             found = self._verified[token, audience] = self._verify(token, audience)
-        if found.expires_ms <= change.now_ms:
+        if change.assumptions.is_over(found.expires_ms, change.now_ms):
             expired = format_timestamp(found.expires_ms)
             raise _unauthenticated(f"The access token expired at {expired}.")
         if found.not_before_ms > change.now_ms:

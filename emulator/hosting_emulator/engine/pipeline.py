@@ -15,12 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.calls.access import authorize
-from hosting_emulator.calls.create_dev_access_ticket import SESSION_MS, dev_origin, redeem
+from hosting_emulator.calls.create_dev_access_ticket import dev_origin, redeem
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
 from hosting_emulator.calls.request import NO_STORE, Reply
-from hosting_emulator.contract.calls import MethodRefused, calls_at
+from hosting_emulator.contract.calls import MethodRefused, calls_at, is_retryable
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Delay, ExchangeContext
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 Step: TypeAlias = Callable[["Engine", ExchangeContext], Delay | Reply | None]
 #: What an exchange that redeems a ticket is called in the request log, beside the calls.
 REDEEM_TICKET = "redeem_ticket"
-COOKIE = "dev_access"
 
 
 def admit(engine: Engine, ctx: ExchangeContext) -> None:
@@ -62,7 +62,9 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
         entry.late_ms = engine.machine_ms - entry.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
         try:
-            ctx.given_request_id = read_request_id(found, engine.world.assumptions)
+            given = read_request_id(found, engine.world.assumptions)
+            if engine.world.assumptions.request_id == "client":
+                ctx.given_request_id = given
         except Refused as refused:
             ctx.refused = refused
 
@@ -75,6 +77,8 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
     except Refused as refused:
         if isinstance(refused, MethodRefused):
             ctx.subject, ctx.subject_id = refused.subject, refused.subject_id
+            if engine.world.assumptions.wrong_method == "not_found":
+                refused = refused.as_unknown_path()
         if not ctx.path.startswith("/v1/"):
             raise  # nothing there is the API's: nobody need say who asks
         ctx.refused = refused
@@ -114,6 +118,8 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
         engine.limiter.count(assumptions.rate_limit, ctx.principal.person_id, ctx.now_ms)
+    if assumptions.judgement_order == "access_first":
+        authorize(ctx.change, ctx)
     try:
         read_inputs(ctx, assumptions)
     except Refused:
@@ -170,7 +176,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
             if (
                 ctx.spec.idempotent
                 and ctx.change.assumptions.idempotency_remembers == "all_answers"
-                and not refused.problem.retryable  # the same request may yet succeed
+                # One that is retryable may yet succeed.
+                and not is_retryable(refused.code, ctx.change.assumptions)
             ):
                 _remember_refusal(engine, ctx, refused)
             raise
@@ -225,8 +232,11 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> Reply:
         raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
     session = redeem(change, project, tickets[0])
     engine.commit(change, REDEEM_TICKET)
+    assumptions = change.assumptions
+    age_s = parse_duration_ms(assumptions.dev_session_lifetime) // 1000
     cookie = (
-        f"{COOKIE}={session}; Path=/; Max-Age={SESSION_MS // 1000}; HttpOnly; Secure; SameSite=Lax"
+        f"{assumptions.dev_session_cookie}={session}; Path=/; Max-Age={age_s}; HttpOnly; Secure; "
+        "SameSite=Lax"
     )
     headers = (
         ("Location", f"{dev_origin(change, project, ctx.dev_port)}/"),
@@ -234,7 +244,7 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> Reply:
         *NO_STORE,
         ("Referrer-Policy", "no-referrer"),
     )
-    return Reply(303, b"", content_type="", headers=headers)
+    return Reply(assumptions.redemption_status, b"", content_type="", headers=headers)
 
 
 #: The way of a request of the API.

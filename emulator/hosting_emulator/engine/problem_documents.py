@@ -8,7 +8,7 @@ import msgspec
 
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import CallSpec, problem_status
+from hosting_emulator.contract.calls import CallSpec, is_retryable, problem_status
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 CONTENT_TYPE = "application/problem+json"
@@ -37,7 +37,7 @@ def problem_reply(
         "detail": refused.detail,
         "code": refused.code,
         "request_id": request_id,
-        "retryable": problem.retryable,
+        "retryable": is_retryable(problem.code, assumptions),
         "suggested_action": problem.suggested_action,
     }
     headers = [("X-Request-Id", request_id), *NO_STORE]

@@ -88,7 +88,8 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
     record = change.get(t.TICKETS, ticket)
     if record is None:
         raise DocumentRefused(f"there is no ticket {ticket[:80]!r}")
-    state = "expired" if record.expires_ms <= change.now_ms else record.state
+    over = change.assumptions.is_over(record.expires_ms, change.now_ms)
+    state = "expired" if over else record.state
     if not lifecycles.TICKET.may(state, "revoked"):
         raise DocumentRefused(f"ticket {record.id} is {state} already")
     return record
@@ -100,7 +101,8 @@ def _find_key(change: Change, key: str) -> ApiKey:
     def state_of(record: ApiKey) -> str:
         if record.revoked:
             return "revoked"
-        return "expired" if record.expires_ms <= change.now_ms else "active"
+        over = change.assumptions.is_over(record.expires_ms, change.now_ms)
+        return "expired" if over else "active"
 
     record = change.get(t.API_KEYS, key)
     if record is None:

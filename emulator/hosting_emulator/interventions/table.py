@@ -369,8 +369,9 @@ def move_dns(
     `zone` is the customer's zone, `expires_in` how long an authorization lasts (world time).
     """
     dns = change.get(t.DNS, project.id) or Dns()
-    if not lifecycles.DNS_AUTHORIZATION.may(dns.status, to):
-        following = " or ".join(sorted(lifecycles.DNS_AUTHORIZATION.transitions[dns.status]))
+    lifecycle = lifecycles.dns_lifecycle(change.assumptions)
+    if not lifecycle.may(dns.status, to):
+        following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
         raise DocumentRefused(
             f"the DNS authorization of {project.alias} is {dns.status}; from there it can only "
             f"become {following}"
@@ -387,7 +388,7 @@ def move_dns(
     elif to == "expired":
         expires_ms = change.now_ms
     change.put(t.DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
-    if to == "authorized" and expires_ms is not None:
+    if lifecycle.may(to, "expired") and expires_ms is not None:
         operations.schedule_event(change, expires_ms, "dns_expiry", project.id)
     return f"the DNS authorization of {project.alias} is {to}"
 

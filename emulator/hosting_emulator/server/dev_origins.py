@@ -16,7 +16,7 @@ from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
-from hosting_emulator.engine.pipeline import COOKIE, REDEEM_STEPS
+from hosting_emulator.engine.pipeline import REDEEM_STEPS
 from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
@@ -94,7 +94,9 @@ def _docs_url(request: web.BaseRequest, site: Site) -> str:
 def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
     """Stand for the developer's own site: it only says whether the visitor may see it."""
     try:
-        cookie = SimpleCookie(request.headers.get("Cookie", "")).get(COOKIE)
+        cookie = SimpleCookie(request.headers.get("Cookie", "")).get(
+            change.assumptions.dev_session_cookie
+        )
     except CookieError:
         cookie = None
     if cookie is None or session_of(change, project, cookie.value) is None:

@@ -163,7 +163,7 @@ def draw_assumptions(
 #: Points whose assumption shows only where it decided the answer, which the core has noted.
 _NOTED = {
     *("flag_reenabled", "unknown_body_fields", "unexpected_body", "unknown_query_parameters"),
-    "malformed_project_id",
+    *("malformed_project_id", "wrong_method"),
 }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hosting_emulator.contract.assumptions import Assumptions
+
 
 @dataclass(frozen=True)
 class Lifecycle:
@@ -77,6 +79,16 @@ TICKET = _lifecycle(
     "dev access ticket", unused="used expired revoked", used="", expired="", revoked=""
 )
 API_KEY = _lifecycle("API key", active="expired revoked", expired="", revoked="")
+
+
+def dns_lifecycle(assumptions: Assumptions) -> Lifecycle:
+    """Return that of a DNS authorization, as assumed."""
+    if not assumptions.dns_transitions:
+        return DNS_AUTHORIZATION
+    others = {s: frozenset(f.split()) for s, f in assumptions.dns_transitions.items()}
+    table = {**DNS_AUTHORIZATION.transitions, **others}
+    return Lifecycle(DNS_AUTHORIZATION.name, DNS_AUTHORIZATION.initial, table)
+
 
 RECONCILIATION = _lifecycle(
     "reconciliation",

@@ -435,7 +435,7 @@ def run_due(
 def _expire_dns(change: Change, event: ScheduledEvent) -> None:
     dns = change.get(DNS, event.subject)
     # A renewed authorization has another expiry, and its own event.
-    if dns is None or dns.status != "authorized" or dns.expires_ms != event.due_ms:
+    if dns is None or dns.expires_ms != event.due_ms:
         return
-    status = lifecycles.DNS_AUTHORIZATION.move(dns.status, "expired")
-    change.put(DNS, event.subject, replace(dns, status=status))
+    if lifecycles.dns_lifecycle(change.assumptions).may(dns.status, "expired"):
+        change.put(DNS, event.subject, replace(dns, status="expired"))

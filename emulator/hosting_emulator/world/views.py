@@ -196,7 +196,7 @@ def database_compute(
     return {
         "project_id": project.id,
         "environment": environment,
-        "data_mode": record.data_mode,
+        "data_mode": assumptions.data_modes[DEFAULTS.data_modes.index(record.data_mode)],
         "observed_at": format_timestamp(now_ms),
         "database": placement and _render("DatabasePlacement", asdict(placement), assumptions),
     }

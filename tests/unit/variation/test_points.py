@@ -20,6 +20,7 @@ KNOWN_BEFOREHAND = {
     *("key_creation_role", "organization_owner", "keys_on_owner_calls", "call_permissions"),
     *("new_key_permissions", "access_scope", "same_principal"),
     *("token_audience", "token_lifetime", "docs_url"),
+    *("data_modes", "dev_session_cookie", "dev_session_lifetime", "redemption_status"),
     *("dev_origin_port", "dev_zone", "production_zone", "mail_zone"),
 }
 

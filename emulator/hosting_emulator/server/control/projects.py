@@ -108,7 +108,8 @@ def _people(world: World, project: Project) -> list[dict[str, str]]:
         if member.organization_id == project.organization_id:
             who = alias(world, t.PEOPLE, member.person_id)
             grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
-            if member.role == "owner":
+            owns = world.assumptions.organization_owner == "owns_projects"
+            if member.role == "owner" and owns:
                 rows.append({"who": who, "role": "owner", "through": "organization"})
             elif grant is not None:
                 rows.append({"who": who, "role": grant.role, "through": "project"})
