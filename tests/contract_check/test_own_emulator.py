@@ -37,6 +37,9 @@ def assume(emulator: HostingEmulator, alternative: Alternative) -> dict[str, Any
     """Put an alternative in force; return what the check has to be told of it."""
     emulator.clock.skip()
     emulator.set_assumptions({alternative.name: alternative.value})
+    if alternative.name == "organization_owner":
+        for project in ("shop", "blog", "docs", "labs"):
+            emulator.intervene("set_role", project=project, person="owner", role="owner")
     told = alternative.name == "operation_path"
     return {"assumed": {alternative.name: alternative.value}} if told else {}
 

@@ -320,6 +320,9 @@ class Walk:
         nowhere = api.call("GET", "/v1/projects/shop/edge-dns")
         code = self.check("get_dns_authorization", nowhere)["code"]
         assert code in ("resource_not_found", "invalid_request")
+        wrong = self.check("get_dns_authorization", api.call("DELETE", path))
+        unknown = assumptions.wrong_method == "not_found"
+        assert wrong["code"] == ("resource_not_found" if unknown else "invalid_request")
 
 
 def _moment(members: Any, name: str) -> int:

@@ -253,6 +253,29 @@ _FIXED = """
 > Unauthenticated requests fail with code unauthenticated
 - authentication_first: Who asks is judged before all else of a request that can be parsed. (why: the
   contract says so of every request)
+> last_used_at (timestamp)
+- last_use: It is written to the second, and absent before a key is used. (why: no client can tell)
+> obfuscated_value (string)
+- obfuscated_key: key_prefix, an ellipsis and the last four characters. (why: any text is as good)
+> Only the first creation returns the full value.
+- replayed_key: A replay shows the key as it now is, under a request id of its own. (why: the value
+  is kept nowhere, so the first answer cannot come again)
+> API key name length
+- key_names: Two keys may have one name. (why: nothing says that names are of one key)
+> Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such header is listed
+  for operations 5 to 8)
+- key_on_other_calls: There an Idempotency-Key is not looked at. (why: nothing is remembered of them)
+> opaque continuation cursor
+- cursor_life: A cursor is good for ever, in its own project and order. (why: deployments never go, so
+  what it points at is there)
+> Hiding is refused while a Free workspace's domain depends on the flag.
+- flag_dependency: A domain of its own on a project of an organization of plan free. (why: nothing else
+  in the contract is a Free workspace's domain)
+> blocking_operation_id
+- mutation_claim: One operation of a project at a time, in the order they came. (why: the claim that
+  the field names is of a project, and another order would be another service)
+> diagnostics of a failed one are read via deployment logs
+- deployment_logs: There are none. (why: no call reads them)
 > No cookie session is assumed.
 - cookies: A cookie of the API is not looked at. (why: likewise)
 """

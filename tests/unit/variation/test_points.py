@@ -20,9 +20,40 @@ KNOWN_BEFOREHAND = {
     *("key_creation_role", "organization_owner", "keys_on_owner_calls", "call_permissions"),
     *("new_key_permissions", "access_scope", "same_principal"),
     *("token_audience", "token_lifetime", "docs_url"),
-    *("data_modes", "dev_session_cookie", "dev_session_lifetime", "redemption_status"),
+    *("dev_session_cookie", "dev_session_lifetime", "redemption_status"),
     *("dev_origin_port", "dev_zone", "production_zone", "mail_zone"),
 }
+
+
+#: Assumptions whose answers vary one by one, so that none is drawn for a world.
+VARIED_EACH_TIME = {
+    *("progress_phases", "reconciliation_states", "deployment_statuses", "database_states"),
+    *("data_modes", "default_page_size", "timestamp_form", "request_id_on_success"),
+}
+#: What is drawn for none, and why.
+NOT_VARIED = {
+    "a client would have to do something first that none does by accident": {
+        *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
+        *("idempotency_in_flight", "request_identity", "replay_access", "changed_and_invalid"),
+        *("judgement_order", "expiry_instant", "former_owners_ticket", "source_generation"),
+        *("request_id_invalid", "dns_transitions", "wrong_media_type", "missing_environment"),
+    },
+    "it is outside the letter": {"last_page_cursor"},
+    "a suite finds its own requests and refusals by it": {
+        *("request_id", "condition_codes", "problem_retryable", "key_prefix"),
+    },
+    "it is a limit, which a suite sets where it is about limits": {
+        *("rate_limit", "body_limit_bytes"),
+    },
+}
+
+
+def test_every_assumption_varies_or_says_why_not():
+    drawn = {name for point in ASSUMED for name in point.assumptions}
+    others = set().union(*NOT_VARIED.values())
+
+    assert not drawn & others
+    assert drawn | others | KNOWN_BEFOREHAND | VARIED_EACH_TIME == set(DEFAULTS.__struct_fields__)
 
 
 @pytest.mark.parametrize("point", POINTS.values(), ids=lambda point: point.id)
