@@ -51,7 +51,7 @@ IN_A_TERMINAL = (
     "import os, signal, sys\n"
     f"for number in {[int(number) for number in _ENDING]}:\n"
     "    signal.signal(number, signal.SIG_DFL)\n"
-    "os.execv(sys.argv[1], sys.argv[1:])\n",
+    "os.execvp(sys.argv[1], sys.argv[1:])\n",
 )
 
 
