@@ -97,8 +97,6 @@ _PROSE = """
   body that the call does not read. (unseen: of those nothing is promised)
 - replay_access: Whether who asks again must still be one who may. (unseen: somebody would have to
   lose a role meanwhile)
-- judgement_order: Whether a request's headers, query and body are judged before its access, or
-  after (then replay_access is checked). (unseen: both are refusals that leave everything as it is)
 - changed_and_invalid: Whether a retry whose body is invalid is told that, or that its key was
   used. (unseen: both are refusals that leave everything as it is)
 > Issuing a new ticket revokes unused tickets previously issued to the same principal.
@@ -110,12 +108,12 @@ _PROSE = """
   `manual`. (unseen: it did not end at once, and how long it takes is different each time)
 - domains_profile: How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or
   `manual`. (unseen: it did not end at once, and how long it takes is different each time)
-> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown.
-- progress_phases: Words of progress.phase, in order.
-- reconciliation_states: Words of reconciliation.state.
 - dns_transitions: What a DNS authorization may become, by its status, instead of what it usually
   may: `pending=authorized revoked expired` lets one that is pending from then on expire. (unseen: no
   call moves it)
+> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown.
+- progress_phases: Words of progress.phase, in order.
+- reconciliation_states: Words of reconciliation.state.
 > Deployment.status values beyond queued: not shown.
 - deployment_statuses: Words of Deployment.status.
 > data_mode values beyond shared, [...]: not shown.
@@ -171,6 +169,8 @@ _PROSE = """
 - unknown_query_parameters: Query parameters a call does not list.
 > Which HTTP status each other code uses, and which code follows which other condition: not shown.
 - malformed_project_id: A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.
+- judgement_order: Whether a request's headers, query and body are judged before its access, or
+  after (then replay_access is checked). (unseen: both are refusals that leave everything as it is)
 - condition_codes: Other problem codes for conditions of which the contract names none:
   session_missing, no_permission_enabled, generation_stale, domain_depends_on_flag,
   provider_failing, request_in_flight, wrong_media_type. (unseen: a check knows a condition by its
@@ -235,7 +235,8 @@ _FIXED = """
 - operation_transitions: An operation is queued, running, then succeeded, failed or cancelled.
   (why: its plan moves it, whose times source_profile and domains_profile set; another plan would be
   another service)
-- deployment_transitions: A deployment follows its operation. (why: likewise)
+- deployment_transitions: A deployment follows its operation from state to state. (why: the plan of
+  the operation moves it; deployment_statuses names its states)
 - database_transitions: A database moves by interventions alone, from any state to any. (why: nothing
   that a call does moves it)
 > Event kinds, delivery and payloads: not shown.
@@ -250,9 +251,6 @@ _FIXED = """
 > PUT /v1/projects/{project_id}/powered-by-flag
 - head_method: HEAD is a method like any other that a path does not take. (why: what answers a GET
   with HEAD is a matter of proxies; wrong_method decides for both)
-> Unauthenticated requests fail with code unauthenticated
-- authentication_first: Who asks is judged before all else of a request that can be parsed. (why: the
-  contract says so of every request)
 > last_used_at (timestamp)
 - last_use: It is written to the second, and absent before a key is used. (why: no client can tell)
 > obfuscated_value (string)
@@ -276,8 +274,6 @@ _FIXED = """
   the field names is of a project, and another order would be another service)
 > diagnostics of a failed one are read via deployment logs
 - deployment_logs: There are none. (why: no call reads them)
-> No cookie session is assumed.
-- cookies: A cookie of the API is not looked at. (why: likewise)
 """
 
 

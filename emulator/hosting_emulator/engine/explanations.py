@@ -454,6 +454,10 @@ def _deciding_refusal(
     code = str(entry.code)
     if spec is not None and code == "forbidden" and spec.role in Assumptions.__struct_fields__:
         yield spec.role
+    if code == "forbidden" and entry.principal and entry.principal.permissions is not None:
+        yield "call_permissions"
+    if entry.status == 405:
+        yield "wrong_method"
     if code == "resource_not_found" and not is_ulid(entry.project or entry.operation or "0" * 26):
         yield "malformed_project_id"
     yield from _OF_CODE.get(code, ())

@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.engine.explanations import STEPS, Explanations
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.world.tables import GRANTS
+from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world
 
@@ -248,6 +248,14 @@ def test_a_fault_that_is_used_up_or_takes_turns():
     assert "it has acted its 1 times" in spent
 
 
+def _with_a_key_that_reads(api: InProcess) -> None:
+    change = Change(api.world, api.engine.run_due())
+    change.put(ASSUMPTIONS, ONLY, change.assumptions.changed({"new_key_permissions": "reading"}))
+    api.engine.commit(change, "assumptions")
+    key = api.create_key().json["value"]
+    assert api.apply_domains(token=key).status == 403
+
+
 @pytest.mark.parametrize(
     ("ask", "name"),
     [
@@ -264,6 +272,11 @@ def test_a_fault_that_is_used_up_or_takes_turns():
             lambda api: api.call("GET", "/v1/projects/x/edge-dns"),
             "malformed_project_id is not_found, the default.",
         ),
+        (
+            lambda api: api.call("DELETE", f"/v1/projects/{api.project()}/edge-dns"),
+            "wrong_method is method_not_allowed, the default.",
+        ),
+        (_with_a_key_that_reads, "call_permissions is empty, the default."),
     ],
 )
 def test_defaults_that_decided_an_answer_are_named(ask, name: str):
