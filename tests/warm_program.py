@@ -28,7 +28,9 @@ def forked(
     try:
         connection.connect(address)
         text = json.dumps(order).encode() + b"\n"
-        connection.sendall(text[socket.send_fds(connection, [text], streams) :])
+        # A process may be over, and the connection with it, before nothing more is sent.
+        if rest := text[socket.send_fds(connection, [text], streams) :]:
+            connection.sendall(rest)
         return read_number(connection), connection
     except BaseException:
         connection.close()

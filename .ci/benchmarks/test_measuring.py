@@ -38,10 +38,9 @@ def test_a_grown_world_lists_its_deployments():
 def test_growth_measures_every_call():
     figures = growth.measure(1, (100, 200))
 
-    assert [figure.what.split()[0] for figure in figures[:-1]] == [
-        call for call, _ in Core(100).cases()
-    ]
-    assert all(figure.ratio > 0 for figure in figures[:-1])
+    calls = [figure for figure in figures if " among " in figure.what]
+    assert [figure.what.split()[0] for figure in calls] == [call for call, _ in Core(100).cases()]
+    assert all(figure.ratio > 0 for figure in calls)
 
 
 def test_the_core_is_profiled():
