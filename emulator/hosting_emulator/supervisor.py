@@ -337,13 +337,18 @@ class Supervisor:
         self._notice()
         if self._command is None:
             return
+        together = False
+        with suppress(ProcessLookupError):
+            together = os.getpgid(self._command) == os.getpgrp()
+        if together and not self._seen[number]:
+            # A group's processes get a signal one after the other: ours may be on its way still.
+            select.select([self._signals], [], [], _STEP_S)
+            self._notice()
         moments, recently = self._seen[number], time.monotonic() - _MEMORY_S
         moments[:] = [moment for moment in moments if moment > recently]
         came, moments[:1] = bool(moments), []
-        with suppress(ProcessLookupError):
-            if came and os.getpgid(self._command) == os.getpgrp():
-                return
-        os.kill(self._command, number)
+        if not (came and together):
+            os.kill(self._command, number)
 
     def _end(self, grace_s: float) -> None:
         """Ask all that is left to end, and kill it after a while."""
