@@ -101,9 +101,9 @@ def control_document(base_url: str, version: str) -> dict[str, Any]:
     for route in shown:
         name = route.handler.rpartition(".")[2]
         ids[name] += 1
-        place = paths.setdefault(re.sub(r"\*(?=\})", "", route.path), {})
+        place = paths.setdefault(route.path, {})
         place[route.method.lower()] = _operation(route, _camel(name, ids[name]), kinds)
-    defined = {name: kinds.read(name) for name in [*kinds.wanted]}
+    defined = dict[str, Any]()
     while missing := [name for name in kinds.wanted if name not in defined]:
         defined |= {name: kinds.read(name) for name in missing}
     used = {route.handler.partition(".")[0] for route in shown}
