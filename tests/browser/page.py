@@ -128,6 +128,10 @@ class Page:
         self._until(f"{role} {name!r}", there)
         return found[nth]
 
+    def gone(self, role: str, name: str) -> None:
+        """Wait until no such thing can be used."""
+        self._until(f"{role} {name!r} to go", lambda: not self.has(role, name))
+
     def has(self, role: str, name: str) -> bool:
         """Return whether such a thing can be used right now."""
         return bool(self._matching(role, name, None))

@@ -125,7 +125,7 @@ def test_keys_are_listed_without_their_values_and_revoked(
         page.read("ci")
         assert value not in page.text()
         page.click("button", "Revoke")
-        page.read("revoked")
+        page.gone("button", "Revoke")
 
     assert api.dns(token=value).status == 401
 

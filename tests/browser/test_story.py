@@ -37,6 +37,7 @@ def test_operation_from_its_start_to_its_end(
 
         page.click("button", "Release")
         page.click("button", "Advance time until it ends")
+        page.gone("button", "Advance time until it ends")
         page.read("succeeded")
 
         assert api.poll(operation).json["state"] == "succeeded"
