@@ -173,6 +173,12 @@ class WorldSummary(Record):
     projects: list[WorldProject]
 
 
+class NewWorldSummary(WorldSummary, optional=("token",)):
+    """A new world in short, with an access token if one was asked for."""
+
+    token: AccessToken
+
+
 class FaultState(Record):
     """An armed fault and its counts. Beside these stands what was written: effect, match, times.
 

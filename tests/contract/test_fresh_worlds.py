@@ -1,10 +1,12 @@
 """Fresh worlds over the control API: of a scenario, of inline text, of an exported state."""
 
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
+from tests.contract.forged_tokens import parts
 
 
 @pytest.fixture
@@ -115,3 +117,92 @@ def test_what_is_wrong_is_said_and_no_world_is_made(
 def test_a_bad_name_is_refused_before_anything_is_built(control: ControlClient):
     with pytest.raises(ControlRefused, match="no name of a world"):
         control.post("worlds", {"name": "No", "scenario": {"name": "stuck-operation"}})
+
+
+# --- With a token ---------------------------------------------------------------------------------
+
+NOBODY_IS_CALLED_OWNER = """{"name": "inline", "description": "Other people.", "world": {
+  "organizations": [{"alias": "zoo"}, {"alias": "bank"}],
+  "people": [{"alias": "ann", "organizations": {"zoo": "owner"}},
+             {"alias": "ben", "organizations": {"bank": "owner"}},
+             {"alias": "cem", "organizations": {"bank": "member"}}]}}"""
+EMPTY = (
+    """{"name": "inline", "description": "Nobody.", "world": {"organizations": [], "people": []}}"""
+)
+
+
+def speaker(made: Any) -> str:
+    """Return the alias of whom the token of a new world speaks for."""
+    person = parts(made["token"]["access_token"])[1]["sub"]
+    return str(next(found["alias"] for found in made["people"] if found["id"] == person))
+
+
+def test_one_request_answers_all_that_a_first_call_needs(control: ControlClient):
+    made = control.create_world(clock={"mode": "frozen"}, token={})
+    url = f"{made.base_url}/v1/projects/{made.projects[0].id}/edge-dns"
+    bearer = {"Authorization": f"Bearer {made.token.access_token}"}
+
+    with urlopen(Request(url, headers=bearer)) as answer:
+        assert answer.status == 200
+
+    assert made.token.expires_in == 3600
+    assert made.clock.mode == "frozen"
+    control.world(made.name).delete()
+
+
+def test_a_token_comes_only_when_asked_for(control: ControlClient):
+    assert "token" not in make(control)
+
+
+@pytest.mark.parametrize(
+    ("body", "who"),
+    [
+        ({"token": {}}, "owner"),
+        ({"token": {"as": "reader"}}, "reader"),
+        ({"token": {}, "scenario": {"text": NOBODY_IS_CALLED_OWNER}}, "ben"),
+    ],
+    ids=["owner", "somebody", "owner of the first organization"],
+)
+def test_the_token_is_for_whom_one_wishes(control: ControlClient, body: dict[str, Any], who: str):
+    assert speaker(make(control, **body)) == who
+
+
+def test_a_token_for_whoever_owns_can_be_made_later_too(control: ControlClient):
+    made = control.create_world(scenario={"text": NOBODY_IS_CALLED_OWNER})
+
+    made["token"] = control.post(f"worlds/{made.name}/tokens", {})
+    key = control.post(f"worlds/{made.name}/api-keys", {})["key"]
+    control.world(made.name).delete()
+
+    assert speaker(made) == "ben"
+    assert made["organizations"][0]["alias"] == "bank"
+    assert key["organization_id"] == made["organizations"][0]["id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"token": {"as": "nobody"}}, "no person is 'nobody'"),
+        ({"token": {"expires_in_seconds": 0}}, "expires_in_seconds"),
+        ({"token": {}, "scenario": {"text": EMPTY}}, "no organization has an owner"),
+    ],
+    ids=["unknown", "no lifetime", "nobody"],
+)
+def test_a_token_that_cannot_be_makes_no_world(
+    control: ControlClient, body: dict[str, Any], words: str
+):
+    before = len(control.worlds())
+
+    for path, sent in (("worlds", body), ("worlds/default/fork", {"token": {"as": "nobody"}})):
+        with pytest.raises(ControlRefused, match=words if path == "worlds" else "no person"):
+            control.post(path, sent)
+
+    assert len(control.worlds()) == before
+
+
+def test_a_fork_comes_with_a_token_of_its_own(control: ControlClient):
+    fork = control.post("worlds/default/fork", {"token": {"as": "member"}})
+    control.world(fork["name"]).delete()
+
+    assert speaker(fork) == "member"
+    assert parts(fork["token"]["access_token"])[1]["iss"] == fork["issuer"]

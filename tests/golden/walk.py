@@ -555,7 +555,7 @@ def whole_walk(walk: Walk) -> None:
         for part in parts:
             part(world)
         views(world, FEW_VIEWS)
-    faulty = WorldWalk(walk, "faulty")
+    faulty = WorldWalk(walk, "faulty", token={})
     faults(faulty)
     views(faulty)
     control(WorldWalk(walk, "controlled"))

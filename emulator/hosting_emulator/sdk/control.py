@@ -21,6 +21,7 @@ from hosting_emulator.control_api import (
     ClockRequest,
     Info,
     JsonObject,
+    NewWorldSummary,
     Record,
     WorldEvent,
     WorldSummary,
@@ -121,7 +122,8 @@ class WorldRequest(TypedDict, total=False):
     """How a world begins: as a `scenario`, as an exported `state`, or else as the default world.
 
     A `state` takes no seed, clock or assumptions beside it; over a scenario's they are laid. `vary`
-    is a seed that its answers vary by, at the points in `only` or at all.
+    is a seed that its answers vary by, at the points in `only` or at all. With `token`, if only {},
+    an access token comes with its summary: {"as": …, "organization": …, "expires_in_seconds": …}.
     """
 
     scenario: ScenarioChoice | None
@@ -132,6 +134,7 @@ class WorldRequest(TypedDict, total=False):
     ephemeral: bool | None
     vary: str | None
     only: Sequence[str] | None
+    token: Mapping[str, Any] | None
 
 
 class ControlClient:
@@ -201,12 +204,12 @@ class ControlClient:
 
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
-    ) -> WorldSummary:
+    ) -> NewWorldSummary:
         """Make a world; without a name it gets a throw-away one. 409 if the name is taken.
 
         It begins as `WorldRequest` says, or else as the default world.
         """
-        return WorldSummary(self.post("worlds", given(name=name, **request)))
+        return NewWorldSummary(self.post("worlds", given(name=name, **request)))
 
     # --- Scenarios ---------------------------------------------------------------------------
 

@@ -58,11 +58,11 @@ GET     /scenarios                                      scenarios.list_scenarios
 GET     /scenarios/{name}                               scenarios.show_scenario     ScenarioText
 POST    /scenarios/run                                  scenarios.run_scenario      StoryReport
 GET     /worlds                                         worlds.list_worlds          WorldSummary[]
-POST    /worlds                                         worlds.create_world         201:WorldSummary
+POST    /worlds                                         worlds.create_world         201:NewWorldSummary
 GET     /worlds/{world}                                 worlds.show_world           WorldSummary
 DELETE  /worlds/{world}                                 worlds.delete_world         204
 POST    /worlds/{world}/reset                           worlds.reset_world          WorldSummary
-POST    /worlds/{world}/fork                            worlds.fork_world           201:WorldSummary
+POST    /worlds/{world}/fork                            worlds.fork_world           201:NewWorldSummary
 GET     /worlds/{world}/state                           worlds.get_state            object
 PUT     /worlds/{world}/state                           worlds.put_state            WorldSummary
 GET     /worlds/{world}/assumptions                     worlds.list_assumptions     AssumptionRow[]

@@ -6,7 +6,7 @@ Each world is its own OpenID provider, over HTTP, with nobody having a password.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, unquote_plus
 
 from msgspec import UNSET, UnsetType
@@ -43,18 +43,25 @@ _WITHOUT_SCOPE: Final = "openid profile email"
 
 
 class NewToken(Body, rename={"who": "as"}):
-    """Whom a token is for, by alias or id. It lives for seconds of the world's time."""
+    """Whom a token is for, by alias or id. It lives for seconds of the world's time.
 
-    who: str = "owner"
+    Without `as` it is for whoever is called `owner`, or else for an owner of the first organization.
+    """
+
+    who: str | None = None
     organization: str | UnsetType | None = UNSET
     interactive: bool = True
     expires_in_seconds: int | None = None
 
 
-class NewKey(Body, rename={"who": "as"}):
-    """Whom a key is for, by alias or id; its permissions are all of the organization's unless given."""
+#: What a token says: person, organization, whether it carries a sign-in, and its lifetime.
+Claims: TypeAlias = tuple[Person, str | None, bool, int | None]
 
-    who: str = "owner"
+
+class NewKey(Body, rename={"who": "as"}):
+    """Whom a key is for, as of a token; its permissions are all of the organization's unless given."""
+
+    who: str | None = None
     organization: str | None = None
     name: str = "made by the control API"
     permissions: list[str] | None = None
@@ -73,20 +80,38 @@ class OAuthRefused(Exception):
 
 def create_token(context: Context, engine: Engine, body: NewToken) -> dict[str, Any]:
     """Make an access JWT for a person, as if they had signed in."""
-    person = find(engine.world, PEOPLE, body.who)
+    return mint(context, engine, *claims_for(engine.world, body))
+
+
+def claims_for(world: World, body: NewToken) -> Claims:
+    """Return what a token is to say, for `mint`. Raises ControlRefusal."""
+    person = find(world, PEOPLE, body.who or _usual_person(world))
     if isinstance(body.organization, str):
-        organization_id: str | None = find(engine.world, ORGANIZATIONS, body.organization).id
+        organization_id: str | None = find(world, ORGANIZATIONS, body.organization).id
     else:
-        organization_id = home_of(engine.world, person) if body.organization is UNSET else None
+        organization_id = home_of(world, person) if body.organization is UNSET else None
     lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
         raise ControlRefusal(
             400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
         )
-    return _mint(context, engine, person, organization_id, body.interactive, lifetime)
+    return person, organization_id, body.interactive, lifetime
 
 
-def _mint(
+def _usual_person(world: World) -> str:
+    if "person:owner" in world.indexes:
+        return "owner"
+    memberships = (found for _, found in world.rows(MEMBERSHIPS))
+    owners = {
+        found.organization_id: found.person_id for found in memberships if found.role == "owner"
+    }
+    owned = [found for _, found in world.rows(ORGANIZATIONS) if found.id in owners]
+    if not owned:
+        raise ControlRefusal(409, "Nobody", "no organization has an owner: name a person by `as`")
+    return owners[min(owned, key=lambda organization: organization.alias).id]
+
+
+def mint(
     context: Context,
     engine: Engine,
     person: Person,
@@ -121,10 +146,10 @@ def _mint(
 
 def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
     """Make a user API key with chosen permissions, its value shown once."""
-    person = find(engine.world, PEOPLE, body.who)
+    person = find(engine.world, PEOPLE, body.who or _usual_person(engine.world))
     organization_id = body.organization or home_of(engine.world, person)
     if organization_id is None:
-        raise ControlRefusal(409, "No organization", f"{body.who} belongs to no organization")
+        raise ControlRefusal(409, "No organization", f"{person.alias} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)
     permissions = tuple(organization.permissions if body.permissions is None else body.permissions)
     unknown = sorted(set(permissions) - set(organization.permissions))
@@ -196,7 +221,7 @@ def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> dict[s
     named = fields.get("organization", "")
     person, organization_id = choose(engine.world, who, named, "invalid_grant")
     organization_id = organization_id or home_of(engine.world, person)
-    return _mint(context, engine, person, organization_id, interactive)
+    return mint(context, engine, person, organization_id, interactive)
 
 
 def choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
@@ -240,7 +265,7 @@ async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> di
     organization_id = sign_in.organization_id
     if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
         raise GrantRefused("the person no longer belongs to that organization")
-    document = _mint(context, engine, person, organization_id, True, sign_in=sign_in)
+    document = mint(context, engine, person, organization_id, True, sign_in=sign_in)
     document["scope"] = sign_in.scope
     now_ms, sign_ins = engine.now_ms(), engine.identity.sign_ins
     if sign_in.has("offline_access"):

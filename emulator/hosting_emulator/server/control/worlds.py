@@ -30,6 +30,7 @@ from hosting_emulator.server.control.context import (
     refused_as,
 )
 from hosting_emulator.server.control.faults import variation_or_usual
+from hosting_emulator.server.control.tokens import Claims, NewToken, claims_for, mint
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import export_state, import_state
@@ -65,7 +66,10 @@ class NewClock(Body):
 
 
 class NewWorld(Body):
-    """A world to make. One without a name is a throw-away one. `vary` is a seed, or null for none."""
+    """A world to make. One without a name is a throw-away one. `vary` is a seed, or null for none.
+
+    With `token`, if only `{}`, the answer has an access token.
+    """
 
     name: str | None = None
     seed: str | None = None
@@ -76,14 +80,19 @@ class NewWorld(Body):
     state: dict[str, Any] | None = None
     vary: str | UnsetType | None = UNSET
     only: list[str] | None = None
+    token: NewToken | None = None
 
 
 class NewFork(Body):
-    """The copy of a world; `commit` is the one to copy it at, the last unless given."""
+    """The copy of a world; `commit` is the one to copy it at, the last unless given.
+
+    With `token`, if only `{}`, the answer has an access token.
+    """
 
     name: str | None = None
     ephemeral: bool | None = None
     commit: int | None = None
+    token: NewToken | None = None
 
 
 # --- making and ending them ----------------------------------------------------------------------
@@ -99,10 +108,11 @@ def show_world(engine: Engine) -> Engine:
     return engine
 
 
-def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Engine:
+def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Summary:
     """Make a world: a default one, or one of a scenario, or of an exported state.
 
-    One without a name is a throw-away one: it lives in memory. With `vary` its answers vary.
+    One without a name is a throw-away one: it lives in memory. With `vary` its answers vary. With
+    `token` the answer is all that a client needs: base URL, ids, clock and an access token.
     """
     variation = variation_or_usual(context, body.vary, body.only)
     name = _free_name(context, body.name)
@@ -119,7 +129,14 @@ def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> En
             origin = _read_origin(body.clock or NewClock(), body.assumptions)
             world = context.worlds.default(name, seed, origin)
     world = varied_world(world, variation, body.assumptions)
-    return context.worlds.add(world, ephemeral=_is_ephemeral(body))
+    claims = None if body.token is None else claims_for(world, body.token)
+    engine = context.worlds.add(world, ephemeral=_is_ephemeral(body))
+    return _new_summary(context, engine, claims)
+
+
+def _new_summary(context: Context, engine: Engine, claims: Claims | None) -> Summary:
+    summary = world_summary(context, engine)
+    return summary if claims is None else {**summary, "token": mint(context, engine, *claims)}
 
 
 def _is_ephemeral(body: NewWorld | NewFork) -> bool:
@@ -172,11 +189,13 @@ def _free_name(context: Context, name: str | None) -> str:
     return name
 
 
-def fork_world(context: Context, engine: Engine, body: NewFork) -> Engine:
+def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
     """Copy a world into a new one, which lives on by itself."""
     name = _free_name(context, body.name)
     of = None if body.commit is None else find_moment(engine, body.commit).world
-    return context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
+    claims = None if body.token is None else claims_for(of or engine.world, body.token)
+    fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
+    return _new_summary(context, fork, claims)
 
 
 def delete_world(context: Context, engine: Engine, world: str) -> None:

@@ -1,5 +1,5 @@
 // A world of one's own from TypeScript:
-// make it, get a token, move time, arm a fault, read the log, delete it.
+// make it with a token, move time, arm a fault, read the log, delete it.
 
 import createClient from "openapi-fetch";
 import type { paths } from "./control.js";
@@ -7,13 +7,12 @@ import type { paths } from "./control.js";
 const url = process.env.HOSTING_EMULATOR_URL ?? "http://127.0.0.1:4620";
 const control = createClient<paths>({ baseUrl: `${url}/_emulator` });
 
-const world = await control.POST("/worlds", { body: { clock: { mode: "frozen" } } });
+const world = await control.POST("/worlds", { body: { clock: { mode: "frozen" }, token: {} } });
 if (!world.data) throw new Error(world.error.detail);
-const { name, base_url, projects } = world.data;
+const { name, base_url, projects, token } = world.data;
 const named = { params: { path: { world: name } } };
+const headers = { Authorization: `Bearer ${token?.access_token}`, "Idempotency-Key": "one" };
 
-const token = await control.POST("/worlds/{world}/tokens", { ...named, body: { as: "owner" } });
-const headers = { Authorization: `Bearer ${token.data?.access_token}`, "Idempotency-Key": "one" };
 const domains = `${base_url}/v1/projects/${projects[0]?.id}/domains`;
 const operation = (await (await fetch(domains, { method: "PUT", headers })).json()) as { id: string };
 
