@@ -31,8 +31,8 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     try:
         if content.is_eof():  # all of it is here already, as with most requests
             body += content.read_nowait()
-        while len(body) <= limit and (chunk := await content.readany()):
-            body += chunk
+        while not content.at_eof() and len(body) <= limit:
+            body += await content.readany()
         unpacked = bytes(body)
         if encoding := request.headers.get("Content-Encoding"):
             unpacked = _unpack(unpacked, encoding.lower(), limit)

@@ -17,8 +17,11 @@ _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
 _LONGEST_CHUNK_LINE: Final = 1024
 
+_LINE_ENDS: Final = b"\r\n"
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
+#: The first line of nearly every request: there is nothing to say about it.
+_USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^ \r]* HTTP/1\.[01]\r\n")
 _TARGET: Final = re.compile(rb"[^ ]+ /|OPTIONS \* ")
 #: A target as proxies send it: what is before its path says nothing here (RFC 9112, 3.2.2).
 _ABSOLUTE: Final = re.compile(
@@ -28,6 +31,8 @@ _ABSOLUTE: Final = re.compile(
 #: What the part of a head that is here already has to begin with.
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
+#: What begins each header that tells of a body, and of nothing else.
+_BODY_HEADER: Final = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNORECASE)
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n", re.IGNORECASE)
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
@@ -65,23 +70,28 @@ class RequestFraming:
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return a head as soon as it is whole, and a body as it comes; nothing that is wrong."""
-        pieces, at = [], 0
+        """Return a head as soon as it is whole, and a body as it comes; nothing that is wrong.
+
+        What belongs to one request is one piece.
+        """
+        requests: list[list[bytes]] = []
+        at = 0
         try:
             while at < len(data):
+                if not (self.in_body and requests):
+                    requests.append([])
                 piece, at = self._cut(data, at)
-                if piece:
-                    pieces.append(piece)
+                requests[-1].append(piece)
         except Malformed as error:
             self.wrong = str(error)
         self.partial = self.in_body or bool(self._held)
-        return pieces
+        return [whole for pieces in requests if (whole := b"".join(pieces))]
 
     # --- heads ----------------------------------------------------------------------------------
 
     def _head(self, data: bytes, at: int) -> tuple[bytes, int]:
         if not self._held:
-            while data[at : at + 1] in (b"\r", b"\n"):  # some clients send them between requests
+            while at < len(data) and data[at] in _LINE_ENDS:  # some clients send them in between
                 at += 1
             end = data.find(_END, at) + len(_END)
             if end >= len(_END):  # most heads come in one piece
@@ -119,6 +129,23 @@ class RequestFraming:
 
     def _take_head(self, head: bytes) -> bytes:
         """Check a whole head, learn from it where the request ends, and return it."""
+        if not _USUAL_LINE.match(head):
+            head = self._take_line(head)
+        # Its first line and its last, which is empty, are none of its headers.
+        if head.count(b"\n") > _MOST_HEADERS + 2:
+            self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
+        self.count += 1
+        if _BODY_HEADER.search(head):
+            self._chunked = bool(_CODING.search(head))
+            if self._chunked:
+                self.in_body, self._cut = True, self._chunk_size
+            elif (length := _LENGTH.search(head)) and int(length[1]):
+                self.in_body, self._cut, self._missing = True, self._body, int(length[1])
+        # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
+        return _CONNECTION.sub(_without_upgrade, head) if b"pgrade" in head else head
+
+    def _take_line(self, head: bytes) -> bytes:
+        """Check the first line of a head, and return the head with its target as a path."""
         line = head[: head.index(b"\r\n")]
         if not _BEGINNING.match(line):
             self._refuse(NO_METHOD)
@@ -130,16 +157,7 @@ class RequestFraming:
             head, absolute = _ABSOLUTE.subn(rb"\1/", head, count=1)
             if not (absolute and _TARGET.match(head)):
                 self._refuse(INVALID)
-        if head.count(b"\r\n") > _MOST_HEADERS + 2:
-            self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
-        self.count += 1
-        self._chunked = bool(_CODING.search(head))
-        if self._chunked:
-            self.in_body, self._cut = True, self._chunk_size
-        elif (length := _LENGTH.search(head)) and int(length[1]):
-            self.in_body, self._cut, self._missing = True, self._body, int(length[1])
-        # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
-        return _CONNECTION.sub(_without_upgrade, head) if b"pgrade" in head else head
+        return head
 
     # --- bodies ---------------------------------------------------------------------------------
 
