@@ -15,6 +15,7 @@ from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import Keeper, Memory
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
+from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
 from tests.conftest import Calls
@@ -112,7 +113,7 @@ class InProcess(Calls[Answer]):
             audience=self.world.assumptions.token_audience,
             now_ms=self.engine.now_ms(),
             lifetime_s=TEN_YEARS_S,
-            interactive=interactive,
+            session_id=standing_session(self.world, person.id) if interactive else None,
         )
         return token
 

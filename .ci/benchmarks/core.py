@@ -17,6 +17,7 @@ from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
+from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World, apply
 
@@ -69,7 +70,7 @@ class Core:
             audience=world.assumptions.token_audience,
             now_ms=_NOW_MS,
             lifetime_s=3600,
-            interactive=True,
+            session_id=standing_session(world, person.id),
         )
 
     def cases(self) -> Iterator[tuple[str, Case]]:

@@ -460,6 +460,36 @@ def test_a_session_is_state_of_its_world(api: HeldApi, browser: Browser) -> None
     assert browser.refresh(tokens["refresh_token"]).status == 200
 
 
+def test_a_token_made_by_name_speaks_for_a_session_that_can_be_ended(
+    api: HeldApi, browser: Browser
+) -> None:
+    """Of operation 3 "an exact replay" too: nobody without a current session is answered."""
+    # given tokens of two people made by name, and a sign-in by a browser
+    by_name, others = api.emulator.token("owner"), api.emulator.token("member")
+    signed_in = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=by_name, key="k").status == 201
+
+    # when the sessions of one of them end
+    api.emulator.intervene("end_session", person="owner")
+
+    # then neither token makes a key, nor shows one again, and other calls go on
+    for token in (by_name, signed_in["access_token"]):
+        problem(api.create_key(token=token), 403, "interactive_login_required")
+        assert api.dns(token=token).status == 200
+    problem(api.create_key(token=by_name, key="k"), 403, "interactive_login_required")
+    assert browser.refresh(signed_in["refresh_token"]).json["error"] == "invalid_grant"
+    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    assert api.create_key(token=others).status == 201
+
+    # and a new token, and a new sign-in, work until they are ended as well
+    for _ in range(2):
+        by_name = api.emulator.mint_token("owner")["access_token"]
+        again = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
+        assert {api.create_key(token=token).status for token in (by_name, again)} == {201}
+        api.emulator.intervene("end_session", person="owner")
+        problem(api.create_key(token=by_name), 403, "interactive_login_required")
+
+
 def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:
     """End a session: the one of a browser's cookie, or the one that an ID token was issued in."""
     if by == "hint":

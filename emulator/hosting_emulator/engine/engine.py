@@ -23,8 +23,10 @@ from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, a
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, Step, dress, refuse
 from hosting_emulator.engine.request_log import RequestLog
+from hosting_emulator.engine.sign_in import SignIn
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world.records import Person
+from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.value import World
 
 _MOST_PRINCIPALS = 10_000
@@ -90,16 +92,23 @@ class Engine(LiveWorld):
         base_url: str,
         *,
         interactive: bool = True,
+        lifetime_s: int | None = None,
+        sign_in: SignIn | None = None,
     ) -> str:
-        """Return an access token that a person gets now, from the issuer under a base URL."""
+        """Return an access token that a person gets now, from the issuer under a base URL.
+
+        `sign_in` is the one that it follows, if somebody signed in by a browser.
+        """
+        session_id = standing_session(self.world, person.id) if interactive else None
         return self.identity.mint(
             person,
             organization_id,
             issuer=base_url + issuer_path(self.world.name),
             audience=self.world.assumptions.token_audience,
             now_ms=self.now_ms(),
-            lifetime_s=self.token_lifetime_s,
-            interactive=interactive,
+            lifetime_s=lifetime_s or self.token_lifetime_s,
+            session_id=session_id if sign_in is None else sign_in.session_id,
+            sign_in=sign_in,
         )
 
     def replace_world(self, world: World, title: str = "replaced") -> None:

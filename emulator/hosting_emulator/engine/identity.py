@@ -18,7 +18,6 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.sign_in import SignIn, SignIns
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.records import ApiKey, Person
-from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.streams import derive, digest
 from hosting_emulator.world.tables import API_KEYS, MEMBERSHIPS, ORGANIZATIONS
 from hosting_emulator.world.value import Change, World
@@ -100,12 +99,13 @@ class Identity:
         audience: str,
         now_ms: int,
         lifetime_s: int,
-        interactive: bool,
+        session_id: str | None,
         sign_in: SignIn | None = None,
     ) -> str:
         """Return a signed access JWT. Lifetime in seconds of world time, from the second of now.
 
-        That of a `sign_in` also says for which client and scope (RFC 9068, 2.2).
+        It speaks for a session, if there is one. That of a `sign_in` also says for which client and
+        scope (RFC 9068, 2.2).
         """
         import jwt
 
@@ -119,9 +119,8 @@ class Identity:
         }
         if organization_id is not None:
             claims["org_id"] = organization_id
-        if interactive:
-            by_name = standing_session(self._seed, person.id)
-            claims["sid"] = by_name if sign_in is None else sign_in.session_id
+        if session_id is not None:
+            claims["sid"] = session_id
         claims |= {"name": person.name, "email": person.email}
         if sign_in is not None:
             claims |= {"client_id": sign_in.client_id, "scope": sign_in.scope}

@@ -19,7 +19,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import DocumentRefused, nearest
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import intervention, rows
-from hosting_emulator.world import lifecycles, operations
+from hosting_emulator.world import lifecycles, operations, sessions
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.records import (
     ApiKey,
@@ -236,6 +236,16 @@ def revoke_key(change: Change, key: ApiKey) -> str:
     """An API key is revoked."""
     change.put(t.API_KEYS, key.id, replace(key, revoked=True))
     return f"API key {key.name} is revoked"
+
+
+@intervention
+def end_session(change: Change, person: Person) -> str:
+    """All sessions of a person end: their tokens make no API key until they sign in anew."""
+    sessions.end_standing_session(change, person.id)
+    for session_id, session in list(rows(change, t.SESSIONS)):
+        if session.person_id == person.id:
+            sessions.end_session(change, session_id)
+    return f"{person.alias} has no session: a new sign-in, or a new token, begins one"
 
 
 @intervention

@@ -295,8 +295,9 @@ class HostingEmulator:
     def token(self, who: str = "owner", **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a person, by alias or id; the options are `TokenOptions`.
 
-        It lives ten years of world time unless told otherwise (1 second to ten years). Raises
-        ControlRefused for whoever does not exist (404).
+        It lives ten years of world time unless told otherwise (1 second to ten years), and is the
+        same each time: after `intervene("end_session", …)` `mint_token` makes one for a new
+        session. Raises ControlRefused for whoever does not exist (404).
         """
         options = TokenOptions(**given(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})

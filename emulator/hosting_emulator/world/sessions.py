@@ -1,7 +1,8 @@
 """Interactive sessions: that somebody is signed in, from a sign-in by a browser to its end.
 
 A token made by name (by the control API, a command, a story) speaks for a session of its person that
-has been there since the world began, and that no sign-out ends: it needs no row.
+no sign-out ends: it needs no row. When all sessions of a person are ended, it gets one as ended, and
+tokens made by name from then on speak for the next.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from hosting_emulator.world.tables import SESSIONS
 from hosting_emulator.world.value import Change, World
 
 
-def standing_session(seed: str, person_id: str) -> str:
-    """Return the id of the session that a person's tokens made by name speak for."""
-    return derive(seed, "session", person_id, size=12).hex()
+def standing_session(world: World | Change, person_id: str) -> str:
+    """Return the id of the session that a person's tokens made by name now speak for."""
+    seed = world.world.seed if isinstance(world, Change) else world.seed
+    session_id = derive(seed, "session", person_id, size=12).hex()
+    while world.get(SESSIONS, session_id) is not None:  # it was ended
+        session_id = derive(seed, "session", session_id, size=12).hex()
+    return session_id
 
 
 def begin_session(change: Change, person_id: str, organization_id: str | None) -> str:
@@ -35,9 +40,16 @@ def end_session(change: Change, session_id: str) -> None:
         change.put(SESSIONS, session_id, replace(found, ended_ms=change.now_ms))
 
 
+def end_standing_session(change: Change, person_id: str) -> None:
+    """End the session that a person's tokens made by name speak for until now."""
+    now_ms = change.now_ms
+    ended = InteractiveSession(person_id, None, began_ms=now_ms, ended_ms=now_ms)
+    change.put(SESSIONS, standing_session(change, person_id), ended)
+
+
 def is_current(world: World, session_id: str | None, person_id: str) -> bool:
     """Tell whether a session is one of this world's that goes on."""
     found = world.get(SESSIONS, session_id or "")
     if found is None:
-        return session_id == standing_session(world.seed, person_id)
+        return session_id == standing_session(world, person_id)
     return found.ended_ms is None

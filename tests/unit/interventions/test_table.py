@@ -76,6 +76,7 @@ def test_words_say_what_is_done():
             "run",
             "complete",
             "exhaust",
+            "end",
             "hold",
         ),
         *("add", "expire", "revoke", "leave", "set", "remove", "transfer", "move", "recover"),

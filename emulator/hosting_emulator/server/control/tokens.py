@@ -126,14 +126,12 @@ def mint(
     """
     now_ms = engine.run_due()
     lifetime_s = lifetime_s or engine.token_lifetime_s
-    token = engine.identity.mint(
+    token = engine.mint(
         person,
         organization_id,
-        issuer=issuer(context, engine),
-        audience=engine.world.assumptions.token_audience,
-        now_ms=now_ms,
-        lifetime_s=lifetime_s,
+        context.base_url,
         interactive=interactive,
+        lifetime_s=lifetime_s,
         sign_in=sign_in,
     )
     return {
