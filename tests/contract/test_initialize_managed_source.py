@@ -110,3 +110,28 @@ def test_the_colon_of_the_path_may_be_escaped(api: HeldApi) -> None:
     answer = api.call("POST", path, key="k", body={"expected_source_generation": 1})
 
     assert answer.status == 202
+
+
+@pytest.mark.parametrize("body", [{}, {"expected_source_generation": 99}])
+def test_a_generation_that_is_not_looked_at_may_be_left_out(api: HeldApi, body: Any) -> None:
+    api.emulator.set_assumptions({"source_generation": "ignored"})
+
+    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+
+    assert answer.status == 202
+
+
+@pytest.mark.parametrize(
+    ("generation", "body"),
+    [("any_integer", {"expected_source_generation": -1, "hurry": True}), ("ignored", {"hurry": 1})],
+)
+def test_a_generation_that_is_let_through_hides_no_unknown_field(
+    api: HeldApi, generation: str, body: Any
+) -> None:
+    api.emulator.set_assumptions(
+        {"source_generation": generation, "unknown_body_fields": "refused"}
+    )
+
+    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+
+    assert "hurry" in problem(answer, 400, "invalid_request")["detail"]

@@ -57,7 +57,8 @@ def test_each_answer_of_the_control_api_is_as_its_document_says(walk: Walk):
         if told is None:
             assert answer.status == 405
             continue
-        found = told["responses"].get(str(answer.status), told["responses"]["default"])
+        span = f"{answer.status // 100}XX"
+        found = told["responses"].get(str(answer.status)) or told["responses"][span]
         if "content" not in found:
             assert answer.body == b"", path
             continue

@@ -14,9 +14,14 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions, describe
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.variation.documents import example_values
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.records import Origin
 from hosting_emulator_cli.main import cli
 from tests.conftest import Api
 from tests.openapi.contrary import CONTRARY
@@ -341,8 +346,62 @@ def test_serves_each_world_its_own(api: Api):
     found = api.emulator.openapi()
 
     assert found == openapi_document(
-        Assumptions().changed(CONTRARY), server_url=api.emulator.base_url
+        Assumptions().changed(CONTRARY),
+        server_url=api.emulator.base_url,
+        values=example_values(new_world("default", DEFAULT_SEED, Origin(), 0)),
     )
+
+
+def test_its_examples_are_of_the_world_it_describes(api: Api):
+    document = api.emulator.openapi()
+
+    for call in ("applyProjectDomains", "createUserApiKey", "getOperation"):
+        path, *_ = operation(call, document)["parameters"]
+        names = (
+            api.emulator.projects if path["name"] == "project_id" else api.emulator.organizations
+        )
+        for of, example in path["examples"].items():
+            assert names.get(of, example["value"]) == example["value"]
+        if path["name"] == "operation_id":
+            assert [api.poll(each["value"]).status for each in path["examples"].values()] == [
+                200
+            ] * 3
+    body = operation("initializeManagedSource", document)["requestBody"]["content"]
+    assert body["application/json"]["example"] == {"expected_source_generation": 1}
+    assert api.initialize(1).status == 202
+
+
+def test_a_world_without_organizations_has_a_document_too(api: Api):
+    empty: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
+
+    with HostingEmulator.fresh(api.emulator.control, scenario={"world": empty}) as world:
+        OpenAPIV31SpecValidator(world.openapi()).validate()
+
+
+def test_does_not_require_what_is_not_looked_at():
+    def required(document: dict[str, Any]) -> list[str]:
+        return list(document["components"]["schemas"]["InitializeManagedSourceRequest"]["required"])
+
+    assert required(DOCUMENT) == ["expected_source_generation"]
+    assert required(assuming(source_generation="ignored")) == []
+
+
+def test_bounds_a_cursor_as_the_call_does():
+    cursor = next(p for p in operation("listDeployments")["parameters"] if p["name"] == "cursor")
+
+    assert cursor["schema"]["minLength"] == 1
+    assert cursor["schema"]["maxLength"] == 512
+
+
+def test_marks_which_members_we_chose_to_require():
+    schemas = DOCUMENT["components"]["schemas"]
+
+    chosen = {name for name in schemas if schemas[name].get("x-assumption") == "optional_fields"}
+
+    assert chosen == {
+        *("Operation", "Progress", "Reconciliation", "Deployment", "UserApiKey"),
+        *("DevAccessTicket", "DatabaseCompute", "DatabasePlacement"),
+    }
 
 
 def command(*words: str) -> str:

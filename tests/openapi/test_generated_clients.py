@@ -1,11 +1,11 @@
 """Clients generated from the served documents, as users would: they compile, and make every call.
 
 One is Python's (openapi-python-client), one TypeScript's (openapi-typescript, which needs Node.js
-and a package index for its own packages).
+and a package index for its own packages), one Java's (openapi-generator-cli, which needs a JDK).
 """
 
 import compileall
-import importlib
+import importlib.resources
 import inspect
 import json
 import os
@@ -24,8 +24,9 @@ from tests.openapi.contrary import CONTRARY
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).parents[2]
-TYPESCRIPT = Path(__file__).parent / "clients" / "typescript"
-PACKAGE = "generated_hosting_client"
+CLIENTS = Path(__file__).parent / "clients"
+TYPESCRIPT, JAVA = CLIENTS / "typescript", CLIENTS / "java"
+PACKAGE, CONTROL_PACKAGE = "generated_hosting_client", "generated_control_client"
 CALLS = (
     "organizations.create_user_api_key",
     "operations.get_operation",
@@ -51,6 +52,13 @@ def run(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def assert_story(printed: str, log: str) -> None:
+    """Expect what the programs of docs/control-api.md print, whatever their language."""
+    *lines, refused = printed.splitlines()
+    assert lines == ["time moved by 10000 ms", "fault-1 is armed", log]
+    assert "no world is named 'nothing'; there are " in refused
 
 
 def save_document(api: Api, folder: Path) -> Path:
@@ -123,12 +131,12 @@ def python(
         yield found
 
 
-def generate_python(document: Path, folder: Path) -> None:
+def generate_python(document: Path, folder: Path, package: str = PACKAGE) -> None:
     # The generator formats its output with ruff, which it looks for on the path.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning"]
     run(
-        [*command, "--meta", "none", "--path", document, "--output-path", folder / PACKAGE],
+        [*command, "--meta", "none", "--path", document, "--output-path", folder / package],
         cwd=folder,
         PATH=path,
     )
@@ -257,6 +265,29 @@ def test_python_client_can_be_generated_whatever_is_assumed(api: Api, tmp_path: 
     assert not [path.stem for path in written if "type" in path.stem]
 
 
+def test_python_has_a_world_of_its_own_by_the_control_api(moving: Api, tmp_path: Path):
+    generate_python(save_control_document(moving, tmp_path), tmp_path, CONTROL_PACKAGE)
+    url = moving.emulator.control.info().base_url
+
+    program = CLIENTS / "python" / "world.py"
+    variables = {"HOSTING_EMULATOR_URL": url, "PYTHONPATH": str(tmp_path)}
+    printed = run([sys.executable, program], tmp_path, **variables)
+
+    assert_story(printed, "503 PUT 503 PUT 202")
+
+
+@pytest.mark.schemathesis
+def test_python_clients_are_typed_strictly(api: Api, tmp_path: Path):
+    generate_python(save_document(api, tmp_path), tmp_path)
+    generate_python(save_control_document(api, tmp_path), tmp_path, CONTROL_PACKAGE)
+    shutil.copy(CLIENTS / "python" / "world.py", tmp_path)
+    # One file of each is the generator's own, whatever the document.
+    theirs = f"[mypy-{PACKAGE}.client,{CONTROL_PACKAGE}.client]\nignore_errors = true\n"
+    (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = true\n{theirs}")
+
+    run([sys.executable, "-m", "mypy", "world.py", PACKAGE, CONTROL_PACKAGE], tmp_path)
+
+
 # --- TypeScript ------------------------------------------------------------------------------
 
 
@@ -326,25 +357,12 @@ def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
 
 def test_typescript_has_a_world_of_its_own_by_the_control_api(moving: Api, node_packages: Path):
     """The program of docs/control-api.md, as it stands there."""
-    guide = (ROOT / "docs" / "control-api.md").read_text(encoding="utf-8")
-    assert (TYPESCRIPT / "world.ts").read_text(encoding="utf-8") in guide
     url = moving.emulator.control.info().base_url
     compile_programs(node_packages, moving)
 
     printed = run(["node", "built/world.js"], cwd=node_packages, HOSTING_EMULATOR_URL=url)
 
-    assert printed.splitlines()[:3] == [
-        "time moved by 10000 ms",
-        "fault-1 is armed",
-        "503 [ 'PUT 503', 'PUT 202' ]",
-    ]
-    assert printed.splitlines()[3].startswith("no world is named 'nothing'; there are ")
-
-
-def test_python_client_of_the_control_api_compiles(api: Api, tmp_path: Path):
-    generate_python(save_control_document(api, tmp_path), tmp_path)
-
-    assert compileall.compile_dir(tmp_path / PACKAGE, quiet=1, force=True)
+    assert_story(printed, "503 [ 'PUT 503', 'PUT 202' ]")
 
 
 def test_lock_file_names_no_registry():
@@ -356,3 +374,88 @@ def test_lock_file_names_no_registry():
     assert packages
     assert not [name for name, entry in packages.items() if "resolved" in entry]
     assert all("integrity" in entry for entry in packages.values())
+
+
+# --- Java ------------------------------------------------------------------------------------
+
+#: Less time for making code fast that runs for a second.
+HASTY = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+NO_CODE = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"
+
+
+@pytest.fixture(scope="module")
+def java_generator() -> Path:
+    """Return the generator's jar, which also holds the packages that its code needs."""
+    jar = Path(str(importlib.resources.files("openapi_generator_cli") / "openapi-generator.jar"))
+    if shutil.which("javac") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("A JDK is needed to generate a Java client")
+        pytest.skip("No JDK is installed")
+    return jar
+
+
+def generate_java(jar: Path, document: Path, package: str) -> list[Path]:
+    """Generate a client beside its document and return the files of its code."""
+    folder = document.parent / package
+    options = {
+        "invokerPackage": package,
+        "apiPackage": f"{package}.api",
+        "modelPackage": f"{package}.model",
+        "openApiNullable": "false",
+        "documentationProvider": "none",
+    }
+    properties = ",".join(f"{name}={value}" for name, value in options.items())
+    run(
+        [
+            *("java", *HASTY, "-jar", jar, "generate", "--generator-name", "java"),
+            *("--library", "native", "--input-spec", document, "--output", folder),
+            *("--global-property", f"apis,models,supportingFiles,{NO_CODE}"),
+            *("--additional-properties", properties),
+        ],
+        cwd=document.parent,
+    )
+    return sorted((folder / "src" / "main").rglob("*.java"))
+
+
+def compile_java(jar: Path, sources: Sequence[Path], classes: Path) -> None:
+    """Compile, and take every warning for an error.
+
+    But one: the generated code has been written for a Jackson that is older than the jar's.
+    """
+    hasty = [f"-J{option}" for option in HASTY]
+    strict = ["-proc:none", "-Xlint:all,-deprecation", "-Werror"]
+    absent = sorted((JAVA / "absent").glob("*.java"))
+    run(
+        ["javac", *hasty, *strict, "-cp", jar, "-d", classes, *absent, *sources], cwd=classes.parent
+    )
+
+
+def test_java_has_a_world_of_its_own_by_the_control_api(
+    moving: Api, java_generator: Path, tmp_path: Path
+):
+    """The program of docs/control-api.md, as it stands there."""
+    sources = generate_java(java_generator, save_control_document(moving, tmp_path), "control")
+    compile_java(java_generator, [*sources, JAVA / "World.java"], tmp_path / "classes")
+    url = moving.emulator.control.info().base_url
+
+    classes = f"{tmp_path / 'classes'}{os.pathsep}{java_generator}"
+    printed = run(["java", *HASTY, "-cp", classes, "World"], tmp_path, HOSTING_EMULATOR_URL=url)
+
+    assert_story(printed, "503 PUT 503 PUT 202")
+
+
+@pytest.mark.schemathesis
+def test_java_client_compiles(moving: Api, java_generator: Path, tmp_path: Path):
+    sources = generate_java(java_generator, save_document(moving, tmp_path), "hosting")
+
+    compile_java(java_generator, sources, tmp_path / "classes")
+
+
+# --- The guide -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", [TYPESCRIPT / "world.ts", JAVA / "World.java"])
+def test_guide_shows_the_program_that_is_run(program: Path):
+    guide = (ROOT / "docs" / "control-api.md").read_text(encoding="utf-8")
+
+    assert program.read_text(encoding="utf-8") in guide

@@ -36,10 +36,9 @@ def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
     """Print the OpenAPI 3.1 document (JSON) of the public API."""
 
     def default() -> Any:
-        from hosting_emulator.contract.assumptions import Assumptions
-        from hosting_emulator.contract.openapi import openapi_document
+        from hosting_emulator.variation.documents import default_document
 
-        return openapi_document(Assumptions())
+        return default_document()
 
     document = ask(lambda client: client.world(world).openapi(), default)
     put_document(document, output, "The document is written to")

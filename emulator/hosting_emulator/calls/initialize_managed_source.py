@@ -12,7 +12,7 @@ from hosting_emulator.world.value import Change
 def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Accept the operation, if the caller knows the project's current source generation."""
     assumptions = change.assumptions
-    expected = request.values["expected_source_generation"]
+    expected = request.values.get("expected_source_generation")
     if assumptions.source_generation != "ignored" and expected != project.source_generation:
         raise Refused(
             assumptions.code_of("generation_stale"),

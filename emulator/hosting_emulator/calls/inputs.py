@@ -116,12 +116,12 @@ def _body(
             assumption="wrong_media_type",
         )
     read = _read_small_body if len(request.body) <= _REMEMBERED_BODY else _read_body
-    unbounded = assumptions.source_generation == "any_integer"
-    return read(request.body, resource, assumptions.unknown_body_fields == "refused", unbounded)
+    closed, generation = assumptions.unknown_body_fields == "refused", assumptions.source_generation
+    return read(request.body, resource, closed, generation)
 
 
 def _read_body(
-    body: bytes, resource: str, closed: bool, unbounded: bool
+    body: bytes, resource: str, closed: bool, generation: str
 ) -> tuple[Mapping[str, Any], str]:
     if not body:
         raise _invalid("body", "The request body is empty; this call needs a JSON object.")
@@ -131,32 +131,32 @@ def _read_body(
         raise _invalid("body", f"The request body {error}.") from None
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
-    _check_body(document, resource, closed, unbounded)
+    _check_body(document, resource, closed, generation)
     known = RESOURCES[resource].names
     read = {name: value for name, value in document.items() if name in known}
     return MappingProxyType(read), _canonical(read)
 
 
+#: What is no fault of an expected generation, where `source_generation` says so.
+_NO_FAULT = {"any_integer": "greater_than_equal", "ignored": "missing"}
 #: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
-def _check_body(document: dict[str, Any], resource: str, closed: bool, unbounded: bool) -> None:
+def _check_body(document: dict[str, Any], resource: str, closed: bool, generation: str) -> None:
     model, invalid = _model(resource)
     try:
         model.model_validate(document, strict=True)
     except invalid as error:
         first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0])
-        # Only an expected generation has a least value.
-        if unbounded and first["type"] == "greater_than_equal":
-            return
-        if first["type"] == "missing":
-            raise _invalid(name, f"The request body needs the field {name!r}.") from None
-        if first["type"] == "extra_forbidden":
-            raise _invalid(name, f"The request body has no field {_shown(name)}.") from None
-        detail = f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
-        raise _invalid(name, detail) from None
+        name, fault = str(first["loc"][0]), first["type"]
+        if name != "expected_source_generation" or fault != _NO_FAULT.get(generation):
+            if fault == "missing":
+                raise _invalid(name, f"The request body needs the field {name!r}.") from None
+            if fault == "extra_forbidden":
+                raise _invalid(name, f"The request body has no field {_shown(name)}.") from None
+            detail = f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
+            raise _invalid(name, detail) from None
     unknown = next((name for name in document if name not in model.model_fields), None)
     if closed and unknown is not None:
         detail = f"The request body has no field {_shown(unknown)}."

@@ -173,7 +173,7 @@ CURSOR = QueryParameter(
     wrong="is not the next_cursor of a page of this project's deployments; leave it out to start "
     "again.",
     description="The opaque next_cursor of the preceding page.",
-    schema={"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
+    schema={"type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[A-Za-z0-9_-]+$"},
 )
 _LIMIT = QueryParameter(
     value="limit",

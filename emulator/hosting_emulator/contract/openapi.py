@@ -54,14 +54,17 @@ def openapi_document(
     assumptions: Assumptions,
     server_url: str = "http://127.0.0.1:4620",
     absent: Mapping[str, Collection[str]] = MappingProxyType({}),
+    values: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the document for a world with these assumptions, served at `server_url`.
 
-    Members in `absent`, by schema, may be missing there from what else would hold them.
+    Members in `absent`, by schema, may be missing there from what else would hold them. `values`
+    that the world knows, by parameter or field and by what they are of, stand as examples.
     """
     paths: dict[str, dict[str, Any]] = {}
     for spec in CallTable(assumptions):
-        paths.setdefault(spec.path, {})[spec.method.lower()] = _operation(spec, assumptions)
+        found = _operation(spec, assumptions, values)
+        paths.setdefault(spec.path, {})[spec.method.lower()] = found
     return {
         "openapi": "3.1.0",
         "info": {
@@ -71,6 +74,7 @@ def openapi_document(
                 "REST control API for hosting web projects, as hosting-emulator serves it. "
                 "`x-assumption` marks what the contract leaves open: do not depend on it."
             ),
+            "contact": {"name": "hosting-emulator", "url": _docs_url(server_url)},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": server_url, "description": "This emulator"}],
@@ -95,22 +99,32 @@ def openapi_document(
 # --- Calls ---------------------------------------------------------------------------------------
 
 
-def _operation(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+def _operation(
+    spec: CallSpec, assumptions: Assumptions, values: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": spec.operation_id,
         "tags": [f"{spec.subject}s"],
         "summary": spec.summary,
         "description": spec.description,
-        "parameters": _parameters(spec, assumptions),
+        "parameters": _parameters(spec, assumptions, values),
         "responses": responses(spec, assumptions),
         "x-requires": _requires(spec, assumptions),
     }
     if spec.body:
-        content = {"application/json": {"schema": {"$ref": _REF + spec.body}}}
-        operation["requestBody"] = {"required": True, "content": content}
+        content = {"schema": {"$ref": _REF + spec.body}, "example": _sent(spec.body, values)}
+        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     if spec.path_from:
         operation["x-assumption"] = spec.path_from
     return operation
+
+
+def _sent(body: str, values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return an example of a body, with values of the world where it knows one."""
+    return {
+        field.name: next(iter(values.get(field.name, {}).values()), field.keywords["examples"][0])
+        for field in RESOURCES[body].fields
+    }
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
@@ -121,6 +135,10 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
         place = PERMISSIONS.index(spec.key_permission(assumptions))
         permission = assumptions.key_permissions[place]
         found["api_key"] = {"permission": permission, "x-assumption": "call_permissions"}
+    if spec.permission and spec.role == "owner":
+        found["api_key"]["x-assumption"] = "keys_on_owner_calls"
+        if assumptions.keys_on_owner_calls == "refused":
+            found["api_key"] = {"refused": True, "x-assumption": "keys_on_owner_calls"}
     if spec.interactive:
         found["interactive_session"] = True
     if hasattr(assumptions, spec.role):
@@ -130,16 +148,19 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     return found
 
 
-def _parameters(spec: CallSpec, assumptions: Assumptions) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
-        {
-            "name": f"{spec.subject}_id",
-            "in": "path",
-            "required": True,
-            "description": f"The {spec.subject}.",
-            "schema": {"$ref": _REF + "Ulid"},
-        }
-    ]
+def _parameters(
+    spec: CallSpec, assumptions: Assumptions, values: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    subject: dict[str, Any] = {
+        "name": f"{spec.subject}_id",
+        "in": "path",
+        "required": True,
+        "description": f"The {spec.subject}.",
+        "schema": {"$ref": _REF + "Ulid"},
+    }
+    if known := values.get(subject["name"]):
+        subject["examples"] = {of: {"value": value} for of, value in known.items()}
+    found = [subject]
     if spec.idempotent:
         about = "New for each request, the same for its retries."
         example = "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a"
@@ -258,11 +279,15 @@ def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
     return response
 
 
+def _docs_url(server_url: str) -> str:
+    """Return where the emulator's own pages are."""
+    return urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
+
+
 def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, Any]:
     """Return an Example Object for each problem that the document names."""
-    docs_url = assumptions.docs_url
-    if docs_url == "own":
-        docs_url = urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
+    own = assumptions.docs_url == "own"
+    docs_url = _docs_url(server_url) if own else assumptions.docs_url
     rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
     return {name: _example(rows[name], docs_url, assumptions) for name in sorted(rows)}
 
@@ -357,13 +382,20 @@ def _object(
     schema: dict[str, Any] = {"additionalProperties": False} if resource.closed else {}
     schema["description"] = resource.about
     schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
-    schema["required"] = [f.name for f in fields if not f.optional and f.name not in absent]
+    free = {f.name for f in fields if f.optional or _is_ignored(f, assumptions)}
+    schema["required"] = [f.name for f in fields if f.name not in free | {*absent}]
     schema["type"] = "object"
+    if resource.open_presence:
+        schema["x-assumption"] = "optional_fields"
     if resource.request and not resource.closed:
         schema["x-assumption"] = "unknown_body_fields"
         if assumptions.unknown_body_fields == "refused":
             schema["additionalProperties"] = False
     return schema
+
+
+def _is_ignored(field: Field, assumptions: Assumptions) -> bool:
+    return (field.assumption, assumptions.source_generation) == ("source_generation", "ignored")
 
 
 def _property(field: Field, assumptions: Assumptions) -> dict[str, Any]:
@@ -387,7 +419,7 @@ def _assume(schema: dict[str, Any], field: Field, assumptions: Assumptions) -> N
         schema["description"] = f"{value}.".replace("_", " ").capitalize()
     elif value == "null":
         schema["description"] = "Opaque continuation cursor; null on the last page."
-    elif field.assumption == "source_generation" and value == "ignored":
+    elif _is_ignored(field, assumptions):
         schema["description"] = "Not looked at."
     elif value == "any_integer":
         del schema["minimum"]

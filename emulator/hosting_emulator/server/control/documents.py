@@ -16,7 +16,6 @@ from hosting_emulator.server.control.context import Context, ControlRefusal
 from hosting_emulator.server.control.worlds import world_summary
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.server.pages import layout, problem_pages, start_page
-from hosting_emulator.variation.worlds import document_absent
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
@@ -48,11 +47,9 @@ def info(context: Context) -> dict[str, Any]:
 def openapi(context: Context, engine: Engine) -> Any:
     """Show the OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
     # Imported here: nobody needs it who does not ask for the document.
-    from hosting_emulator.contract.openapi import openapi_document
+    from hosting_emulator.variation.documents import world_document
 
-    world = engine.world
-    url = context.base_url + world_prefix(world.name)
-    return openapi_document(world.assumptions, url, document_absent(world.variation))
+    return world_document(engine.world, context.base_url + world_prefix(engine.world.name))
 
 
 def calls(engine: Engine) -> list[dict[str, Any]]:
@@ -60,11 +57,15 @@ def calls(engine: Engine) -> list[dict[str, Any]]:
     return describe_calls(engine.world.assumptions)
 
 
-def control_openapi(context: Context) -> dict[str, Any]:
-    """Show this API's own OpenAPI 3.1 document."""
+def control_openapi(context: Context, engine: Engine) -> dict[str, Any]:
+    """Show this API's own OpenAPI 3.1 document, its examples of the default world."""
     from hosting_emulator.server.control.openapi import control_document
+    from hosting_emulator.variation.documents import example_values
 
-    return control_document(context.base_url, context.facts.version)
+    operations = example_values(engine.world).get("operation_id", {})
+    return control_document(
+        context.base_url, context.facts.version, next(iter(operations.values()), None)
+    )
 
 
 def control_docs() -> web.Response:

@@ -8,7 +8,6 @@ schema of scenario files. Pages for people, and what these load, are left out.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from inspect import Parameter, cleandoc
 from typing import Any, get_type_hints
@@ -21,6 +20,7 @@ from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.server.control.context import Words
 from hosting_emulator.server.control.routes import PREFIX, ROUTES, Handler, Route, load_handler
 from hosting_emulator.server.guard import TOKEN_HEADER
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _COMPONENTS = "#/components/schemas/"
 _ABOUT = """\
@@ -47,13 +47,14 @@ _TAGS = {
     "reports": "Reports, conduct and metrics",
     "sign_in": "Signing in by a browser",
 }
-_PLACES = {
-    "world": "The name of a world, such as `default`.",
-    "n": "The number of an exchange in the log.",
-    "name": "The name of a scenario of the library.",
-    "operation": "The id of an operation.",
-    "fault": "The id of a fault, such as `fault-1`.",
-    "snapshot": "The id of a snapshot, such as `snapshot-1`.",
+#: Of each part of a path: what it is, and one that a fresh world has or soon gets.
+_PLACES: dict[str, tuple[str, Any]] = {
+    "world": ("The name of a world.", DEFAULT_WORLD),
+    "n": ("The number of an exchange in the log.", 1),
+    "name": ("The name of a scenario of the library.", "provider-outage"),
+    "operation": ("The id of an operation.", None),
+    "fault": ("The id of a fault.", "fault-1"),
+    "snapshot": ("The id of a snapshot.", "snapshot-1"),
 }
 _QUERY_WORDS = {
     "limit": "At most so many.",
@@ -66,15 +67,37 @@ _QUERY_WORDS = {
     "requests": "So many of the last requests.",
     "deployments": "So many of each project's newest deployments.",
 }
-_FILTER_WORDS = {
-    "call": "A call's name, or `none` for a path that no call has.",
-    "status": "Of the answer, such as `404` or `4xx`.",
-    "who": "A person by alias or id; `nobody` for requests without a known token.",
-    "project": "A project by alias or id.",
-    "since": "World time, or so long before now (`5m`).",
-    "until": "World time, not included, or so long before now.",
-    "text": "Looked for in all that is shown.",
-    "after": "Only exchanges with a higher number.",
+_FILTER_WORDS: dict[str, tuple[str, Any]] = {
+    "call": ("A call's name, or `none` for a path that no call has.", "list_deployments"),
+    "status": ("Of the answer, such as `404` or `4xx`.", "4xx"),
+    "who": ("A person by alias or id; `nobody` for requests without a known token.", "owner"),
+    "project": ("A project by alias or id.", "shop"),
+    "since": ("World time, or so long before now (`5m`).", "1h"),
+    "until": ("World time, not included, or so long before now.", "5m"),
+    "text": ("Looked for in all that is shown.", "deployments"),
+    "after": ("Only exchanges with a higher number.", 1),
+}
+#: What is sent, by handler; the default world takes it.
+_BODIES: dict[str, dict[str, Any]] = {
+    "scenarios.run_scenario": {"name": "provider-outage"},
+    "scenarios.load_scenario": {"name": "provider-outage"},
+    "worlds.create_world": {"clock": {"mode": "frozen"}, "token": {}},
+    "worlds.fork_world": {"token": {"as": "member"}},
+    "worlds.patch_assumptions": {"default_page_size": 5},
+    "requests.replay_request": {"same_key": True},
+    "history.rewind": {"commit": 1},
+    "clock.put_clock": {"mode": "frozen"},
+    "clock.advance_clock": {"by": "10m"},
+    "faults.arm_fault": {"abort": {"code": "rate_limited"}, "times": 1},
+    "faults.intervene": {"move_dns": {"project": "shop", "to": "revoked"}},
+    "faults.put_variation": {"seed": "7", "only": ["page-size"]},
+    "tokens.create_token": {"as": "member", "expires_in_seconds": 60},
+    "tokens.create_api_key": {"as": "owner", "name": "ci"},
+    "tokens.token": {"grant_type": "password", "client_id": "app", "username": "owner"},
+}
+_REFUSED = {
+    "4XX": "Refused, and nothing was changed.",
+    "503": "What it changes cannot be kept on disk.",
 }
 #: Refused in the way of OAuth and OpenID.
 _OAUTH = ("tokens.token", "tokens.userinfo")
@@ -93,20 +116,26 @@ class TokenForm(msgspec.Struct):
     organization: str | None = None
 
 
-def control_document(base_url: str, version: str) -> dict[str, Any]:
-    """Return the document; `base_url` is where the asker reaches this server."""
+def control_document(
+    base_url: str, version: str, operation_id: str | None = None
+) -> dict[str, Any]:
+    """Return the document; `base_url` is where the asker reaches this server.
+
+    `operation_id` is an operation of the default world, as an example.
+    """
     shown = [route for route in ROUTES if _is_program(route)]
     kinds, paths = _Kinds(), dict[str, dict[str, Any]]()
-    ids = Counter[str]()
+    places = {**_PLACES, "operation": (_PLACES["operation"][0], operation_id)}
+    ids = set[str]()
     for route in shown:
-        name = route.handler.rpartition(".")[2]
-        ids[name] += 1
+        ids.add(id_ := _operation_id(route, ids))
         place = paths.setdefault(route.path, {})
-        place[route.method.lower()] = _operation(route, _camel(name, ids[name]), kinds)
+        place[route.method.lower()] = _operation(route, id_, kinds, places)
     defined = dict[str, Any]()
     while missing := [name for name in kinds.wanted if name not in defined]:
         defined |= {name: kinds.read(name) for name in missing}
     used = {route.handler.partition(".")[0] for route in shown}
+    schemas = _for_generators({**_scenario_parts(), **kinds.bodies, **defined})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -114,13 +143,15 @@ def control_document(base_url: str, version: str) -> dict[str, Any]:
             "version": version,
             "summary": "Worlds, time and failures of a local emulator.",
             "description": _ABOUT,
+            "contact": {"name": "hosting-emulator", "url": f"{base_url}{PREFIX}/docs"},
+            "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": f"{base_url}{PREFIX}"}],
         "security": [{}, {"controlToken": []}],
         "tags": [{"name": name, "description": _TAGS[name]} for name in _TAGS if name in used],
         "paths": paths,
         "components": {
-            "schemas": _for_generators({**_scenario_parts(), **kinds.bodies, **defined}),
+            "schemas": _referred(paths, schemas),
             "securitySchemes": {
                 "controlToken": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}
             },
@@ -132,10 +163,13 @@ def _is_program(route: Route) -> bool:
     return route.answer not in ("text/html", "text/css", "*/*")
 
 
-def _camel(name: str, number: int) -> str:
-    first, *rest = name.split("_")
-    # What stands at two places is first the default world's, then any world's.
-    return first + "".join(map(str.title, rest)) + ("" if number == 1 else "OfWorld" * (number - 1))
+def _operation_id(route: Route, taken: set[str]) -> str:
+    """Return a name: of what stands at two places, the first is that of the default world."""
+    first, *rest = route.handler.rpartition(".")[2].split("_")
+    name = first + "".join(map(str.title, rest))
+    if name in taken and "{world}" in route.path:
+        name += "OfWorld"
+    return name + route.method.title() if name in taken else name
 
 
 def _scenario_parts() -> dict[str, Any]:
@@ -144,10 +178,22 @@ def _scenario_parts() -> dict[str, Any]:
     return parts
 
 
+def _referred(document: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the schemas that a part of the document refers to, and those that these refer to."""
+    found, parts = dict[str, Any](), [document]
+    while parts:
+        names = re.findall(rf'"{_COMPONENTS}(\w+)"', msgspec.json.encode(parts.pop()).decode())
+        more = {name: schemas[name] for name in names if name not in found}
+        found |= more
+        parts += more.values()
+    return {name: schemas[name] for name in schemas if name in found}
+
+
 def _for_generators(schema: Any) -> Any:
     """Say defaults in words, tuples as arrays, and not which members must be there together.
 
-    Generators take a member with a default for always being there, and few know `prefixItems`.
+    Generators take a member with a default for always being there, few know `prefixItems`, and none
+    of Java knows what is an array or else a word.
     """
     if isinstance(schema, list):
         return [_for_generators(part) for part in schema]
@@ -156,11 +202,15 @@ def _for_generators(schema: Any) -> Any:
     found = {name: _for_generators(part) for name, part in schema.items()}
     if all(isinstance(part, dict) for part in schema.values()):  # members by name
         return found
+    if "enum" in found:  # said by msgspec of words alone, but for those that it lists by hand
+        found.setdefault("type", "string" if isinstance(found["enum"][0], str) else "integer")
     default = found.pop("default", None)
     if default not in (None, [], {}):
         found.setdefault("description", f"Default: {msgspec.json.encode(default).decode()}.")
     for word in ("anyOf", "oneOf"):  # which members go together is no kind of its own
-        if all(part.keys() == {"required"} for part in found.get(word, [{}])):
+        parts = [part for part in found.get(word, []) if part.get("type") != "null"]
+        either = len(parts) > 1 and any(part.get("type") == "array" for part in parts)
+        if parts and (either or all(part.keys() == {"required"} for part in parts)):
             del found[word]
     if found.get("type") == "array":
         found["items"] = found.pop("prefixItems", [found.get("items", {})])[0]
@@ -219,50 +269,62 @@ class _Kinds:
         return {"application/json": {"schema": schema}}
 
 
-def _operation(route: Route, operation_id: str, kinds: _Kinds) -> dict[str, Any]:
+def _operation(
+    route: Route, operation_id: str, kinds: _Kinds, places: dict[str, tuple[str, Any]]
+) -> dict[str, Any]:
     handler = load_handler(route.handler)
-    summary, _, description = cleandoc(handler.function.__doc__ or "").partition("\n\n")
+    about = cleandoc(handler.function.__doc__ or "")
     answered: dict[str, Any] = {"description": "Done."}
     if route.status != 204:
         answered["content"] = kinds.answer(route)
     refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
     if route.handler in _OAUTH:
         refusals.append(("application/json", OAuthError))
+    content = {media: {"schema": kinds.schema(kind)} for media, kind in refusals}
     document: dict[str, Any] = {
         "operationId": operation_id,
         "tags": [route.handler.partition(".")[0]],
-        "summary": " ".join(summary.split()).removesuffix("."),
-        "description": description,
-        "parameters": [*_parameters(route, handler, kinds)],
+        "summary": " ".join(about.partition("\n\n")[0].split()).removesuffix("."),
+        "description": about,
+        "parameters": [*_parameters(route, handler, kinds, places)],
         "requestBody": _body(route, handler, kinds),
         "responses": {
             str(route.status): answered,
-            "default": {
-                "description": "Refused, and nothing was changed: 400, 403, 404, 405, 409, 413, 503.",
-                "content": {media: {"schema": kinds.schema(kind)} for media, kind in refusals},
+            **{
+                status: {"description": words, "content": content}
+                for status, words in _REFUSED.items()
             },
         },
     }
     return {name: found for name, found in document.items() if found}
 
 
-def _parameters(route: Route, handler: Handler, kinds: _Kinds) -> Iterator[dict[str, Any]]:
+def _parameters(
+    route: Route, handler: Handler, kinds: _Kinds, places: dict[str, tuple[str, Any]]
+) -> Iterator[dict[str, Any]]:
     for name in re.findall(r"\{(\w+)", route.path):
         schema = {"type": "integer", "minimum": 1} if name == "n" else {"type": "string"}
+        words, example = places[name]
         yield {
             "name": name,
             "in": "path",
             "required": True,
-            "description": _PLACES[name],
+            "description": words,
             "schema": schema,
+            **_example(example),
         }
     for found in handler.query.values():
         if found.annotation is RequestFilters:
-            for name, words in _FILTER_WORDS.items():
+            for name, (words, example) in _FILTER_WORDS.items():
                 schema = kinds.schema(int if name == "after" else str)
-                yield {"name": name, "in": "query", "description": words, "schema": schema}
+                filter_ = {"name": name, "in": "query", "description": words, "schema": schema}
+                yield filter_ | _example(example)
         else:
             yield _query(found, kinds)
+
+
+def _example(value: Any) -> dict[str, Any]:
+    return {} if value is None else {"example": value}
 
 
 def _query(parameter: Parameter, kinds: _Kinds) -> dict[str, Any]:
@@ -279,12 +341,13 @@ def _query(parameter: Parameter, kinds: _Kinds) -> dict[str, Any]:
 
 
 def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | None:
-    if route.handler == "tokens.token":
-        schema = kinds.schema(TokenForm)
-        return {"content": {"application/x-www-form-urlencoded": {"schema": schema}}}
-    if handler.body is None:
+    form = route.handler == "tokens.token"
+    if handler.body is None and not form:
         return None
-    schema = kinds.schema(handler.body)
+    schema = kinds.schema(TokenForm if form else handler.body)
     if "$ref" in schema:  # the type of Python beside it says less
         schema = {"$ref": schema["$ref"]}
-    return {"content": {"application/json": {"schema": schema}}}
+    content = {"schema": schema, **_example(_BODIES.get(route.handler))}
+    return {
+        "content": {"application/x-www-form-urlencoded" if form else "application/json": content}
+    }

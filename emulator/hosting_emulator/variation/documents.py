@@ -1,0 +1,59 @@
+"""The OpenAPI document of a world's public API: what it assumes, how it varies, and its own ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.variation.worlds import document_absent
+from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.records import Origin, Project
+from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
+from hosting_emulator.world.value import World
+
+_OPERATIONS = 3
+
+
+def world_document(world: World, server_url: str) -> dict[str, Any]:
+    """Return the document of a world that is served at `server_url`."""
+    absent = document_absent(world.variation)
+    return openapi_document(world.assumptions, server_url, absent, example_values(world))
+
+
+def default_document() -> dict[str, Any]:
+    """Return the document of a default world, for when none is served."""
+    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, Origin(), 0)
+    return world_document(world, "http://127.0.0.1:4620")
+
+
+def example_values(world: World) -> dict[str, dict[str, Any]]:
+    """Return values that a call may name, by parameter or field, each with what it is of.
+
+    All are of the first organization; there are none in a world that has none.
+    """
+    by_alias = sorted((found for _, found in world.rows(ORGANIZATIONS)), key=lambda row: row.alias)
+    if not by_alias:
+        return {}
+    home = by_alias[0]
+    own = (found for _, found in world.rows(PROJECTS) if found.organization_id == home.id)
+    projects = sorted(own, key=lambda project: (project.alias != "shop", project.alias))
+    return {
+        "organization_id": {home.alias: home.id},
+        "project_id": {project.alias: project.id for project in projects},
+        "operation_id": {
+            f"{project.alias}-{number}": operation_id
+            for project in projects[:1]
+            for number, operation_id in enumerate(_operations(world, project), 1)
+        },
+        "expected_source_generation": {p.alias: p.source_generation for p in projects[:1]},
+    }
+
+
+def _operations(world: World, project: Project) -> list[str]:
+    count = deployment_count(world.indexes, project.id)
+    start = max(0, count - _OPERATIONS)
+    newest = in_runs(deployment_runs(world.indexes, project.id, start, count), start, count)
+    return [deployment.operation_id for deployment in reversed(newest)]
