@@ -13,6 +13,7 @@ from tests.contract.answer_checks import moment, problem
 from tests.contract.conftest import HeldApi
 from tests.contract.dev_origins import issue, redeem, visit
 from tests.contract.forged_tokens import parts, signed
+from tests.contract.sign_in_client import Browser
 from tests.in_process import InProcess, fresh_world
 
 Probe = Callable[[HeldApi], Any]
@@ -698,6 +699,42 @@ def _(api: HeldApi) -> list[int]:
     return [*found, api.dns(token=key).status]
 
 
+@cases.add("expiry_instant", "inside", ["expired", "expired"], ["authorized", "expired"])
+def _(api: HeldApi) -> list[str]:
+    api.emulator.intervene("move_dns", project="labs", to="pending", zone="labs.example")
+    api.emulator.intervene("move_dns", project="labs", to="authorized", expires_in="1h")
+    found = []
+    for by in ("1h", "1ms"):
+        api.advance(by)
+        found.append(api.dns(project="labs").json["status"])
+    return found
+
+
+@cases.add("expiry_instant", "inside", [400, 400, False, False, 400], [200, 400, True, False, 200])
+def _(api: HeldApi) -> list[Any]:
+    browser = Browser(api.emulator.summary["issuer"])
+    first, second, third = (browser.choose("owner").answer["code"] for _ in range(3))
+    refreshed = browser.redeem(third).json["refresh_token"]
+    found: list[Any] = []
+    for by, code in (("60s", first), ("1ms", second)):
+        api.advance(by)
+        found.append(browser.redeem(code).status)
+    for by in (f"{7 * 86_400_000 - 60_001}ms", "23d"):
+        api.advance(by)
+        found.append("code" in browser.authorize(prompt="none").answer)
+    return [*found, browser.refresh(refreshed).status]
+
+
+@cases.add("expiry_instant", "inside", [False, 401], [True, 200])
+def _(api: HeldApi) -> list[Any]:
+    api.assume(idempotency_retention="1h", dev_session_lifetime="1h")
+    first, ticket = api.apply_domains(key="k").json["id"], issue(api)
+    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
+    api.advance("1h")
+    opened = visit(api, ticket["origin"] + "/", cookie=cookie).status
+    return [api.apply_domains(key="k").json["id"] == first, opened]
+
+
 @cases.add("former_owners_ticket", "refused", 303, 404)
 def _(api: HeldApi) -> int:
     ticket = issue(api)
@@ -716,14 +753,16 @@ def _(api: HeldApi) -> int:
     return redeem(api, issue(api)).status
 
 
-@cases.add("dev_session_cookie", "sid", ["dev_access", 200], ["sid", 200])
-@cases.add("dev_session_lifetime", "1m", ["dev_access", 200], ["dev_access", 401])
+@cases.add("dev_session_cookie", "sid", ["dev_access", 200, 200], ["sid", 200, 200])
+@cases.add("dev_session_lifetime", "1m", ["dev_access", 200, 200], ["dev_access", 200, 401])
 def _(api: HeldApi) -> list[Any]:
     ticket = issue(api)
     cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
-    api.advance("11m")
-    opened = visit(api, ticket["origin"] + "/", cookie=cookie).status
-    return [cookie.partition("=")[0], opened]
+    found: list[Any] = [cookie.partition("=")[0]]
+    for by in ("59s", "1s"):
+        api.advance(by)
+        found.append(visit(api, ticket["origin"] + "/", cookie=cookie).status)
+    return found
 
 
 @cases.add(

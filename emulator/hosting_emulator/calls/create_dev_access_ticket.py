@@ -84,7 +84,7 @@ def redeem(change: Change, project: Project, secret: str) -> str:
         raise Refused("resource_not_found", detail, why=why)
     assert ticket is not None
     session = new_secret(change, "secrets")
-    used = replace(ticket, state="used", session_digest=digest(session))
+    used = replace(ticket, state="used", session_digest=digest(session), used_ms=change.now_ms)
     change.put(TICKETS, ticket.id, used)
     return f"{ticket.id}.{session}"
 
@@ -102,17 +102,16 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
     return "the ticket has expired" if _is_over(change, ticket) else None
 
 
-def _is_over(change: Change, ticket: Ticket, more_ms: int = 0) -> bool:
-    return change.assumptions.is_over(ticket.expires_ms + more_ms, change.now_ms)
+def _is_over(change: Change, ticket: Ticket) -> bool:
+    return change.assumptions.is_over(ticket.expires_ms, change.now_ms)
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
     """Return the ticket that opened this session at this project's origin, or None."""
     ticket_id, _, session = cookie.partition(".")
     ticket = change.get(TICKETS, ticket_id)
-    if ticket is None or ticket.session_digest != digest(session):
+    if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):
         return None
-    lifetime_ms = parse_duration_ms(change.assumptions.dev_session_lifetime)
-    if ticket.project_id != project.id or _is_over(change, ticket, lifetime_ms):
-        return None
-    return ticket
+    ends_ms = ticket.used_ms + parse_duration_ms(change.assumptions.dev_session_lifetime)
+    over = change.assumptions.is_over(ends_ms, change.now_ms)
+    return None if over or ticket.project_id != project.id else ticket

@@ -59,7 +59,7 @@ def recall(
         text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     found = change.get(REMEMBERED, key)
-    if found is None or is_forgotten(found, change.now_ms):
+    if found is None or _is_forgotten(found, change):
         return None
     if found.fingerprint != request.fingerprint:
         raise Refused(
@@ -75,7 +75,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     """Keep an answer under the request's key, and forget an old one whose time is over."""
     # One for each one added keeps the table from growing without ever making a request slow.
     oldest = change.world.remembered.front
-    if oldest is not None and is_forgotten(oldest[1], change.now_ms):
+    if oldest is not None and _is_forgotten(oldest[1], change):
         change.delete(REMEMBERED, oldest[0])
     retention_ms = parse_retention_ms(change.assumptions.idempotency_retention)
     record = RememberedAnswer(
@@ -92,9 +92,10 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     change.put(REMEMBERED, request.storage_key, record)
 
 
-def is_forgotten(answer: RememberedAnswer, now_ms: int) -> bool:
+def _is_forgotten(answer: RememberedAnswer, change: Change) -> bool:
     """Tell whether the time is over for which an answer is remembered."""
-    return answer.expires_ms is not None and answer.expires_ms <= now_ms
+    expires_ms = answer.expires_ms
+    return expires_ms is not None and change.assumptions.is_over(expires_ms, change.now_ms)
 
 
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:

@@ -126,8 +126,11 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
 
 def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
     """Tell whether the key of an earlier attempt was forgotten by the time of another."""
-    retention_ms = parse_retention_ms(now.world.assumptions.idempotency_retention)
-    return retention_ms is not None and now.entry.came_ms - before.at_ms >= retention_ms
+    assumptions = now.world.assumptions
+    retention_ms = parse_retention_ms(assumptions.idempotency_retention)
+    if retention_ms is None:
+        return False
+    return assumptions.is_over(before.at_ms + retention_ms, now.entry.came_ms)
 
 
 class KeyReused(ConductJudge):

@@ -186,8 +186,9 @@ _PROSE = """
   status is another one is then answered there with 400. (unseen: a check sends nothing large, and
   does not try how much a server bears)
 > A ticket is single use and valid ten minutes.
-- expiry_instant: Whether a ticket, key or token is still good in the very millisecond in which it
-  expires. (unseen: it would have to pass)
+- expiry_instant: Whether what expires is still good in the very millisecond in which it does: a
+  ticket, key, token, DNS authorization or remembered answer, and a sign-in's code and session.
+  (unseen: it would have to pass)
 - former_owners_ticket: Whether a ticket may still be redeemed when who got it is no longer owner.
   (unseen: somebody would have to lose a role meanwhile)
 - redemption_status: Status of the redirect that redeems a ticket. (unseen: a dev origin is no part

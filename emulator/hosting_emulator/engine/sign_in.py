@@ -18,6 +18,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from hosting_emulator.world.streams import derive
+from hosting_emulator.world.value import Change
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -91,7 +92,7 @@ class SignIns:
         self._count += 1
         raw = derive(self._seed, "code", self._world_name, str(self._count), size=32)
         code = _encoded(raw)
-        for old in [old for old, kept in self._codes.items() if kept.expires_ms <= now_ms]:
+        for old in [old for old, kept in self._codes.items() if kept.expires_ms < now_ms]:
             del self._codes[old]
         while len(self._codes) >= _MOST_CODES:
             del self._codes[next(iter(self._codes))]
@@ -99,7 +100,7 @@ class SignIns:
         return code
 
     def redeem_code(
-        self, code: str, client_id: str, redirect_uri: str, verifier: str, now_ms: int
+        self, code: str, client_id: str, redirect_uri: str, verifier: str, change: Change
     ) -> Redeemed:
         """Redeem a code, once: whoever tries has spent it. Raises GrantRefused.
 
@@ -113,7 +114,7 @@ class SignIns:
             self._newest[family] = None
             raise GrantRefused("the code was used before; its refresh tokens are revoked")
         found.redeemed = True
-        if found.expires_ms <= now_ms:
+        if change.assumptions.is_over(found.expires_ms, change.now_ms):
             raise GrantRefused("the code expired: it is good for 60 s of world time")
         if found.sign_in.client_id != client_id:
             raise GrantRefused("the code was issued to another client_id")
@@ -130,12 +131,12 @@ class SignIns:
         claims = {"family": redeemed.family, "generation": following, **asdict(redeemed.sign_in)}
         return self._seal("refresh", claims, now_ms, REFRESH_LIFETIME_S)
 
-    def redeem_refresh_token(self, token: str, client_id: str, now_ms: int) -> Redeemed:
+    def redeem_refresh_token(self, token: str, client_id: str, change: Change) -> Redeemed:
         """Redeem a refresh token, once. Raises GrantRefused.
 
         One that was used before ends its whole family (RFC 9700, 4.14.2).
         """
-        claims = self._open("refresh", token, now_ms)
+        claims = self._open("refresh", token, change)
         if claims is None:
             raise GrantRefused("the refresh token is none of this world's, or has expired")
         family, generation = claims.pop("family"), claims.pop("generation")
@@ -152,9 +153,9 @@ class SignIns:
         """Return what a browser keeps of a session to stay signed in at the provider."""
         return self._seal("session", {"session_id": session_id}, began_ms, SESSION_LIFETIME_S)
 
-    def open_session(self, sealed: str, now_ms: int) -> str | None:
+    def open_session(self, sealed: str, change: Change) -> str | None:
         """Return the id of a session that a browser has kept; None if it is none."""
-        claims = self._open("session", sealed, now_ms)
+        claims = self._open("session", sealed, change)
         return None if claims is None else str(claims["session_id"])
 
     def id_token(self, claims: dict[str, Any], access_token: str) -> str:
@@ -189,12 +190,13 @@ class SignIns:
         times = {"iat": issued, "exp": issued + lifetime_s}
         return jwt.encode(claims | times, self._sealing_key(kind), _ALGORITHM)
 
-    def _open(self, kind: Kind, sealed: str, now_ms: int) -> dict[str, Any] | None:
+    def _open(self, kind: Kind, sealed: str, change: Change) -> dict[str, Any] | None:
         options = {"verify_exp": False, "verify_iat": False}  # time is the world's
         claims = _decoded(sealed, self._sealing_key(kind), _ALGORITHM, options=options)
         if claims is None:
             return None
-        if not claims["iat"] <= now_ms // 1000 < claims["exp"]:
+        began_ms, ends_ms = claims["iat"] * 1000, claims["exp"] * 1000
+        if began_ms > change.now_ms or change.assumptions.is_over(ends_ms, change.now_ms):
             return None
         if kind == "refresh":
             del claims["iat"], claims["exp"]

@@ -183,6 +183,7 @@ class Ticket(WorldRecord, frozen=True, gc=False):
     expires_ms: int
     state: Literal["unused", "used", "revoked"] = "unused"
     session_digest: str | None = None
+    used_ms: int | None = None
     #: Who is one principal with its person, where that is not the person (`same_principal`).
     holder: str | None = None
 

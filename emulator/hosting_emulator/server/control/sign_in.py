@@ -355,7 +355,8 @@ def _read_session(context: Context, engine: Engine, now_ms: int) -> Session | No
         sent = SimpleCookie(context.request.headers.get("Cookie", "")).get(_COOKIE)
     except CookieError:
         return None
-    id_ = engine.identity.sign_ins.open_session(sent.value, now_ms) if sent else None
+    change = Change(engine.world, now_ms)
+    id_ = engine.identity.sign_ins.open_session(sent.value, change) if sent else None
     found = engine.world.get(SESSIONS, id_ or "")
     if id_ is None or found is None or found.ended_ms is not None:
         return None

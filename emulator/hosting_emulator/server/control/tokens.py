@@ -246,11 +246,12 @@ def _redeem(engine: Engine, fields: dict[str, str]) -> Redeemed:
         if not fields.get(name):
             raise OAuthRefused("invalid_request", f"{name} is missing")
     sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
+    change = Change(engine.world, now_ms)
     client_id, *given = (fields[name] for name in ("client_id", *needed))
     if by_code:
         code, redirect_uri, verifier = given
-        return sign_ins.redeem_code(code, client_id, redirect_uri, verifier, now_ms)
-    return sign_ins.redeem_refresh_token(given[0], client_id, now_ms)
+        return sign_ins.redeem_code(code, client_id, redirect_uri, verifier, change)
+    return sign_ins.redeem_refresh_token(given[0], client_id, change)
 
 
 async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> dict[str, Any]:
