@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 import msgspec
@@ -58,224 +59,9 @@ RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
 DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
 
-#: Under each sentence of the contract that leaves something open, the assumptions that answer it:
-#: what they are about and, of some, why the contract check does not find them out.
-_PROSE = """
-> Success status codes of operations 2, 3 and 4: not shown.
-- accepted_status: Status of an accepted operation (calls 2, 4).
-- key_created_status: Status of the first creation of an API key.
-- key_replayed_status: Status of the exact replay of a key creation.
-> Response: DevAccessTicket. [no status given]
-- ticket_created_status: Status of ticket creation.
-> poll the same operation [no path given]
-- operation_path: Where an operation is polled: a path under /v1 that holds {operation_id} once.
-> Query parameter names for the cursor and the page size, default page size and ordering: not shown.
-- cursor_parameter: Name of the continuation cursor's query parameter.
-- limit_parameter: Name of the page size's query parameter.
-- default_page_size: Items on a page when no size is asked for.
-- deployment_order: Order of listed deployments.
-> next_cursor (string, opaque continuation cursor [...])
-- last_page_cursor: How the last page writes next_cursor: null is outside the letter, which writes
-  "or null" where it allows that.
-> Its name, default and whether it is required: not shown.
-- environment_parameter: Name of the query parameter that chooses dev or prod.
-- missing_environment: Answer when it is missing: 400 invalid_request, or that environment.
-> Meaning and bounds of expected_source_generation: not shown.
-- source_generation: expected_source_generation, 0 or more, is compared with the project's (else 409
-  etag_mismatch), or ignored; or it may be any integer, and is compared.
-> Same key and same body: first result returned without switching again.
-- idempotency_scope: What an Idempotency-Key is unique within.
-- idempotency_remembers: Which answers are remembered under a key; never a refusal that says it is
-  retryable.
-- idempotency_retention: How long (world time) an answer is remembered: `forever`, or a span like
-  `24h`. (unseen: it would have to pass)
-- operation_replay: What a replay of calls 2 and 4 returns: the first response, byte for byte, or
-  the operation as it now is.
-- idempotency_in_flight: Same key while the first is in flight: wait and replay it, or refused with
-  service_unavailable. (unseen: it would need two requests at the very same time)
-- request_identity: What makes it the same request: what a call reads of it, or also a query and a
-  body that the call does not read. (unseen: of those nothing is promised)
-- replay_access: Whether who asks again must still be one who may. (unseen: somebody would have to
-  lose a role meanwhile)
-- changed_and_invalid: Whether a retry whose body is invalid is told that, or that its key was
-  used. (unseen: both are refusals that leave everything as it is)
-> Issuing a new ticket revokes unused tickets previously issued to the same principal.
-- same_principal: Who is one principal, to an Idempotency-Key and to tickets: a person, a person in
-  one organization, or each API key by itself and a person's access tokens together. (unseen: it
-  needs a person with two keys)
-> Transitions: not shown.
-- source_profile: How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or
-  `manual`. (unseen: it did not end at once, and how long it takes is different each time)
-- domains_profile: How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or
-  `manual`. (unseen: it did not end at once, and how long it takes is different each time)
-- dns_transitions: What a DNS authorization may become, by its status, instead of what it usually
-  may: `pending=authorized revoked expired` lets one that is pending from then on expire. (unseen: no
-  call moves it)
-> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown.
-- progress_phases: Words of progress.phase, in order.
-- reconciliation_states: Words of reconciliation.state.
-> Deployment.status values beyond queued: not shown.
-- deployment_statuses: Words of Deployment.status.
-> data_mode values beyond shared, [...]: not shown.
-- data_modes: Words of data_mode: that of one database for both environments, which the contract
-  fixes, and that of two.
-> database state / pending_state values beyond init: not shown.
-- database_states: Words of database state and pending_state.
-> when the current owner switched the flag on
-- flag_reenabled: enabled_at when a current owner's flag that is on is switched on again.
-> Roles or permissions required by the remaining operations: not shown.
-- source_role: Least role for call 2. (unseen: it needs --allow source, and --maintainer-token and
-  --reader-token)
-- domains_role: Least role for call 4. (unseen: it needs --allow domains, and --maintainer-token and
-  --reader-token)
-- dns_role: Least role for call 5.
-- deployments_role: Least role for call 6.
-- operation_role: Least role to poll an operation. (unseen: it needs an operation, and
-  --maintainer-token and --reader-token)
-- key_creation_role: Least role in the organization for call 3. (unseen: it needs a token of a
-  member who does not own the organization)
-- organization_owner: Whether an organization's owner is owner of all its projects, or only where
-  that was granted. (unseen: who owns what is not shown)
-- keys_on_owner_calls: Whether an API key of the owner may make owner-only calls. (unseen: a check
-  makes few calls with a key)
-- call_permissions: The permission of key_permissions, by its usual name, that a call asks of an API
-  key instead of its usual one. (unseen: it needs keys with some permissions only)
-> A user key is bound to one organization and restricted to its enabled product permissions.
-- new_key_permissions: What a new key carries of the permissions that its organization has enabled:
-  all, or those that read. (unseen: which the organization has enabled is not shown)
-> Resource missing or outside the caller's access scope
-- access_scope: Whether a person's access token reaches the one organization that it is for, or all
-  that the person is a member of. (unseen: it needs a member of two organizations)
-> Names of the permissions carried in key.permissions: not shown.
-- key_permissions: Names of a key's permissions, in the order read projects, write projects, write
-  domains, read deployments, read databases, read DNS, write dev access. (unseen: which of the names
-  is which is not shown)
-> value: the full token
-- key_prefix: Text an API key begins with.
-> an access JWT [...]
-- token_lifetime: How long (world time) an access token is valid. (unseen: one token does not tell
-  how long others live)
-- token_audience: The `aud` claim of access tokens.
-> X-Request-Id (optional request header, string 1-128 characters [...])
-- request_id_invalid: X-Request-Id that is empty or over 128 characters.
-- request_id: Whether an answer's request id is the one that the client gave, if any. (unseen: a
-  check tells its own requests by it)
-- request_id_on_success: X-Request-Id on successful answers.
-> No additional properties [said of operation 1 alone].
-- unknown_body_fields: Unknown body fields of calls 2 and 3.
-> No request body.
-- unexpected_body: A body on a call that has none.
-> Query: [...]
-- unknown_query_parameters: Query parameters a call does not list.
-> Which HTTP status each other code uses, and which code follows which other condition: not shown.
-- malformed_project_id: A path id that is no Ulid: 404 resource_not_found or 400 invalid_request.
-- judgement_order: Whether a request's headers, query and body are judged before its access, or
-  after (then replay_access is checked). (unseen: both are refusals that leave everything as it is)
-- condition_codes: Other problem codes for conditions of which the contract names none:
-  session_missing, no_permission_enabled, generation_stale, domain_depends_on_flag,
-  provider_failing, request_in_flight, wrong_media_type. (unseen: a check knows a condition by its
-  code)
-- problem_retryable: Other values of `retryable`, by problem code. (unseen: a check takes it as told)
-- wrong_method: A method that a path does not take: 405 invalid_request with Allow, or 404
-  resource_not_found. (unseen: a check sends the methods of the contract)
-- wrong_media_type: A body of another media type than application/json: refused, or read all the
-  same. (unseen: a check sends JSON)
-- problem_statuses: Other HTTP statuses for problem codes whose status the contract leaves open.
-> Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).
-- listed_statuses: Whether call 1, whose error statuses are listed, has no others: a problem whose
-  status is another one is then answered there with 400. (unseen: a check sends nothing large, and
-  does not try how much a server bears)
-> A ticket is single use and valid ten minutes.
-- expiry_instant: Whether what expires is still good in the very millisecond in which it does: a
-  ticket, key, token, DNS authorization or remembered answer, and a sign-in's code and session.
-  (unseen: it would have to pass)
-- former_owners_ticket: Whether a ticket may still be redeemed when who got it is no longer owner.
-  (unseen: somebody would have to lose a role meanwhile)
-- redemption_status: Status of the redirect that redeems a ticket. (unseen: a dev origin is no part
-  of the API)
-> No cookie session is assumed.
-- dev_session_cookie: Name of the cookie that a redeemed ticket sets at the dev origin. (unseen: a dev
-  origin is no part of the API)
-- dev_session_lifetime: How long (world time) it opens the dev origin. (unseen: it would have to pass)
-> request-size limit (code payload_too_large exists) [...]: not shown.
-- body_limit_bytes: Longest request body; more is 413 payload_too_large. (unseen: a check sends
-  nothing large)
-> Numeric rate-limit values (code rate_limited exists) [...]: not shown.
-- rate_limit: `off`, or requests per world time for one principal, like `100/60s`. (unseen: a check
-  does not try how much a server bears)
-> date-time (ISO 8601 / RFC 3339)
-- timestamp_form: How timestamps are spelled.
-> of the form https://dev-<word>-<word>-<word>.<dev_zone>
-- dev_origin_port: Whether origin and redeem_url show the port that dev origins answer at, as if it
-  belonged to <dev_zone>, where that is not 443 (`--tls-port`): without it they open nowhere.
-  (unseen: only a server whose dev origins have a port of their own shows it)
-> hostnames (derived by the server, not supplied)
-- dev_zone: Zone of dev origins (other worlds put their name before it).
-- production_zone: Zone of production hostnames. (unseen: no field names it)
-- mail_zone: Zone of mail hostnames. (unseen: no field names it)
-> documentation link of the form {docs_url}/errors/<code [...]>
-- docs_url: Where `type` of a problem points: `own` is the emulator's pages, or any URL.
-"""
-
-
-#: Likewise what else we chose and cannot be set: what it is, and why.
-_FIXED = """
-> Operations other than those listed: not shown.
-- other_calls: There are none but polling. (why: what another call would do is not shown)
-> Operation.result: content not shown.
-- operation_result: The new source generation, or the three hostnames; what is there is varied by the
-  point result-content. (why: any content is as good, so a client can go by none)
-> Which fields of Operation, progress, reconciliation, Deployment, compute, key and ticket are
-  required or optional: not shown.
-- optional_fields: All are there that have a value; the points absent-fields and progress-absent leave
-  some out. (why: which are missing differs from answer to answer, not from service to service)
-> Names of ticket states are not given in the interface.
-- ticket_states: unused, used, expired, revoked, in the log and the control API. (why: no answer of a
-  call shows them)
-> Transitions: not shown.
-- operation_transitions: An operation is queued, running, then succeeded, failed or cancelled.
-  (why: its plan moves it, whose times source_profile and domains_profile set; another plan would be
-  another service)
-- deployment_transitions: A deployment follows its operation from state to state. (why: the plan of
-  the operation moves it; deployment_statuses names its states)
-- database_transitions: A database moves by interventions alone, from any state to any. (why: nothing
-  that a call does moves it)
-> Event kinds, delivery and payloads: not shown.
-- service_events: None are delivered. (why: nothing of them is shown)
-> The set of error statuses for endpoints other than the flag endpoint: not shown.
-- other_error_statuses: Calls 2 to 8 answer with the status of each code, problem_statuses, and may
-  answer with any code of their own in the document. (why: a set of its own would say nothing more)
-> credit or plan quotas including bonus credit amounts: not shown.
-- quotas: There are none. (why: no call shows credits)
-> Deprecation policy and the way later versions are introduced: not shown.
-- later_versions: There are none. (why: nothing of them is shown)
-> PUT /v1/projects/{project_id}/powered-by-flag
-- head_method: HEAD is a method like any other that a path does not take. (why: what answers a GET
-  with HEAD is a matter of proxies; wrong_method decides for both)
-> last_used_at (timestamp)
-- last_use: It is written to the second, and absent before a key is used. (why: no client can tell)
-> obfuscated_value (string)
-- obfuscated_key: key_prefix, an ellipsis and the last four characters. (why: any text is as good)
-> Only the first creation returns the full value.
-- replayed_key: A replay shows the key as it now is, under a request id of its own. (why: the value
-  is kept nowhere, so the first answer cannot come again)
-> API key name length
-- key_names: Two keys may have one name. (why: nothing says that names are of one key)
-> Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such header is listed
-  for operations 5 to 8)
-- key_on_other_calls: There an Idempotency-Key is not looked at. (why: nothing is remembered of them)
-> opaque continuation cursor
-- cursor_life: A cursor is good for ever, in its own project and order. (why: deployments never go, so
-  what it points at is there)
-> Hiding is refused while a Free workspace's domain depends on the flag.
-- flag_dependency: A domain of its own on a project of an organization of plan free. (why: nothing else
-  in the contract is a Free workspace's domain)
-> blocking_operation_id
-- mutation_claim: One operation of a project at a time, in the order they came. (why: the claim that
-  the field names is of a project, and another order would be another service)
-> diagnostics of a failed one are read via deployment logs
-- deployment_logs: There are none. (why: no call reads them)
-"""
+#: What each assumption is about, under the sentence of the contract that leaves it open; and what
+#: else was chosen.
+_TEXT = Path(__file__).with_name("assumptions.md")
 
 
 class AssumptionRefused(ValueError):
@@ -480,7 +266,7 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
         }
         for name in Assumptions.__struct_fields__
     ]
-    for name, text in _read_prose(_FIXED, "why").items():
+    for name, text in _fixed().items():
         row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
         row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
         found.append(row | {"fixed": text.note})
@@ -493,19 +279,29 @@ class _Text(NamedTuple):
     note: str
 
 
-@lru_cache(maxsize=1)
 def _prose() -> dict[str, _Text]:
-    return _read_prose(_PROSE, "unseen")
+    return _read_text()[0]
 
 
-def _read_prose(text: str, note: str) -> dict[str, _Text]:
+def _fixed() -> dict[str, _Text]:
+    return _read_text()[1]
+
+
+@lru_cache(maxsize=1)
+def _read_text() -> list[dict[str, _Text]]:
+    """Return what is said of the settings, and of what is fixed, each by name."""
+    _, *parts = _TEXT.read_text(encoding="utf-8").split("\n## ")
+    return [_read_part(part) for part in parts]
+
+
+def _read_part(text: str) -> dict[str, _Text]:
     found, sentence = {}, ""
-    for line in text.replace("\n  ", " ").strip().splitlines():
+    for line in text.replace("\n  ", " ").splitlines():
         if line.startswith("> "):
             sentence = line[2:]
-        else:
+        elif line.startswith("- "):
             name, _, about = line[2:].partition(": ")
-            about, _, noted = about.partition(f" ({note}: ")
+            about, _, noted = about.partition(" (unseen: " if " (unseen: " in about else " (why: ")
             found[name] = _Text(about, sentence, noted.removesuffix(")"))
     return found
 
@@ -571,7 +367,7 @@ def _convert(values: dict[str, Any], name: str) -> Assumptions:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    if fixed := _read_prose(_FIXED, "why").get(name):
+    if fixed := _fixed().get(name):
         return f"{name} cannot be set: {fixed.note}"
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; `contract assumptions` lists them"
