@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.faults.documents import arm
+from hosting_emulator.interventions import read_intervention
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
@@ -77,6 +78,11 @@ class Stage:
         fault = arm(change, document)
         self.engine.commit(change, "armed")
         return fault.id
+
+    def intervene(self, word: str, **options: object) -> None:
+        change = Change(self.engine.world, self.engine.run_due())
+        read_intervention({word: options}).apply(change)
+        self.engine.commit(change, word)
 
     def hits(self, fault_id: str) -> int:
         found = self.engine.world.get(FAULTS, fault_id)

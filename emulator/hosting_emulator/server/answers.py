@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from hosting_emulator.server.ready_response import SERVER
 
 #: What is wrong with a request is said in so many characters, however long its own words are.
 LONGEST_DETAIL = 2_000
+_LARGE = 64 * 1024
 #: The control API in words, and as an OpenAPI document: each of its refusals says where.
 DOCUMENTATION, DESCRIPTION = "/_emulator/docs/control-api", "/_emulator/openapi.json"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -26,7 +28,9 @@ def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Resp
     """Answer bytes."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     named |= {"Content-Type": content_type, "Server": SERVER, **_KEPT_FROM_OTHER_SITES}
-    return web.Response(status=status, body=body, headers=named)
+    # aiohttp hands a file out in pieces, each when the one before has left; bytes all at once.
+    large = len(body) > _LARGE
+    return web.Response(status=status, body=BytesIO(body) if large else body, headers=named)
 
 
 def json(document: Any, status: int = 200) -> web.Response:

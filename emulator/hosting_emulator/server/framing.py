@@ -17,7 +17,9 @@ _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
 _LONGEST_CHUNK_LINE: Final = 1024
 
+#: What may stand between two requests (RFC 9112, 2.2), and how much of it.
 _LINE_ENDS: Final = b"\r\n"
+_MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
 #: The first line of nearly every request: there is nothing to say about it.
@@ -63,8 +65,7 @@ class RequestFraming:
         self.in_body = self.partial = False
         self.wrong: str | None = None
         self._held = bytearray()
-        self._searched = 0
-        self._missing = 0
+        self._searched = self._line_ends = self._missing = 0
         self._chunked = False
         #: What comes next; it is given data and where to go on, and returns a piece and its end.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
@@ -93,6 +94,9 @@ class RequestFraming:
         if not self._held:
             while at < len(data) and data[at] in _LINE_ENDS:  # some clients send them in between
                 at += 1
+                self._line_ends += 1
+                if self._line_ends > _MOST_LINE_ENDS:
+                    self._refuse(NO_METHOD)
             end = data.find(_END, at) + len(_END)
             if end >= len(_END):  # most heads come in one piece
                 return self._take_head(data[at:end]), end
@@ -135,6 +139,7 @@ class RequestFraming:
         if head.count(b"\n") > _MOST_HEADERS + 2:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
+        self._line_ends = 0
         if _BODY_HEADER.search(head):
             self._chunked = bool(_CODING.search(head))
             if self._chunked:

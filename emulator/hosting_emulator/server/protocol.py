@@ -31,6 +31,8 @@ _broken_requests = itertools.count(1)
 #: How long a request may take from its first byte to its last, in seconds of real time. Clients on
 #: the same machine take milliseconds; who takes longer than this holds a connection for nothing.
 HALF_REQUEST_S = 60.0
+#: With so many requests unanswered nothing more is read; aiohttp sees to it only in newer versions.
+MOST_UNANSWERED = 64
 _TOO_SLOW = "The request did not arrive whole in time."
 #: No head can begin so: aiohttp refuses it, in its turn behind the requests before it.
 _REFUSED_HEAD = b"\0\r\n\r\n"
@@ -57,6 +59,8 @@ class Protocol(web.RequestHandler):
         self.gone: asyncio.Future[None] | None = None
         #: Ends the patience with an unfinished request: which it is, and when.
         self.half: tuple[int, asyncio.TimerHandle] | None = None
+        #: Nothing is read until some of what was asked is answered.
+        self.held_back = False
 
     async def lost(self, within_s: float | None = None) -> None:
         """Wait until the client is gone, or until so many real seconds have passed.
@@ -97,6 +101,10 @@ class Protocol(web.RequestHandler):
         """Send an answer; the last one to a client that sends nothing more ends the connection."""
         sent = await super().finish_response(request, resp, start_time)
         self.answered += 1
+        if self.held_back and self.framing.count - self.answered < MOST_UNANSWERED // 2:
+            self.held_back = False
+            if self.transport is not None:
+                self.transport.resume_reading()
         if self.ended and self.answered >= self.framing.count:
             self.close()
         return sent
@@ -115,6 +123,9 @@ class Protocol(web.RequestHandler):
         if framing.wrong is not None:
             self._refuse(framing.wrong)
         count, partial = framing.count, framing.partial
+        if count - self.answered > MOST_UNANSWERED and self.transport is not None:
+            self.held_back = True
+            self.transport.pause_reading()
         if self.half is not None and (not partial or self.half[0] != count):
             self.half[1].cancel()
             self.half = None

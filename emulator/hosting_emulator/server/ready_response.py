@@ -52,9 +52,10 @@ class ReadyResponse(web.StreamResponse):
         request = self._request
         assert request is not None
         head = self.head(request)
-        writer = request.writer
-        await writer.write(head if request.method == "HEAD" else head + self._reply.body)
-        await writer.write_eof()
+        # It comes back once most of what was sent before has left: who reads nothing gets no more.
+        await request.writer.write_eof(
+            head if request.method == "HEAD" else head + self._reply.body
+        )
 
     def head(self, request: web.BaseRequest) -> bytes:
         """Return status line and headers, with the empty line after them.

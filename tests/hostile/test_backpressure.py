@@ -1,0 +1,110 @@
+"""Clients that ask and do not listen: what waits for them in this process is bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+
+from hosting_emulator.server.protocol import Protocol
+from tests.hostile.raw_requests import Requests, statuses
+from tests.hostile.stage import LONG_S, Ear, Stage
+
+
+@pytest.fixture
+def protocols(monkeypatch: pytest.MonkeyPatch) -> list[Protocol]:
+    """The server's ends of all connections that were made."""
+    made: list[Protocol] = []
+    connection_made = Protocol.connection_made
+
+    def keep(protocol: Protocol, transport: asyncio.BaseTransport) -> None:
+        made.append(protocol)
+        connection_made(protocol, transport)
+
+    monkeypatch.setattr(Protocol, "connection_made", keep)
+    return made
+
+
+async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
+    """Open a connection whose client does not listen, and has little room for what it does not."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(connection, ("127.0.0.1", stage.port))
+    transport, ear = await loop.create_connection(Ear, sock=connection)
+    transport.pause_reading()
+    return transport, ear
+
+
+async def listen(transport: asyncio.Transport, ear: Ear) -> int:
+    """Listen at last, with room enough, and count the answers that were good."""
+    connection = transport.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    transport.resume_reading()
+    await asyncio.wait_for(ear.over, LONG_S)
+    return ear.heard.count(b"HTTP/1.1 200 OK\r\n")
+
+
+async def rest(stage: Stage) -> int:
+    """Let the server work until nothing happens any more, and count the requests that it answered."""
+    still = 0
+    while still < 50:
+        before = stage.engine.log.count
+        await asyncio.sleep(0)
+        still = still + 1 if stage.engine.log.count == before else 0
+    return stage.engine.log.count
+
+
+def waiting(protocols: list[Protocol]) -> int:
+    """Return how many bytes wait in this process for clients to read."""
+    return sum(one.transport.get_write_buffer_size() for one in protocols if one.transport)
+
+
+async def until_something_waits(protocols: list[Protocol]) -> None:
+    while not waiting(protocols):
+        await asyncio.sleep(0)
+
+
+async def test_who_reads_no_answers_is_not_read_either(stage: Stage, protocols: list[Protocol]):
+    count, page = 600, Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
+    stage.intervene("add_deployments", project="shop", count=10_000)
+    transport, ear = await deaf(stage)
+
+    transport.write(
+        page * (count - 1) + page.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    )
+    answered = await rest(stage)
+    [protocol] = protocols
+
+    assert answered < count / 2
+    assert waiting(protocols) < 300_000
+    assert protocol.framing.count - protocol.answered < count / 2
+
+    assert await listen(transport, ear) == count
+
+
+async def test_a_large_answer_waits_for_its_reader(stage: Stage, protocols: list[Protocol]):
+    stage.intervene("add_deployments", project="shop", count=10_000)
+    transport, ear = await deaf(stage)
+
+    transport.write(
+        b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    await asyncio.wait_for(until_something_waits(protocols), LONG_S)
+    await rest(stage)
+
+    assert waiting(protocols) < 300_000
+
+    assert await listen(transport, ear) == 1
+    assert len(ear.heard) > 2_000_000
+
+
+async def test_line_ends_are_no_request(stage: Stage):
+    """A few between two requests are borne (RFC 9112, 2.2); a flood of them is refused."""
+    requests = Requests.of(stage)
+
+    assert statuses(await stage.talk(requests.get + b"\r\n\r\n" + requests.last)) == [200, 200]
+    assert statuses(await stage.talk(b"\r\n" * 1_000)) == [400]
+    assert statuses(await stage.talk(*[b"\r\n"] * 100)) == [400]
