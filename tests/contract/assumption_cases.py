@@ -154,6 +154,39 @@ def _(api: HeldApi) -> list[str]:
     return [api.compute().json["code"], api.create_key().json["code"]]
 
 
+@cases.add(
+    "condition_codes",
+    {
+        "body_too_long": "invalid_request",
+        "rate_exceeded": "service_unavailable",
+        "creation_uncertain": "service_unavailable",
+        "generation_stale": "compute_change_conflict",
+    },
+    ["payload_too_large", "api_key_creation_uncertain", "etag_mismatch", ("rate_limited", True)],
+    [
+        *("invalid_request", "service_unavailable", "compute_change_conflict"),
+        ("service_unavailable", True),
+    ],
+)
+def _(api: HeldApi) -> list[Any]:
+    api.emulator.intervene("leave_key_creation_uncertain")
+    found: list[Any] = [
+        api.apply_domains(raw=b" " * (1_048_576 + 1)).json["code"],
+        api.send(
+            "POST",
+            f"/v1/organizations/{api.emulator.organization}/user-api-keys",
+            key="k",
+            body={"name": "ci"},
+        ).json["code"],
+    ]
+    api.initialize(1)
+    found.append(done(api, api.initialize(1))["error"]["code"])
+    api.assume(rate_limit="1/60s")
+    api.dns()
+    limited = api.dns()
+    return [*found, (limited.json["code"], "Retry-After" in limited.headers)]
+
+
 @cases.add("problem_retryable", {"etag_mismatch": True}, [False, False], [True, False])
 def _(api: HeldApi) -> list[bool]:
     return [api.initialize(9).json["retryable"], api.dns(project="garden").json["retryable"]]
@@ -369,6 +402,13 @@ def _(api: HeldApi) -> list[Any]:
 @cases.add("source_generation", "any_integer", [400, 409], [409, 409])
 def _(api: HeldApi) -> list[int]:
     return [api.initialize(-1).status, api.initialize(9).status]
+
+
+@cases.add("source_generation", "optional", [400, 409, 400], [202, 409, 202])
+def _(api: HeldApi) -> list[int]:
+    path, key = api.project_path("source:initialize"), "one"
+    found = [api.call("POST", path, key=key, body={}).status, api.initialize(9).status]
+    return [*found, api.call("POST", path, key=key, body={}).status]
 
 
 @cases.add("wrong_media_type", "ignored", (400, "invalid_request"), (200, None))
@@ -678,6 +718,17 @@ def _(api: HeldApi) -> list[Any]:
     return [writing[0] if writing else None, status]
 
 
+@cases.add("unshared_project", "forbidden", [404, 404, 404], [403, 404, 403])
+def _(api: HeldApi) -> list[int]:
+    """In a project of one's organization without a role, in another's, and by one's key."""
+    token = api.emulator.api_key("reader")
+    return [
+        api.dns(project="labs", who="reader").status,
+        api.dns(project="garden", who="reader").status,
+        api.dns(project="labs", token=token).status,
+    ]
+
+
 @cases.add("access_scope", "memberships", [404, 404, 404], [200, 201, 404])
 def _(api: HeldApi) -> list[int]:
     bound = api.create_key().json["value"]
@@ -776,6 +827,22 @@ def _(api: HeldApi) -> list[str]:
     before = api.dns(project="docs").json["status"]
     api.advance("1h")
     return [before, api.dns(project="docs").json["status"]]
+
+
+@cases.add(
+    "dns_details",
+    "authorized",
+    [(2, True), (2, True), (2, True)],
+    [(0, False), (2, True), (0, False)],
+)
+def _(api: HeldApi) -> list[tuple[int, bool]]:
+    found = []
+    for status in ("pending", "authorized", "revoked"):
+        api.emulator.intervene("move_dns", project="labs", to=status, zone="labs.example")
+        shown = api.dns(project="labs").json
+        assert shown["zone"] == "labs.example"
+        found.append((len(shown["scopes"]), shown["expires_at"] is not None))
+    return found
 
 
 @cases.add("data_modes", ["shared", "isolated"], ["separate", "shared"], ["isolated", "shared"])

@@ -16,6 +16,7 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.faults.documents import arm, describe_kinds
 from hosting_emulator.sdk import ControlRefused
+from hosting_emulator.variation.documents import world_document
 from hosting_emulator.world.value import Change
 from hosting_emulator_scenarios import FOLDER
 from tests.conftest import Response
@@ -522,3 +523,11 @@ def test_an_origin_has_no_port_but_where_it_would_open_nowhere(
 
     assert re.fullmatch(rf"https://dev-[a-z]+-[a-z]+-[a-z]+\.{ending}", ticket["origin"])
     assert ticket["redeem_url"].startswith(ticket["origin"] + "/.service/dev-access/redeem?")
+
+    # and the document of this very server allows the one form and no other
+    schemas = world_document(api.world, "http://127.0.0.1", port)["components"]["schemas"]
+    for name in ("origin", "redeem_url"):
+        pattern = schemas["DevAccessTicket"]["properties"][name]["pattern"]
+        other = ticket[name].replace(ending, "dev.localhost" if ":" in ending else f"{ending}:1")
+        assert re.search(pattern, ticket[name])
+        assert not re.search(pattern, other)

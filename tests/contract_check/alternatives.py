@@ -48,6 +48,7 @@ _UNSEEN = {
     *("request_identity", "replay_access", "changed_and_invalid", "same_principal"),
     *("key_creation_role", "organization_owner", "keys_on_owner_calls", "call_permissions"),
     *("new_key_permissions", "access_scope", "condition_codes", "problem_retryable", "data_modes"),
+    *("dns_details", "unshared_project"),
     *("dns_transitions", "dev_session_cookie", "dev_session_lifetime", "redemption_status"),
     *("expiry_instant", "former_owners_ticket", "judgement_order", "request_id"),
     *("wrong_method", "wrong_media_type"),
@@ -56,6 +57,7 @@ _UNSEEN = {
 }
 _UNSEEN_VALUES = {
     ("source_generation", "any_integer"),  # a check sends no negative one
+    ("source_generation", "optional"),  # and always names the generation
     ("default_page_size", "100"),  # there are 45
     ("domains_profile", "immediate"),  # it waits for the source's operation
     *((name, value) for name in ("source_profile", "domains_profile") for value in

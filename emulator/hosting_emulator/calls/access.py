@@ -57,6 +57,10 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     inside = own or reaches(change, principal, project.organization_id)
     role = role_of(change, principal.person_id, project) if inside else None
     if role is None:
+        member = change.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}")
+        if inside and member and assumptions.unshared_project == "forbidden":
+            why = "You have no role in this project."
+            raise Refused("forbidden", why, assumption="unshared_project")
         outside = f"it exists in project {project.id}, outside the caller's scope"
         raise _not_found(spec.subject, outside)
     least = getattr(assumptions, spec.role, spec.role)

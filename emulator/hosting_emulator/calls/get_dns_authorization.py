@@ -12,4 +12,5 @@ from hosting_emulator.world.value import Change
 def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Show the authorization as it is now."""
     dns = change.get(DNS, project.id) or Dns()
-    return Reply(200, views.encode(views.dns_authorization(dns), change.assumptions), project.id)
+    found = views.dns_authorization(dns, change.assumptions)
+    return Reply(200, views.encode(found, change.assumptions), project.id)

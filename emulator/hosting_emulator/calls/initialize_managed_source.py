@@ -13,7 +13,8 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Accept the operation, if the caller knows the project's current source generation."""
     assumptions = change.assumptions
     expected = request.values.get("expected_source_generation")
-    if assumptions.source_generation != "ignored" and expected != project.source_generation:
+    looked_at = assumptions.source_generation != "ignored" and expected is not None
+    if looked_at and expected != project.source_generation:
         raise Refused(
             assumptions.code_of("generation_stale"),
             f"The project's source generation is {project.source_generation}, "
@@ -21,7 +22,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
             field="expected_source_generation",
         )
     operation = operations.begin(
-        change, project, operations.INITIALIZE, expected_generation=project.source_generation
+        change, project, operations.INITIALIZE, expected_generation=expected
     )
     body = views.encode(views.operation(change, operation), assumptions)
     return Reply(request.spec.success_status(assumptions), body, operation.id)

@@ -138,7 +138,7 @@ def _read_body(
 
 
 #: What is no fault of an expected generation, where `source_generation` says so.
-_NO_FAULT = {"any_integer": "greater_than_equal", "ignored": "missing"}
+_NO_FAULT = {"any_integer": "greater_than_equal", "ignored": "missing", "optional": "missing"}
 #: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 

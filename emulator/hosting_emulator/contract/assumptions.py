@@ -46,6 +46,9 @@ CONDITIONS = {
     "provider_failing": "service_unavailable",
     "request_in_flight": "service_unavailable",
     "wrong_media_type": "invalid_request",
+    "body_too_long": "payload_too_large",
+    "rate_exceeded": "rate_limited",
+    "creation_uncertain": "api_key_creation_uncertain",
 }
 #: The codes that the contract gives no condition of their own.
 _OPEN_CODES = tuple(
@@ -91,7 +94,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     last_page_cursor: Literal["absent", "null"] = "absent"
     environment_parameter: _Parameter = "environment"
     missing_environment: Literal["refused", "dev", "prod"] = "refused"
-    source_generation: Literal["checked", "ignored", "any_integer"] = "checked"
+    source_generation: Literal["checked", "ignored", "any_integer", "optional"] = "checked"
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
     idempotency_remembers: Literal["successes", "all_answers"] = "successes"
     idempotency_retention: str = "forever"
@@ -108,6 +111,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reconciliation_states: tuple[str, str, str, str] = RECONCILIATION_STATES
     deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
     dns_transitions: dict[str, str] = {}
+    dns_details: Literal["always", "authorized"] = "always"
     data_modes: tuple[Literal["shared"], str] = ("shared", "separate")
     database_states: tuple[str, str, str, str, str] = DATABASE_STATES
     flag_reenabled: Literal["kept", "renewed"] = "kept"
@@ -122,6 +126,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     call_permissions: dict[str, str] = {}
     new_key_permissions: Literal["all", "reading"] = "all"
     access_scope: Literal["organization", "memberships"] = "organization"
+    unshared_project: Literal["not_found", "forbidden"] = "not_found"
     key_permissions: tuple[str, str, str, str, str, str, str] = PERMISSIONS
     key_prefix: Annotated[str, Meta(pattern="^[a-z]{2,8}_$")] = "phk_"
     token_lifetime: str = "1h"

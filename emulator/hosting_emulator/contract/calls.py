@@ -292,7 +292,7 @@ _ROWS = (
         response="DnsAuthorization",
         role="dns_role",
         permission="dns.read",
-        assumptions=("dns_role", "dns_transitions", "unexpected_body"),
+        assumptions=("dns_role", "dns_transitions", "dns_details", "unexpected_body"),
         place="Endpoints, 5",
     ),
     CallSpec(

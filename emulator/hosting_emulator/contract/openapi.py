@@ -217,7 +217,7 @@ def responses(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     for row in _rows(spec, assumptions):
         by_status.setdefault(row.status, []).append(row)
     for status in sorted(by_status):
-        found[str(status)] = _problem(spec, status, by_status[status])
+        found[str(status)] = _problem(spec, assumptions, status, by_status[status])
     return found
 
 
@@ -257,9 +257,11 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     return found
 
 
-def _problem(spec: CallSpec, status: int, rows: list[_Row]) -> dict[str, Any]:
+def _problem(
+    spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_Row]
+) -> dict[str, Any]:
     names = ["X-Request-Id", *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
-    if any(row.code == "rate_limited" for row in rows):
+    if any(row.code in ("rate_limited", assumptions.code_of("rate_exceeded")) for row in rows):
         names.append("Retry-After")
     examples = {row.name: {"$ref": f"#/components/examples/{row.name}"} for row in rows}
     content = {"schema": {"$ref": _REF + "ProblemDetails"}, "examples": examples}
@@ -382,7 +384,7 @@ def _object(
     schema: dict[str, Any] = {"additionalProperties": False} if resource.closed else {}
     schema["description"] = resource.about
     schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
-    free = {f.name for f in fields if f.optional or _is_ignored(f, assumptions)}
+    free = {f.name for f in fields if f.optional or _may_be_missing(f, assumptions)}
     schema["required"] = [f.name for f in fields if f.name not in free | {*absent}]
     schema["type"] = "object"
     if resource.open_presence:
@@ -392,6 +394,14 @@ def _object(
         if assumptions.unknown_body_fields == "refused":
             schema["additionalProperties"] = False
     return schema
+
+
+def _may_be_missing(field: Field, assumptions: Assumptions) -> bool:
+    optional = (field.assumption, assumptions.source_generation) == (
+        "source_generation",
+        "optional",
+    )
+    return optional or _is_ignored(field, assumptions)
 
 
 def _is_ignored(field: Field, assumptions: Assumptions) -> bool:

@@ -127,7 +127,8 @@ def _part(resource: str) -> Kind:
 
 
 _LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": 128}
-_REDEEM_URL = r"^https://[^/]+/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}$"
+_ORIGIN = r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+"
+_REDEEM_URL = _ORIGIN + r"/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}"
 _RESULT = {
     "type": "object",
     "additionalProperties": True,
@@ -150,8 +151,8 @@ _KINDS = {
     "request_id": _text(**_LENGTH),
     "cursor": _text("cursor", pattern="^[A-Za-z0-9_-]+$"),
     "zone": _text("zone", minLength=4, maxLength=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$"),
-    "origin": _text("origin", pattern=r"^https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.:-]+$"),
-    "redeem_url": _text("redeem_url", pattern=_REDEEM_URL),
+    "origin": _text("origin", pattern=f"^{_ORIGIN}$"),
+    "redeem_url": _text("redeem_url", pattern=f"^{_REDEEM_URL}$"),
     "error_status": _integer(minimum=400, maximum=599),
     "wait": _integer(minimum=RETRY_AFTER_MIN, maximum=RETRY_AFTER_MAX),
     "suspend_timeout": _integer(minimum=-1),

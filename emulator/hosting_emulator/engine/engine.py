@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from hosting_emulator.calls.request import CallRequest, Reply, derived_request_id
-from hosting_emulator.contract.assumptions import parse_rate_limit
+from hosting_emulator.contract.assumptions import Assumptions, parse_rate_limit
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import (
@@ -38,9 +38,9 @@ class RateLimiter:
     def __init__(self) -> None:
         self._windows: dict[str, tuple[int, int]] = {}
 
-    def count(self, setting: str, principal: str, now_ms: int) -> None:
-        """Count a request. Raises Refused `rate_limited` when it is one too many."""
-        limit = parse_rate_limit(setting)
+    def count(self, assumptions: Assumptions, principal: str, now_ms: int) -> None:
+        """Count a request. Raises Refused when it is one too many."""
+        limit = parse_rate_limit(assumptions.rate_limit)
         if limit is None:
             return
         most, window_ms = limit
@@ -50,7 +50,7 @@ class RateLimiter:
         if count >= most:
             seconds = -(-(began_ms + window_ms - now_ms) // 1000)
             raise Refused(
-                "rate_limited",
+                assumptions.code_of("rate_exceeded"),
                 f"More than {most} requests in {window_ms // 1000} seconds.",
                 retry_after_seconds=max(1, min(86_400, seconds)),
             )

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import field
 
 from hosting_emulator.calls.request import CallRequest, Principal, Reply
+from hosting_emulator.contract.assumptions import CONDITIONS
 from hosting_emulator.contract.calls import Subject
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.history import Commit
@@ -140,6 +141,6 @@ class ExchangeContext(CallRequest, kw_only=True):
         return ExchangeContext(**kept, refused=refused)
 
 
-def too_large(limit: int) -> Refused:
+def too_large(limit: int, code: str = CONDITIONS["body_too_long"]) -> Refused:
     """Return the refusal of a request body of more than `limit` bytes."""
-    return Refused("payload_too_large", f"The request body is larger than {limit} bytes.")
+    return Refused(code, f"The request body is larger than {limit} bytes.")

@@ -64,9 +64,10 @@ _DUE = "First ran what was due by"
 _COUNTED = "faults counted"
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
 #: Assumptions that can shape the answer of any call; that decide each success of a call; and that
-#: decide each refusal with a code.
+#: decide each refusal in a condition.
 _EVERY_CALL = (
     *("token_audience", "rate_limit", "malformed_project_id", "body_limit_bytes"),
+    "unshared_project",
     *("request_id_invalid", "unknown_query_parameters", "timestamp_form"),
 )
 _OF_CALL = {
@@ -75,10 +76,10 @@ _OF_CALL = {
     "get_operation": ("operation_path",),
     "list_deployments": ("deployment_order",),
 }
-_OF_CODE = {
-    "etag_mismatch": ("source_generation",),
-    "rate_limited": ("rate_limit",),
-    "payload_too_large": ("body_limit_bytes",),
+_OF_CONDITION = {
+    "generation_stale": "source_generation",
+    "rate_exceeded": "rate_limit",
+    "body_too_long": "body_limit_bytes",
 }
 
 Step = tuple[str, str]
@@ -460,7 +461,7 @@ def _deciding_refusal(
         yield "wrong_method"
     if code == "resource_not_found" and not is_ulid(entry.project or entry.operation or "0" * 26):
         yield "malformed_project_id"
-    yield from _OF_CODE.get(code, ())
+    yield from (name for of, name in _OF_CONDITION.items() if assumptions.code_of(of) == code)
     if code == "invalid_request":
         if spec is not None and not entry.query:
             needed = (p.default for p in spec.query if p.required(assumptions))

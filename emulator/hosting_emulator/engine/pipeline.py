@@ -117,7 +117,7 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
     """Count the request for the rate limit, and read its headers, query and body."""
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
-        engine.limiter.count(assumptions.rate_limit, ctx.principal.person_id, ctx.now_ms)
+        engine.limiter.count(assumptions, ctx.principal.person_id, ctx.now_ms)
     if assumptions.judgement_order == "access_first":
         authorize(ctx.change, ctx)
     try:

@@ -256,7 +256,7 @@ def leave_key_creation_uncertain(
     fault = arm(
         change,
         {
-            "abort": {"code": "api_key_creation_uncertain"},
+            "abort": {"code": change.assumptions.code_of("creation_uncertain")},
             "call": "create_user_api_key",
             "phase": "after_commit",
             "times": times,

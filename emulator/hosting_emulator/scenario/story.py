@@ -141,14 +141,15 @@ class StoryRun:
         if step.body is not msgspec.UNSET:
             body = msgspec.json.encode(self._filled(step.body))
             sent.setdefault("content-type", "application/json")
-        limit = self._engine.world.assumptions.body_limit_bytes
+        assumed = self._engine.world.assumptions
+        limit, too_long = assumed.body_limit_bytes, assumed.code_of("body_too_long")
         ctx = ExchangeContext(
             method=spec.method if spec else "GET",
             path=path,
             query=urlencode({k: str(self._filled(v)) for k, v in step.query.items()}),
             headers=PlainHeaders(sent.items()),
             body=body,
-            refused=too_large(limit) if len(body) > limit else None,
+            refused=too_large(limit, too_long) if len(body) > limit else None,
             docs_url=lambda: _DOCS,
         )
         return self._answered(ctx, CALL_STEPS)

@@ -6,14 +6,17 @@ import zlib
 
 from aiohttp import web
 
+from hosting_emulator.contract.assumptions import CONDITIONS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import too_large
 
 _BROKEN = "The request body does not have the length, chunks or encoding that its headers announce."
 
 
-async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refused | None]:
-    """Return the body of at most `limit` bytes, or what is wrong with it."""
+async def read_body(
+    request: web.BaseRequest, limit: int, too_long: str = CONDITIONS["body_too_long"]
+) -> tuple[bytes, Refused | None]:
+    """Return the body of at most `limit` bytes, or what is wrong with it (`too_long`: its code)."""
     if not request.can_read_body:
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
@@ -23,7 +26,7 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
         )
     announced = request.content_length
     if announced is not None and announced > limit:
-        return b"", too_large(limit)
+        return b"", too_large(limit, too_long)
     if request.headers.get("Expect", "").lower() == "100-continue":
         await _invite(request)
     content = request.content
@@ -39,7 +42,7 @@ async def read_body(request: web.BaseRequest, limit: int) -> tuple[bytes, Refuse
     except (web.RequestPayloadError, ValueError, zlib.error) as error:
         return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
     if len(body) > limit or len(unpacked) > limit:
-        return b"", too_large(limit)
+        return b"", too_large(limit, too_long)
     return unpacked, None
 
 

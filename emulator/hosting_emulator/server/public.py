@@ -39,7 +39,9 @@ async def answer(
     """
     body, steps = b"", CALL_STEPS if refused is None else MISDIRECTED_STEPS
     if refused is None and request.can_read_body:
-        body, refused = await read_body(request, engine.world.assumptions.body_limit_bytes)
+        assumed = engine.world.assumptions
+        too_long = assumed.code_of("body_too_long")
+        body, refused = await read_body(request, assumed.body_limit_bytes, too_long)
     ctx = ExchangeContext(
         method=request.method,
         path=path,

@@ -17,10 +17,15 @@ from hosting_emulator.world.value import World
 _OPERATIONS = 3
 
 
-def world_document(world: World, server_url: str) -> dict[str, Any]:
-    """Return the document of a world that is served at `server_url`."""
+def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
+    """Return the document of a world that is served at `server_url`, its dev origins at a port."""
     absent = document_absent(world.variation)
-    return openapi_document(world.assumptions, server_url, absent, example_values(world))
+    found = openapi_document(world.assumptions, server_url, absent, example_values(world))
+    if dev_port not in (None, 443) and world.assumptions.dev_origin_port == "shown":
+        ticket = found["components"]["schemas"]["DevAccessTicket"]["properties"]
+        for field in (ticket["origin"], ticket["redeem_url"]):  # the contract's form has no port
+            field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
+    return found
 
 
 def default_document() -> dict[str, Any]:

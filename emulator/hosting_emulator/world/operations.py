@@ -253,7 +253,7 @@ def _stale_generation(change: Change, operation: Operation) -> OperationFailure 
     if generation == operation.expected_generation:
         return None
     return OperationFailure(
-        code="etag_mismatch",
+        code=change.assumptions.code_of("generation_stale"),
         message=(
             f"The source generation became {generation} while this operation was queued; "
             f"it expected {operation.expected_generation}."

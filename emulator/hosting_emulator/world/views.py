@@ -178,13 +178,16 @@ def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
     return _render("UserApiKey", values, assumptions)
 
 
-def dns_authorization(record: Dns) -> dict[str, Any]:
+def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
     """DnsAuthorization."""
+    scopes, expires_ms = record.scopes, record.expires_ms
+    if record.status != "authorized" and assumptions.dns_details == "authorized":
+        scopes, expires_ms = (), None
     return {
         "status": record.status,
         "zone": record.zone,
-        "scopes": list(record.scopes),
-        "expires_at": None if record.expires_ms is None else format_timestamp(record.expires_ms),
+        "scopes": list(scopes),
+        "expires_at": None if expires_ms is None else format_timestamp(expires_ms),
     }
 
 

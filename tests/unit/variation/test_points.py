@@ -37,6 +37,7 @@ NOT_VARIED = {
         *("idempotency_in_flight", "request_identity", "replay_access", "changed_and_invalid"),
         *("judgement_order", "expiry_instant", "former_owners_ticket", "source_generation"),
         *("request_id_invalid", "dns_transitions", "wrong_media_type", "missing_environment"),
+        *("dns_details", "unshared_project"),
     },
     "it is outside the letter": {"last_page_cursor"},
     "a suite finds its own requests and refusals by it": {

@@ -49,7 +49,8 @@ def openapi(context: Context, engine: Engine) -> Any:
     # Imported here: nobody needs it who does not ask for the document.
     from hosting_emulator.variation.documents import world_document
 
-    return world_document(engine.world, context.base_url + world_prefix(engine.world.name))
+    url = context.base_url + world_prefix(engine.world.name)
+    return world_document(engine.world, url, context.site.tls_port)
 
 
 def calls(engine: Engine) -> list[dict[str, Any]]:

@@ -82,7 +82,7 @@ def _project(
         "source_generation": project.source_generation,
         "claim": project.claim,
         "claim_held": holder is not None and holder.kind == HELD,
-        "dns": views.dns_authorization(world.get(t.DNS, project.id) or Dns()),
+        "dns": views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
         "databases": {name: _database(world, project, name, now_ms) for name in ("dev", "prod")},
         "counts": {"deployments": count},
         "deployments": msgspec.to_builtins(newest),
