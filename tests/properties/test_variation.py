@@ -49,7 +49,9 @@ def test_every_answer_says_in_the_log_what_was_varied():
         if not entry.varied:  # nothing varied: the very bytes of a world that does not
             # but for the request id, which is made of the moment
             assert _without_id(entry.answer) == _without_id(usual)
-    steps = Explanations(walk.api.engine.log).steps(next(e for e in entries if e.varied))
+    steps = Explanations(walk.api.engine.log).steps(
+        walk.api.world, next(e for e in entries if e.varied)
+    )
     says = [step["says"] for step in steps if step["step"] == "variation"]
     first = next(e for e in entries if e.varied).varied
     assert says == [f"{point}: {POINTS[point].about}." for point in first]

@@ -15,7 +15,7 @@ from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, ExchangeView, Finding
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
-from hosting_emulator.engine.request_log import Redactor
+from hosting_emulator.engine.redaction import Redactor
 
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
@@ -141,7 +141,7 @@ class Watch:
 
     def _note(self, findings: Iterable[Finding], found: dict[str, _RuleFindings]) -> None:
         for finding in findings:
-            redactor = Redactor(self._engine.world.assumptions.key_prefix)
+            redactor = Redactor(self._engine.world)
             finding.says = redactor.text(finding.says)
             found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
 

@@ -94,15 +94,15 @@ class Explanations:
 
     def item(self, world: World, entry: Entry) -> dict[str, Any]:
         """Return an exchange in short, with its explanation; `world` is the one that now is."""
-        return {**entry_view(world, entry), "trail": self.steps(entry)}
+        return {**entry_view(world, entry), "trail": self.steps(world, entry)}
 
     def whole(self, world: World, entry: Entry) -> dict[str, Any]:
         """Return an exchange with headers, bodies and explanation."""
-        return {**exchange_view(world, entry), "trail": self.steps(entry)}
+        return {**exchange_view(world, entry), "trail": self.steps(world, entry)}
 
-    def steps(self, entry: Entry) -> list[dict[str, str]]:
+    def steps(self, world: World, entry: Entry) -> list[dict[str, str]]:
         """Return the steps of an exchange: what was decided, and what it was decided from."""
-        redactor = Redactor(entry.world.assumptions.key_prefix)
+        redactor = Redactor(world)
         return [{"step": step, "says": redactor.text(says)} for step, says in self._steps(entry)]
 
     def _steps(self, entry: Entry) -> Iterator[Step]:

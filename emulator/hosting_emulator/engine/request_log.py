@@ -1,15 +1,11 @@
 """The request log: what was asked, what was answered and why. A ring of cheap records.
 
-An entry is kept as it came and rendered when somebody looks. Secrets are cut out then: access tokens,
-values of API keys and tickets, wherever they stand, for clients put them in odd places and the log
-must not spread them.
+An entry is kept as it came and rendered when somebody looks. Secrets are cut out then (`redaction`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,49 +16,9 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.machine import stopwatch_ns
+from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World
-
-REDACTED = "<redacted>"
-#: A signed JWT; a ticket in a URL; the value of a new API key, which is shown once; and whatever
-#: has the form of this service's secrets (`world.streams.new_secret`), wherever it was put.
-_SECRETS = re.compile(
-    r"eyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=ticket=)[^&\s\"]+|(?<=\"value\":\")[^\"]+(?=\",\"request_id\")"
-    r"|(?<![\w-])(?:phk_)?[A-Za-z0-9_-]{43}(?![\w-])"
-)
-
-
-class Redactor:
-    """Cuts the secrets of one world out of text; `key_prefix` is how its API keys begin."""
-
-    def __init__(self, key_prefix: str) -> None:
-        self._key = re.compile(re.escape(key_prefix) + r"[\w-]{20,}") if key_prefix else None
-
-    def text(self, found: str) -> str:
-        """Return a text without secrets, and fit to be written as JSON whatever bytes came."""
-        found = found.encode("utf-8", "backslashreplace").decode()
-        found = _SECRETS.sub(REDACTED, found)
-        return found if self._key is None else self._key.sub(REDACTED, found)
-
-    def body(self, body: bytes) -> str | None:
-        """Return a body as text without secrets; None when it is no text."""
-        try:
-            return self.text(body.decode())
-        except UnicodeDecodeError:
-            return None
-
-    def headers(self, headers: Iterable[tuple[str, str]]) -> list[Sequence[str]]:
-        """Return headers without secrets; of an Authorization header its scheme is left."""
-        shown: list[Sequence[str]] = []
-        for name, value in headers:
-            scheme, space, _ = value.strip().partition(" ")
-            if name.lower() in ("authorization", "proxy-authorization"):
-                shown.append((name, f"{scheme} {REDACTED}" if space else REDACTED))
-            else:
-                secret = name.lower() in ("cookie", "set-cookie", "x-control-token")
-                shown.append((name, REDACTED if secret else self.text(value)))
-        return shown
-
 
 #: How many exchanges are kept, and how many bytes of each body.
 CAPACITY = 1000
@@ -208,7 +164,7 @@ class RequestFilter:
             *entry.why,
         ]
         kept += [body.decode("utf-8", "replace") for body in (entry.body, entry.answer)]
-        redactor = Redactor(entry.world.assumptions.key_prefix)
+        redactor = Redactor(entry.world)
         return any(text in one.lower() and text in redactor.text(one).lower() for one in kept)
 
 
@@ -221,7 +177,7 @@ def _person_id(entry: Entry) -> str | None:
 
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
-    redactor = Redactor(world.assumptions.key_prefix)
+    redactor = Redactor(world)
     key = sent_header(entry, b"idempotency-key")
     project, who = project_of(entry), _person_id(entry)
     person = world.get(PEOPLE, who) if who is not None and who != NOBODY else None
@@ -249,7 +205,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
 
 def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return a whole exchange: the short form, and both sides' headers and bodies."""
-    redactor = Redactor(world.assumptions.key_prefix)
+    redactor = Redactor(world)
     sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in entry.headers]
     # Where there was no answer at all, it has no type.
     typed = [("Content-Type", entry.content_type)] if entry.content_type else []
@@ -285,7 +241,7 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
         return None
     try:
         document = msgspec.json.decode(entry.answer)
-        detail = Redactor("").text(str(document["detail"]))
+        detail = Redactor(entry.world).text(str(document["detail"]))
         return {"code": str(document["code"]), "detail": detail}
     except (msgspec.DecodeError, LookupError, TypeError):
         return None

@@ -14,6 +14,9 @@ from hosting_emulator.contract.ids import make_ulid
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
 
+#: How many characters a secret has.
+SECRET_LENGTH = 43
+
 
 def derive(seed: str, *purpose: str, size: int = 16) -> bytes:
     """Return `size` bytes (1 to 64) that depend on the seed and the purpose alone."""

@@ -29,7 +29,7 @@ WROTE = (
 def steps(api: InProcess, n: int | None = None) -> list[tuple[str, str]]:
     found = api.engine.log.find(n or api.engine.log.count)
     assert found is not None
-    told = Explanations(api.engine.log).steps(found)
+    told = Explanations(api.engine.log).steps(api.world, found)
     return [(step["step"], step["says"]) for step in told]
 
 
