@@ -500,6 +500,25 @@ def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:
         assert browser.send("/end-session").status == 200
 
 
+# --- "current observation for queued or running work" --------------------------------------------
+
+
+def test_a_reconciliation_is_observed_when_it_is_shown(api: HeldApi) -> None:
+    """reconciliation: "current observation for queued or running work, separate from the immutable
+    terminal state"; as progress, it is observed by whoever polls.
+    """
+    operation = api.apply_domains().json["id"]
+    api.advance("3s")
+    api.emulator.intervene("require_reconciliation", operation=operation)
+
+    for _ in range(2):
+        api.advance("5s")
+        found = api.poll(operation).json
+        now = api.emulator.clock.now
+        assert found["reconciliation"]["observed_at"] == found["progress"]["observed_at"] == now
+        assert found["updated_at"] < now
+
+
 # --- "of the form https://dev-<word>-<word>-<word>.<dev_zone>" ------------------------------------
 
 

@@ -154,7 +154,7 @@ def _reconcile(change: Change, operation: Operation, state: str, advice: str) ->
     attempt = operation.reconciliation.attempt_id if operation.reconciliation else None
     if attempt is None or state == "required":
         attempt = new_id(change)
-    observed = Reconciliation(state, attempt, format_timestamp(change.now_ms), advice)
+    observed = Reconciliation(state, attempt, advice)
     moved = replace(operation, reconciliation=observed)
     change.put(t.OPERATIONS, moved.id, moved)
     return moved

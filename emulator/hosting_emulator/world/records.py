@@ -145,7 +145,6 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
 
     state: str
     attempt_id: str
-    observed_at: str
     suggested_action: str
 
 

@@ -84,8 +84,9 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
     """Operation, as it is in this change's moment."""
     claim = change.row(PROJECTS, record.project_id).claim
     waiting = record.state == "queued" and claim != record.id
-    # A reconciliation is an observation for queued or running work only (contract, Operation).
-    seen = None if finished(record) else record.reconciliation
+    # A reconciliation is a current observation, of queued or running work (contract, Operation).
+    found = None if finished(record) else record.reconciliation
+    seen = found and {**asdict(found), "observed_at": format_timestamp(change.now_ms)}
     values = {
         "id": record.id,
         "state": record.state,
@@ -96,7 +97,7 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
         "result": record.result,
         "error": record.error and msgspec.to_builtins(record.error),
         "progress": _progress(change, record),
-        "reconciliation": seen and _render("Reconciliation", asdict(seen), change.assumptions),
+        "reconciliation": seen and _render("Reconciliation", seen, change.assumptions),
     }
     return _render("Operation", values, change.assumptions)
 
