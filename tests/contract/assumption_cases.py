@@ -845,6 +845,45 @@ def _(api: HeldApi) -> list[tuple[int, bool]]:
     return found
 
 
+@cases.add(
+    "deployment_transitions",
+    {"queued": "deploying"},
+    ["queued", "building", "deploying", "ready"],
+    ["queued", "deploying", "ready"],
+)
+@cases.add(
+    "deployment_transitions",
+    {"building": ""},
+    ["queued", "building", "deploying", "ready"],
+    ["queued", "building", "ready"],
+)
+def _(api: HeldApi) -> list[str]:
+    api.initialize(1)
+    seen = []
+    for _ in range(12):
+        newest = api.deployments("?limit=1").json["items"][0]
+        seen.append(newest["status"])
+        api.load(api.state())  # whatever is passed over, a world can be kept
+        api.advance("1s")
+    assert {"artifact_digest", "url"} <= newest.keys()
+    return list(dict.fromkeys(seen))
+
+
+@cases.add(
+    "database_transitions",
+    {"ready": "resizing", "resizing": ""},
+    ["suspended", "resizing", "ready"],
+    ["ready", "resizing", "resizing"],
+)
+def _(api: HeldApi) -> list[str]:
+    found = []
+    for state in ("suspended", "resizing", "ready"):
+        with suppress(ControlRefused):
+            api.emulator.intervene("set_database", project="shop", environment="dev", state=state)
+        found.append(api.compute().json["database"]["state"])
+    return found
+
+
 @cases.add("data_modes", ["shared", "isolated"], ["separate", "shared"], ["isolated", "shared"])
 def _(api: HeldApi) -> list[str]:
     return [api.compute(project=project).json["data_mode"] for project in ("shop", "blog")]

@@ -130,6 +130,8 @@ def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) ->
         {"condition_codes": {"no_organization": "forbidden"}},
         {"problem_retryable": {"resource_not_found": True}},
         {"dns_transitions": {"pending": "authorised"}},
+        {"deployment_transitions": {"building": "ready"}},
+        {"database_transitions": {"ready": "absent"}},
         {"data_modes": ["together", "separate"]},
         {"judgement_order": "access_first", "replay_access": "not_checked"},
         {"rate_limit": "0/60s"},

@@ -60,6 +60,8 @@ DNS_STATUSES = ("not_authorized", "pending", "authorized", "expired", "revoked")
 PHASES = ("queued", "building", "deploying", "verifying", "done")
 RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
 DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
+#: Those of a deployment that has not ended.
+_STAGES = DEPLOYMENT_STATUSES[:3]
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
 
 #: What each assumption is about, under the sentence of the contract that leaves it open; and what
@@ -111,6 +113,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reconciliation_states: tuple[str, str, str, str] = RECONCILIATION_STATES
     deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
     dns_transitions: dict[str, str] = {}
+    deployment_transitions: dict[str, str] = {}
+    database_transitions: dict[str, str] = {}
     dns_details: Literal["always", "authorized"] = "always"
     data_modes: tuple[Literal["shared"], str] = ("shared", "separate")
     database_states: tuple[str, str, str, str, str] = DATABASE_STATES
@@ -169,7 +173,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         _check_words("call_permissions", self.call_permissions, _KEY_CALLS, PERMISSIONS)
         _check_words("condition_codes", self.condition_codes, CONDITIONS, _OPEN_CODES)
         _check_retryable(self.problem_retryable)
-        _check_transitions(self.dns_transitions)
+        _check_transitions("dns_transitions", self.dns_transitions, DNS_STATUSES)
+        _check_transitions("deployment_transitions", self.deployment_transitions, _STAGES)
+        _check_transitions("database_transitions", self.database_transitions, DATABASE_STATES)
         _check_distinct(self)
 
     def code_of(self, condition: str) -> str:
@@ -408,10 +414,10 @@ def _check_retryable(found: Mapping[str, bool]) -> None:
             raise ValueError(f"problem_retryable: the contract fixes that of {code}")
 
 
-def _check_transitions(found: Mapping[str, str]) -> None:
-    for status, following in found.items():
-        words = dict.fromkeys(following.split(), status)
-        _check_words("dns_transitions", {status: status, **words}, DNS_STATUSES, DNS_STATUSES)
+def _check_transitions(table: str, found: Mapping[str, str], states: Collection[str]) -> None:
+    for state, following in found.items():
+        words = dict.fromkeys(following.split(), state)
+        _check_words(table, {state: state, **words}, states, states)
 
 
 def _check_distinct(found: Assumptions) -> None:

@@ -307,6 +307,7 @@ _ROWS = (
         assumptions=(
             *("deployments_role", "cursor_parameter", "limit_parameter", "default_page_size"),
             *("deployment_order", "last_page_cursor", "deployment_statuses", "unexpected_body"),
+            "deployment_transitions",
         ),
         place="Endpoints, 6",
         query_clause="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
@@ -343,7 +344,7 @@ _ROWS = (
         codes=("compute_performance_unavailable",),
         assumptions=(
             *("environment_parameter", "missing_environment", "database_states", "data_modes"),
-            "unexpected_body",
+            *("database_transitions", "unexpected_body"),
         ),
         place="Endpoints, 8",
         query_clause="Query: one parameter choosing the environment, allowed values dev, prod.",

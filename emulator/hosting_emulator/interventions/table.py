@@ -380,7 +380,7 @@ def move_dns(
     `zone` is the customer's zone, `expires_in` how long an authorization lasts (world time).
     """
     dns = change.get(t.DNS, project.id) or Dns()
-    lifecycle = lifecycles.dns_lifecycle(change.assumptions)
+    lifecycle = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
     if not lifecycle.may(dns.status, to):
         following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
         raise DocumentRefused(
@@ -478,11 +478,23 @@ def set_database(
         one = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, one)
     for key, record in before.items():
+        _check_database(change, project, record.placement, state)
         placement = _placement(record.placement, state, details)
         mode = data_mode or record.data_mode
         change.put(t.DATABASES, key, replace(record, data_mode=mode, placement=placement))
     became = state or data_mode or "changed"
     return f"the database of {project.alias} ({_environments(databases)}) is {became}"
+
+
+def _check_database(
+    change: Change, project: Project, placement: Placement | None, state: str | None
+) -> None:
+    """Refuse what a database may not become, where it may not become anything."""
+    following = change.assumptions.database_transitions.get(placement.state if placement else "")
+    if following is not None and state not in (None, *following.split()):
+        raise DocumentRefused(
+            f"the database of {project.alias} can only become {following or 'nothing else'} from there"
+        )
 
 
 def _placement(

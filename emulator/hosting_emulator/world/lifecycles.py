@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from hosting_emulator.contract.assumptions import Assumptions
-
 
 @dataclass(frozen=True)
 class Lifecycle:
@@ -30,6 +28,13 @@ class Lifecycle:
     def terminal(self, state: str) -> bool:
         """Tell whether a state is final."""
         return not self.transitions[state]
+
+    def assumed(self, others: Mapping[str, str]) -> Lifecycle:
+        """Return the table with some rows replaced, as an assumption writes them."""
+        if not others:
+            return self
+        rows = {state: frozenset(following.split()) for state, following in others.items()}
+        return Lifecycle(self.name, self.initial, {**self.transitions, **rows})
 
     @cached_property
     def finals(self) -> frozenset[str]:
@@ -79,15 +84,6 @@ TICKET = _lifecycle(
     "dev access ticket", unused="used expired revoked", used="", expired="", revoked=""
 )
 API_KEY = _lifecycle("API key", active="expired revoked", expired="", revoked="")
-
-
-def dns_lifecycle(assumptions: Assumptions) -> Lifecycle:
-    """Return that of a DNS authorization, as assumed."""
-    if not assumptions.dns_transitions:
-        return DNS_AUTHORIZATION
-    others = {s: frozenset(f.split()) for s, f in assumptions.dns_transitions.items()}
-    table = {**DNS_AUTHORIZATION.transitions, **others}
-    return Lifecycle(DNS_AUTHORIZATION.name, DNS_AUTHORIZATION.initial, table)
 
 
 RECONCILIATION = _lifecycle(

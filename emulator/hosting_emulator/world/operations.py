@@ -234,9 +234,11 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     deployment = change.row(DEPLOYMENTS, operation.deployment_id)
     if deployment.status == status:
         return
-    lifecycles.DEPLOYMENT.move(deployment.status, status)
+    lifecycle = lifecycles.DEPLOYMENT.assumed(change.assumptions.deployment_transitions)
+    if not (lifecycle.may(deployment.status, status) or lifecycle.terminal(status)):
+        return  # a stage that this service passes over
     extra: dict[str, Any] = {}
-    if status == "deploying":
+    if status in ("deploying", "ready") and deployment.artifact_digest is None:
         extra["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
     if status == "ready":
         project = change.row(PROJECTS, operation.project_id)
@@ -439,5 +441,7 @@ def _expire_dns(change: Change, event: ScheduledEvent) -> None:
         return
     if not change.assumptions.is_over(dns.expires_ms, event.due_ms):
         schedule_event(change, event.due_ms + 1, "dns_expiry", event.subject)
-    elif lifecycles.dns_lifecycle(change.assumptions).may(dns.status, "expired"):
+        return
+    lifecycle = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
+    if lifecycle.may(dns.status, "expired"):
         change.put(DNS, event.subject, replace(dns, status="expired"))

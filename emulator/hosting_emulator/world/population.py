@@ -16,7 +16,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.lifecycles import dns_lifecycle
+from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.streams import derive, seeded_id
 from hosting_emulator.world.value import Change, World, apply, empty_world
@@ -236,7 +236,7 @@ def _add_dns(change: Change, project: r.Project, status: str) -> None:
     expires_ms = change.now_ms + days * DAY_MS
     dns = r.Dns(status, f"{project.alias}.example", ("dns.write", "zone.read"), expires_ms)
     change.put(t.DNS, project.id, dns)
-    if dns_lifecycle(change.assumptions).may(status, "expired"):
+    if DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions).may(status, "expired"):
         schedule_event(change, expires_ms, "dns_expiry", project.id)
 
 

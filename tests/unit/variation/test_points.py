@@ -38,6 +38,7 @@ NOT_VARIED = {
         *("judgement_order", "expiry_instant", "former_owners_ticket", "source_generation"),
         *("request_id_invalid", "dns_transitions", "wrong_media_type", "missing_environment"),
         *("dns_details", "unshared_project"),
+        *("deployment_transitions", "database_transitions"),
     },
     "it is outside the letter": {"last_page_cursor"},
     "a suite finds its own requests and refusals by it": {
