@@ -117,6 +117,8 @@ def read_json(path: str) -> Any:
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno}:{error.colno}"
         raise Failure(f"{where}: not JSON: {error.msg.lower()}") from error
+    except RecursionError as error:
+        raise Failure(f"{name}: it is nested too deeply") from error
     except ValueError as error:
         raise Failure(f"{name}: not JSON: {error}") from error
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 
 import pytest
 
+from hosting_emulator.server.control import worlds
 from hosting_emulator.server.protocol import Protocol
-from tests.hostile.raw_requests import Requests, statuses
+from hosting_emulator.world.value import World
+from tests.hostile.raw_requests import Requests, answers, statuses
 from tests.hostile.stage import LONG_S, Ear, Stage
 
 
@@ -24,6 +27,11 @@ def protocols(monkeypatch: pytest.MonkeyPatch) -> list[Protocol]:
 
     monkeypatch.setattr(Protocol, "connection_made", keep)
     return made
+
+
+STATE = (
+    b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+)
 
 
 async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
@@ -89,9 +97,7 @@ async def test_a_large_answer_waits_for_its_reader(stage: Stage, protocols: list
     stage.intervene("add_deployments", project="shop", count=10_000)
     transport, ear = await deaf(stage)
 
-    transport.write(
-        b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    )
+    transport.write(STATE)
     await asyncio.wait_for(until_something_waits(protocols), LONG_S)
     await rest(stage)
 
@@ -108,3 +114,57 @@ async def test_line_ends_are_no_request(stage: Stage):
     assert statuses(await stage.talk(requests.get + b"\r\n\r\n" + requests.last)) == [200, 200]
     assert statuses(await stage.talk(b"\r\n" * 1_000)) == [400]
     assert statuses(await stage.talk(*[b"\r\n"] * 100)) == [400]
+
+
+async def test_one_export_serves_all_who_want_it_meanwhile(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+):
+    written: list[World] = []
+    write = worlds._written
+
+    def count(world: World) -> bytes:
+        written.append(world)
+        return write(world)
+
+    monkeypatch.setattr(worlds, "_written", count)
+
+    said = await asyncio.gather(*(stage.talk(STATE) for _ in range(20)))
+
+    assert [statuses(one) for one in said] == [[200]] * 20
+    assert len({one.partition(b"\r\n\r\n")[2] for one in said}) == 1
+    assert len(written) < 20
+
+
+# --- packed bodies --------------------------------------------------------------------------------
+
+PUT = b"PUT /_emulator/worlds/new/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "status", "words"),
+    [
+        pytest.param(b" " * 200_000_000, 413, b"The request body is larger than", id="a bomb"),
+        pytest.param(b" " * 5_000_000 + b"{}", 400, b"no exported state", id="within the bound"),
+    ],
+)
+async def test_a_packed_body_unpacks_to_a_bound(
+    stage: Stage, unpacked: bytes, status: int, words: bytes
+):
+    packed = gzip.compress(unpacked)
+    head = PUT + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
+
+    [said] = answers(await stage.talk(head + packed))
+
+    assert said.status == status
+    assert words in said.body
+
+
+async def test_a_body_packed_in_many_parts_is_refused(stage: Stage):
+    """Each part costs a walk over all that follow it."""
+    packed = gzip.compress(b"") * 40_000
+    put = Requests.of(stage).put + b"Connection: close\r\nContent-Encoding: gzip\r\n"
+
+    [said] = answers(await stage.talk(put + b"Content-Length: %d\r\n\r\n" % len(packed) + packed))
+
+    assert said.status == 400
+    assert b"encoding that its headers announce" in said.body

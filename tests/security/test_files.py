@@ -168,6 +168,16 @@ def test_its_certificates_are_accepted_for_this_machine(tmp_path: Path, name: st
     _shake_hands(authority, name, authority.server_context())
 
 
+@pytest.mark.parametrize("name", ["a._x.localhost", "a.xn--a-.localhost", "a.-b-.localhost"])
+def test_a_name_that_no_host_can_have_is_shown_the_certificate_of_localhost(
+    tmp_path: Path, name: str
+):
+    authority = LocalAuthority(tmp_path)
+
+    with pytest.raises(ssl.SSLCertVerificationError):  # by the client: here nothing fails
+        _shake_hands(authority, name, authority.server_context())
+
+
 @pytest.mark.parametrize(
     "name", ["example.com", "10.0.0.1", "2001:db8::1", "localhost.example.com", "evillocalhost"]
 )

@@ -25,8 +25,8 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import (
-    Redactor,
     RequestLog,
     entry_view,
     exchange_view,

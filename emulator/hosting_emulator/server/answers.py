@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import Any
 
 import msgspec
-from aiohttp import web
+from aiohttp import Payload, web
+from aiohttp.abc import AbstractStreamWriter
 
 from hosting_emulator.server.ready_response import SERVER
 
 #: What is wrong with a request is said in so many characters, however long its own words are.
 LONGEST_DETAIL = 2_000
-_LARGE = 64 * 1024
+_PIECE = 64 * 1024
 #: The control API in words, and as an OpenAPI document: each of its refusals says where.
 DOCUMENTATION, DESCRIPTION = "/_emulator/docs/control-api", "/_emulator/openapi.json"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -24,13 +24,37 @@ _KEPT_FROM_OTHER_SITES = {
 }
 
 
-def raw(status: int, body: bytes, content_type: str, **headers: str) -> web.Response:
-    """Answer bytes."""
+class _InPieces(Payload):
+    """A body of which each piece leaves when the one before has; as bytes it would wait in memory."""
+
+    def __init__(self, body: bytes, kept: object) -> None:
+        super().__init__(body)
+        self._body = body
+        self._kept = kept
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self._body)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Return it as text."""
+        return self._body.decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Send it; raises ConnectionError when the client is gone."""
+        for at in range(0, len(self._body), _PIECE):
+            await writer.write(self._body[at : at + _PIECE])
+
+
+def raw(
+    status: int, body: bytes, content_type: str, *, kept: object = None, **headers: str
+) -> web.Response:
+    """Answer bytes. What is `kept` lives as long as they are being sent, if they are many."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     named |= {"Content-Type": content_type, "Server": SERVER, **_KEPT_FROM_OTHER_SITES}
-    # aiohttp hands a file out in pieces, each when the one before has left; bytes all at once.
-    large = len(body) > _LARGE
-    return web.Response(status=status, body=BytesIO(body) if large else body, headers=named)
+    sent = _InPieces(body, kept) if len(body) > _PIECE else body
+    return web.Response(status=status, body=sent, headers=named)
 
 
 def json(document: Any, status: int = 200) -> web.Response:

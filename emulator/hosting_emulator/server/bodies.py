@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 
 from aiohttp import web
@@ -10,6 +11,11 @@ from hosting_emulator.contract.assumptions import CONDITIONS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import too_large
 
+#: What a compressed body may become: so much in any case, else so many times what was sent. An
+#: exported state of any size packs less than that; a few bytes that unpack without end do not pass.
+_ALWAYS_UNPACKED, _HIGHEST_RATIO = 8 * 1024 * 1024, 50
+#: A compressed body may be several, one after the other.
+_MOST_MEMBERS = 64
 _BROKEN = "The request body does not have the length, chunks or encoding that its headers announce."
 
 
@@ -38,7 +44,8 @@ async def read_body(
             body += await content.readany()
         unpacked = bytes(body)
         if encoding := request.headers.get("Content-Encoding"):
-            unpacked = _unpack(unpacked, encoding.lower(), limit)
+            limit = min(limit, max(_ALWAYS_UNPACKED, _HIGHEST_RATIO * len(body)))
+            unpacked = await asyncio.to_thread(_unpack, unpacked, encoding.lower(), limit)
     except (web.RequestPayloadError, ValueError, zlib.error) as error:
         return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
     if len(body) > limit or len(unpacked) > limit:
@@ -56,7 +63,9 @@ def _unpack(body: bytes, coding: str, limit: int) -> bytes:
     if coding not in ("gzip", "deflate"):
         return body
     unpacked = b""
-    while body and len(unpacked) <= limit:
+    for _ in range(_MOST_MEMBERS):
+        if not body or len(unpacked) > limit:
+            return unpacked
         if coding == "gzip":
             window = 16 + zlib.MAX_WBITS
         else:  # some clients leave the two bytes before the stream out
@@ -66,7 +75,7 @@ def _unpack(body: bytes, coding: str, limit: int) -> bytes:
         if not reader.eof and len(unpacked) <= limit:
             raise ValueError("cut off")
         body = reader.unused_data
-    return unpacked
+    raise ValueError("too many members")
 
 
 async def _invite(request: web.BaseRequest) -> None:

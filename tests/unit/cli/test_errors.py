@@ -119,6 +119,13 @@ def test_file_that_is_not_there(ask, tmp_path):
     assert_one_line(ask("world", "import", str(tmp_path / "no.json")), "no.json", "No such file")
 
 
+def test_file_of_json_that_is_nested_too_deeply(ask, tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 100_000 + "]" * 100_000)
+
+    assert_one_line(ask("world", "import", str(path)), "deep.json", "nested too deeply")
+
+
 def test_file_that_is_not_json(ask, tmp_path):
     path = tmp_path / "bad.json"
     path.write_text('{"a": 1,\n}', encoding="utf-8")

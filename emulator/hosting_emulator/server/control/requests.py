@@ -5,6 +5,7 @@ As HAR (an HTTP Archive 1.2) they open in the network panel of browsers.
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import re
 from collections.abc import Sequence
@@ -217,7 +218,7 @@ def _put(headers: Headers, name: bytes, value: str) -> Headers:
 # --- as an HTTP Archive --------------------------------------------------------------------------
 
 
-def export_har(
+async def export_har(
     context: Context,
     engine: Engine,
     filters: RequestFilters,
@@ -232,18 +233,22 @@ def export_har(
     entries = _find_entries(engine, read_filter(engine, filters), limit)[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
+    rendered = []
+    for entry in entries:
+        rendered.append(_entry(prefix, engine, entry, explanations))
+        await asyncio.sleep(0)  # others are answered meanwhile
     document: dict[str, Any] = {
         "log": {
             "version": "1.2",
             "creator": {"name": "hosting-emulator", "version": context.facts.version},
             "pages": [],
-            "entries": [_entry(prefix, engine, entry, explanations) for entry in entries],
+            "entries": rendered,
             "comment": f"The request log of the world {engine.world.name}. {_ABOUT}",
             "_world": _world(engine, entries),
         }
     }
     if state and entries:
-        document["log"]["_state"] = _state_before(entries[0])
+        document["log"]["_state"] = await asyncio.to_thread(_state_before, entries[0])
     response = answers.json(document)
     name = f"{engine.world.name}.har"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'

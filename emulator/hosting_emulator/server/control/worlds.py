@@ -5,11 +5,14 @@ How worlds, clocks and operations are shown stands here too, for all who show th
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
+from weakref import WeakValueDictionary
 
 import msgspec
 from aiohttp import web
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -108,7 +111,7 @@ def show_world(engine: Engine) -> Engine:
     return engine
 
 
-def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Summary:
+async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Summary:
     """Make a world: a default one, or one of a scenario, or of an exported state.
 
     One without a name is a throw-away one: it lives in memory. With `vary` its answers vary. With
@@ -119,7 +122,8 @@ def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Su
     seed = context.facts.seed if body.seed is None else body.seed
     with refused_as(400, "Bad clock", ClockRefused):
         if body.state is not None:
-            world = _world_of_state(body, name)
+            world = await _world_of_state(body, name)
+            _free_name(context, name)  # others were answered meanwhile
         elif body.scenario is not None:
             # Imported here: a start is not to wait for scenarios.
             from hosting_emulator.server.control.scenarios import fresh_world
@@ -143,13 +147,13 @@ def _is_ephemeral(body: NewWorld | NewFork) -> bool:
     return body.name is None if body.ephemeral is None else body.ephemeral
 
 
-def _world_of_state(body: NewWorld, name: str) -> World:
+async def _world_of_state(body: NewWorld, name: str) -> World:
     if body.scenario or body.clock or body.assumptions or body.seed is not None:
         raise ControlRefusal(
             400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
         )
     with refused_as(400, "State refused", StateRefused):
-        world = import_state(body.state, name, 0)
+        world = await asyncio.to_thread(import_state, body.state, name, 0)
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
@@ -223,26 +227,48 @@ def find_moment(engine: Engine, commit: int) -> Commit:
 # --- state and assumptions -----------------------------------------------------------------------
 
 
-def get_state(engine: Engine) -> web.Response:
+async def get_state(engine: Engine) -> web.Response:
     """Export the whole state of a world."""
     engine.run_due()
-    text = msgspec.json.format(msgspec.json.encode(export_state(engine.world)), indent=1)
-    return answers.raw(200, text + b"\n", "application/json", Cache_Control="no-store")
+    world = engine.world
+    export = _exports.get(id(world))
+    if export is None:
+        export = _exports[id(world)] = _Export(world)
+    text = await asyncio.shield(export.text)
+    return answers.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
 
 
-def put_state(context: Context, world: str, body: StateDocument) -> Engine:
+class _Export:
+    """The state of a world as a text: whoever wants it while it is written or sent shares it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        # Elsewhere: others are answered meanwhile.
+        self.text = asyncio.create_task(asyncio.to_thread(_written, world))
+
+
+#: By the id of their world, which each holds on to.
+_exports: WeakValueDictionary[int, _Export] = WeakValueDictionary()
+
+
+def _written(world: World) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(export_state(world)), indent=1) + b"\n"
+
+
+async def put_state(context: Context, world: str, body: StateDocument) -> Engine:
     """Replace a world's state by an exported one, or make a world of it.
 
     The old state stays until the new one is read and kept.
     """
-    engine = context.worlds.get(world)
     with refused_as(400, "State refused", StateRefused):
-        imported = import_state(body, world, engine.world.commit if engine else 0)
+        imported = await asyncio.to_thread(import_state, body, world, 0)
+    engine = context.worlds.get(world)
     if engine is None:
         _free_name(context, world)
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
     else:
-        engine.replace_world(imported, "state imported")
+        commit = max(imported.commit, engine.world.commit + 1)
+        engine.replace_world(replace(imported, commit=commit), "state imported")
     return engine
 
 
