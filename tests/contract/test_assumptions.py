@@ -69,6 +69,10 @@ def test_every_alternative_has_a_case(api: HeldApi) -> None:
 CONTRACT = (Path(__file__).parents[1] / "contract_check/contract.txt").read_text(encoding="utf-8")
 
 
+#: Without what makes a table of it.
+PLAIN_CONTRACT = re.sub(r"\s*\|\s*", " ", CONTRACT)
+
+
 def _silences() -> list[str]:
     """Return the contract's sentences that leave something open, in its own words."""
     sentences = re.split(r"\n|(?<=\.) (?=[A-Z])", CONTRACT)
@@ -101,10 +105,14 @@ def test_what_is_fixed_says_why(row: dict[str, Any]) -> None:
 
 
 def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) -> None:
+    """What stands in brackets is ours: what was left out of the sentence, or what it does not say."""
     for row in api.emulator.assumptions:
         assert row["value"] == row["default"]
         assert row["about"]
-        assert row["sentence"]
+        parts = [part.strip(" .") for part in re.split(r"\[.*?\]", row["sentence"])]
+        assert any(parts)
+        for part in parts:
+            assert part in PLAIN_CONTRACT, row["sentence"]
 
 
 @pytest.mark.parametrize(

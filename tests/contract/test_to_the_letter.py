@@ -308,6 +308,16 @@ def test_no_assumption_gives_call_1_another_status(status: int) -> None:
     assert api.ticket(who="reader").status == status
 
 
+@pytest.mark.parametrize(("assumed", "status"), [("closed", 400), ("open", 422)])
+def test_no_fault_gives_call_1_another_status(api: HeldApi, assumed: str, status: int) -> None:
+    api.assume(listed_statuses=assumed)
+    api.emulator.fault("abort", code="invalid_request", status=422)
+
+    flag = api.send("PUT", api.project_path("powered-by-flag"), key="k", body={"enabled": True})
+    problem(flag, status, "invalid_request")
+    problem(api.send("GET", api.project_path("edge-dns")), 422, "invalid_request")
+
+
 def test_the_document_of_call_1_lists_no_other_status() -> None:
     document = openapi_document(DEFAULTS)
 

@@ -140,13 +140,18 @@ class CallSpec:
         return assumptions.call_permissions.get(self.call_id, self.permission)
 
 
-def problem_status(code: str, assumptions: Assumptions, spec: CallSpec | None = None) -> int:
+def problem_status(
+    code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
+) -> int:
     """Return the status that a problem code has, as an answer of a call.
 
-    A call that lists its error statuses has no other one while that list is assumed to be closed.
+    `own` is the one of this very answer, where it has another than is usual. A call that lists its
+    error statuses has no other one while that list is assumed to be closed.
     """
     usual = PROBLEMS[code].status
     status = assumptions.problem_statuses.get(code, usual)
+    if own is not None and own != usual:
+        status = own
     listed: tuple[int, ...] = ()
     if spec is not None and assumptions.listed_statuses == "closed":
         listed = spec.listed_statuses

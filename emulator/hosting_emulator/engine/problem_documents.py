@@ -26,9 +26,7 @@ def problem_reply(
     `own_docs_url` is where our own documentation is, without a slash at its end.
     """
     problem = PROBLEMS[refused.code]
-    status = refused.status
-    if status == problem.status:
-        status = problem_status(refused.code, assumptions, spec)
+    status = problem_status(refused.code, assumptions, spec, refused.status)
     docs_url = own_docs_url if assumptions.docs_url == "own" else assumptions.docs_url
     document: dict[str, Any] = {
         "type": f"{docs_url}/errors/{problem.slug}",

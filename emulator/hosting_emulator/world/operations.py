@@ -234,8 +234,12 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     deployment = change.row(DEPLOYMENTS, operation.deployment_id)
     if deployment.status == status:
         return
-    lifecycle = lifecycles.DEPLOYMENT.assumed(change.assumptions.deployment_transitions)
-    if not (lifecycle.may(deployment.status, status) or lifecycle.terminal(status)):
+    lifecycle, others = lifecycles.DEPLOYMENT, change.assumptions.deployment_transitions
+    if not others:
+        lifecycle.move(deployment.status, status)
+    elif not (
+        lifecycle.assumed(others).may(deployment.status, status) or lifecycle.terminal(status)
+    ):
         return  # a stage that this service passes over
     extra: dict[str, Any] = {}
     if status in ("deploying", "ready") and deployment.artifact_digest is None:
