@@ -73,7 +73,7 @@ pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
 record: $(DEV_STAMP) ## write down what the emulator answers, after an answer was meant to change
 	$(BIN)/python -m tests.golden.walk
 
-schemathesis: $(DEV_STAMP) ## thousands of made-up requests, held against the OpenAPI document
+schemathesis: $(DEV_STAMP) ## both OpenAPI documents at length: made-up requests, linters, more clients
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
 
 audit: $(DEV_STAMP) ## dependencies against published advisories, where these can be reached

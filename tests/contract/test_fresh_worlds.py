@@ -183,10 +183,11 @@ def test_a_token_for_whoever_owns_can_be_made_later_too(control: ControlClient):
     ("body", "words"),
     [
         ({"token": {"as": "nobody"}}, "no person is 'nobody'"),
+        ({"token": {"as": ""}}, "no person is ''"),
         ({"token": {"expires_in_seconds": 0}}, "expires_in_seconds"),
         ({"token": {}, "scenario": {"text": EMPTY}}, "no organization has an owner"),
     ],
-    ids=["unknown", "no lifetime", "nobody"],
+    ids=["unknown", "empty", "no lifetime", "nobody"],
 )
 def test_a_token_that_cannot_be_makes_no_world(
     control: ControlClient, body: dict[str, Any], words: str

@@ -88,6 +88,7 @@ def test_nobody_is_who_came_without_a_known_token(api: Api):
         ("project=shap", "no project is 'shap'"),
         ("since=yesterday", "is not a timestamp.*or so long ago, like 90s or 5m"),
         ("after=-1", "the number of a request"),
+        ("after=", "the number of a request"),
         ("trail=no", "true or false"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Running schemathesis against one world, and reading what it found."""
+"""Running schemathesis against a document and what serves it, and reading what it found."""
 
 import json
 import os
@@ -24,6 +24,7 @@ class Findings:
 
     report: dict[str, Any]
     output: str
+    answers: dict[str, int]
 
     @property
     def cases(self) -> int:
@@ -49,23 +50,44 @@ class Findings:
             for call, phases in self.report["valid_rates"].items()
         }
 
+    @property
+    def share(self) -> float:
+        """The share of answers that are of a resource that exists: they do not say it is missing."""
+        return 1 - self.answers["missing"] / self.answers["all"]
+
     def summary(self) -> str:
         """Return the figures of a run in a few lines."""
         found = ", ".join(f"{count} x {kind}" for kind, count in self.failures.items())
-        found = found or f"no failures ({self.report['filtered']} made-up cursors put aside)"
+        found = found or f"no failures ({self.report['filtered']} put aside)"
         links = [
             line for line in self.output.splitlines() if "Scenarios:" in line or "Links:" in line
         ]
         accepted = [f"  {count:6} accepted  {call}" for call, count in self.accepted.items()]
         took = f"{self.cases} cases in {self.report['running_time']:.1f} s: {found}"
+        took += f"; {self.share:.0%} of {self.answers['all']} answers on resources that exist"
         return "\n".join(["", took, *links, *accepted])
 
 
-def samples(api: Api) -> dict[str, dict[str, list[Any]]]:
-    """Return values that reach deep: ids of the world, generations of a source, many new keys."""
+@dataclass(frozen=True)
+class Target:
+    """A document and whose requests are made up from it.
+
+    `samples` are values by place and parameter that reach deep; `hidden` are statuses and problem
+    codes to take out of the document first; `left_out` fits the paths that are not asked.
+    """
+
+    document_url: str
+    token: str
+    samples: dict[str, dict[str, list[Any]]]
+    hidden: tuple[str, ...] = ()
+    left_out: str = ""
+
+
+def public_target(api: Api, token: str | None = None, hidden: tuple[str, ...] = ()) -> Target:
+    """Return a world's public API: ids of the world, generations of a source, many new keys."""
     emulator = api.emulator
     page = api.deployments("").json["items"]
-    return {
+    found: dict[str, dict[str, list[Any]]] = {
         "path": {
             "project_id": list(emulator.projects.values()),
             "organization_id": list(emulator.organizations.values()),
@@ -74,13 +96,34 @@ def samples(api: Api) -> dict[str, dict[str, list[Any]]]:
         "body": {"expected_source_generation": [1, 1, 2, 0]},
         "header": {"Idempotency-Key": [f"key-{number}" for number in range(2_000)]},
     }
+    url = f"{emulator.control.control_url}/worlds/{emulator.name}/openapi.json"
+    return Target(url, token or emulator.token(), found, hidden)
 
 
-def configuration(found: dict[str, dict[str, list[Any]]]) -> str:
+def control_target(emulator: HostingEmulator) -> Target:
+    """Return the control API of a process of its own: it is asked to change and delete all it has."""
+    control = emulator.control
+    shop = control.get(emulator.control_path("projects"))["items"]
+    operations = [each["operation_id"] for project in shop for each in project["deployments"][:2]]
+    found: dict[str, dict[str, list[Any]]] = {
+        "path": {
+            "world": [emulator.name],
+            "n": list(range(1, 6)),
+            "name": [scenario["name"] for scenario in control.scenarios()[:5]],
+            "operation": operations,
+            "fault": [f"fault-{number}" for number in range(1, 6)],
+            "snapshot": [f"snapshot-{number}" for number in range(1, 6)],
+        },
+    }
+    # A stream of events has no end.
+    return Target(f"{control.control_url}/openapi.json", emulator.token(), found, (), "/events$")
+
+
+def configuration(target: Target) -> str:
     """Return schemathesis.toml: the hooks, and the samples as dictionaries of the generators."""
     lines = [f"hooks = {json.dumps(str(HOOKS))}"]
     bound = ["[parameters]"]
-    for place, parameters in found.items():
+    for place, parameters in target.samples.items():
         for name, values in parameters.items():
             lines += [f"[dictionaries.{name}]", f"values = {json.dumps(values)}"]
             binding = f'{{dictionary = "{name}", probability = {SAMPLED}}}'
@@ -89,38 +132,27 @@ def configuration(found: dict[str, dict[str, list[Any]]]) -> str:
 
 
 def run(
-    api: Api,
-    folder: Path,
-    *,
-    examples: int,
-    phases: tuple[str, ...] = PHASES,
-    token: str | None = None,
-    hidden: tuple[str, ...] = (),
+    target: Target, folder: Path, *, examples: int, phases: tuple[str, ...] = PHASES
 ) -> Findings:
-    """Run the phases with every check, `examples` cases a call at most in each that generates.
-
-    `hidden` are statuses and problem codes to take out of the document first.
-    """
-    emulator, found = api.emulator, samples(api)
-    config, report = folder / "schemathesis.toml", folder / "report.json"
-    config.write_text(configuration(found))
+    """Run the phases with every check, `examples` cases a call at most in each that generates."""
+    config, report, answers = (
+        folder / name for name in ("schemathesis.toml", "report.json", "answers.json")
+    )
+    config.write_text(configuration(target))
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config)),
-        *("run", openapi_url(emulator), "--checks", "all", "--phases", ",".join(phases)),
-        *("--header", f"Authorization: Bearer {token or emulator.token()}"),
+        *("run", target.document_url, "--checks", "all", "--phases", ",".join(phases)),
+        *("--header", f"Authorization: Bearer {target.token}"),
         *("--max-examples", str(examples), "--seed", "1", "--continue-on-failure"),
         *("--generation-database", "none", "--suppress-health-check", "all"),
         *("--report", "json", "--report-json-path", str(report), "--no-color"),
+        *(("--exclude-path-regex", target.left_out) if target.left_out else ()),
     ]
-    told = {"path": found["path"], "hidden": hidden}
+    told = {"hidden": target.hidden, "answers": str(answers)}
     variables = {**os.environ, "EMULATOR_FUZZING": json.dumps(told)}
     done = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
     assert report.exists(), done.stdout + done.stderr
-    return Findings(json.loads(report.read_text()), done.stdout + done.stderr)
-
-
-def openapi_url(emulator: HostingEmulator) -> str:
-    """Return where the world's own document is served."""
-    return f"{emulator.control.control_url}/worlds/{emulator.name}/openapi.json"
+    counts = json.loads(answers.read_text())
+    return Findings(json.loads(report.read_text()), done.stdout + done.stderr, counts)

@@ -1,16 +1,21 @@
-"""Requests that schemathesis makes up from the served document: valid, broken and in sequence.
+"""Requests that schemathesis makes up from both served documents: valid, broken and in sequence.
 
 Each answer is held against the document: no 5xx, nothing outside its schema, no undocumented
 status, header or problem. `make test` runs a few hundred cases, `make schemathesis` the full run.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.settings import Settings
+from hosting_emulator_scenarios import FOLDER
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.conftest import Api
-from tests.openapi import schemathesis_run
 from tests.openapi.contrary import CONTRARY
+from tests.openapi.schemathesis_run import PHASES, Findings, control_target, public_target, run
 
 
 def contrary(api: Api) -> Api:
@@ -18,29 +23,41 @@ def contrary(api: Api) -> Api:
     return api
 
 
-def assert_clean(found: schemathesis_run.Findings, *, cases: int) -> None:
+def assert_clean(found: Findings, *, cases: int) -> None:
     print(found.summary())
     assert not found.failures, found.output
     assert found.report["exit_code"] == 0, found.output
-    assert found.phases == dict.fromkeys(schemathesis_run.PHASES, "success")
+    assert found.phases == dict.fromkeys(PHASES, "success")
     assert found.cases >= cases
 
 
-def assert_deep(found: schemathesis_run.Findings) -> None:
+@pytest.fixture
+def alone() -> Iterator[HostingEmulator]:
+    """The default world of an emulator that nobody else asks: all that it has may be deleted."""
+    settings = Settings(port=0, data_dir=None, clock="frozen", library=FOLDER)
+    with BackgroundEmulator(settings) as running:
+        yield HostingEmulator.connect(running.control)
+
+
+def assert_on_what_exists(found: Findings) -> None:
+    assert found.share >= 0.4, f"only {found.share:.0%} are on resources that exist"
+
+
+def assert_deep(found: Findings) -> None:
     """Expect that every call was reached: a run of refusals alone would say little."""
     assert len(found.accepted) == 9
     assert all(found.accepted.values()), f"calls never accepted: {found.accepted}"
 
 
 def test_answers_as_documented(moving: Api, tmp_path: Path):
-    found = schemathesis_run.run(moving, tmp_path, examples=12)
+    found = run(public_target(moving), tmp_path, examples=12)
 
     assert_clean(found, cases=300)
     assert_deep(found)
 
 
 def test_answers_as_documented_under_contrary_assumptions(moving: Api, tmp_path: Path):
-    found = schemathesis_run.run(contrary(moving), tmp_path, examples=12)
+    found = run(public_target(contrary(moving)), tmp_path, examples=12)
 
     assert_clean(found, cases=300)
     assert_deep(found)
@@ -49,22 +66,39 @@ def test_answers_as_documented_under_contrary_assumptions(moving: Api, tmp_path:
 def test_notices_what_is_not_documented(moving: Api, tmp_path: Path):
     hidden = ("404", "idempotency_key_reused")
 
-    found = schemathesis_run.run(moving, tmp_path, examples=3, phases=("coverage",), hidden=hidden)
+    found = run(public_target(moving, hidden=hidden), tmp_path, examples=3, phases=("coverage",))
 
     assert set(found.failures) == {"UndefinedStatusCode", "CustomFailure"}
 
 
+def test_control_api_answers_as_documented(alone: HostingEmulator, tmp_path: Path):
+    found = run(control_target(alone), tmp_path, examples=1, phases=("examples", "fuzzing"))
+
+    print(found.summary())
+    assert not found.failures, found.output
+    assert_on_what_exists(found)
+
+
 @pytest.mark.schemathesis
 def test_full_run(moving: Api, tmp_path: Path):
-    found = schemathesis_run.run(moving, tmp_path, examples=650)
+    found = run(public_target(moving), tmp_path, examples=1_100)
 
-    assert_clean(found, cases=5_000)
+    assert_clean(found, cases=10_000)
     assert_deep(found)
+    assert_on_what_exists(found)
+
+
+@pytest.mark.schemathesis
+def test_full_run_of_the_control_api(alone: HostingEmulator, tmp_path: Path):
+    found = run(control_target(alone), tmp_path, examples=150)
+
+    assert_clean(found, cases=10_000)
+    assert_on_what_exists(found)
 
 
 @pytest.mark.schemathesis
 def test_full_run_under_contrary_assumptions(moving: Api, tmp_path: Path):
-    found = schemathesis_run.run(contrary(moving), tmp_path, examples=650)
+    found = run(public_target(contrary(moving)), tmp_path, examples=650)
 
     assert_clean(found, cases=5_000)
     assert_deep(found)
@@ -75,6 +109,6 @@ def test_full_run_under_contrary_assumptions(moving: Api, tmp_path: Path):
 def test_full_run_as_others(moving: Api, tmp_path: Path, who: str):
     token = moving.create_key().json["value"] if who == "api-key" else moving.emulator.token(who)
 
-    found = schemathesis_run.run(moving, tmp_path, examples=150, token=token)
+    found = run(public_target(moving, token), tmp_path, examples=150)
 
     assert_clean(found, cases=1_000)

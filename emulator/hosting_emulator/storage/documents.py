@@ -25,7 +25,7 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import World, apply, empty_world
 
-_KIND = "hosting-emulator state"
+STATE_KIND = "hosting-emulator state"
 Row = tuple[str, str, Any]
 
 
@@ -127,7 +127,7 @@ def export_state(world: World) -> dict[str, Any]:
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for name, key, document in rows_of(world):
         tables[name][key] = document
-    return {"kind": _KIND, **heading(world), "tables": tables}
+    return {"kind": STATE_KIND, **heading(world), "tables": tables}
 
 
 def import_state(document: Any, name: str, after_commit: int) -> World:
@@ -135,8 +135,8 @@ def import_state(document: Any, name: str, after_commit: int) -> World:
 
     Raises StateRefused, naming the table and the row that cannot be used.
     """
-    if not isinstance(document, Mapping) or document.get("kind") != _KIND:
-        raise StateRefused(f'this is no exported state: it has no "kind": "{_KIND}"')
+    if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
+        raise StateRefused(f'this is no exported state: it has no "kind": "{STATE_KIND}"')
     tables = document.get("tables")
     if not isinstance(tables, Mapping):
         raise StateRefused('"tables" is missing or no object')

@@ -54,9 +54,9 @@ def change(
         )
     if rate is None and mode in (None, "scaled") and clock.mode == "scaled":
         rate = clock.rate
-    if mode is None and rate is not None:
-        mode = "scaled"
-    return _checked(mode or clock.mode, rate, now_ms if at_ms is None else at_ms, machine_ms)
+    if mode is None:
+        mode = clock.mode if rate is None else "scaled"
+    return _checked(mode, rate, now_ms if at_ms is None else at_ms, machine_ms)
 
 
 def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> ClockRecord:

@@ -92,6 +92,14 @@ def test_refuses_what_is_no_clock(mode, rate, why):
         clocks.start(mode, rate, None, 0)
 
 
+@pytest.mark.parametrize("mode", ["warp", ""])
+def test_refuses_to_become_what_is_no_clock(mode):
+    clock = clocks.start("frozen", None, None, 0)
+
+    with pytest.raises(ClockRefused, match="no clock mode"):
+        clocks.change(clock, 10_000, 0, mode=mode)
+
+
 @pytest.mark.parametrize("at_ms", [-1, LATEST_MS + 1])
 def test_refuses_moments_that_no_timestamp_can_write(at_ms):
     with pytest.raises(ClockRefused, match="1970 and 9999"):

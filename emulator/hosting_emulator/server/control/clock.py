@@ -10,7 +10,9 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import (
     Body,
     ControlRefusal,
+    Duration,
     Mode,
+    Timestamp,
     found,
     moment,
     refused_as,
@@ -32,14 +34,14 @@ class ClockChange(Body):
 
     mode: Mode | None = None
     rate: float | None = None
-    at: str | None = None
+    at: Timestamp | None = None
 
 
 class Advance(Body):
     """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation to end."""
 
-    by: str | None = None
-    to: str | None = None
+    by: Duration | None = None
+    to: Timestamp | None = None
     until_operation: str | None = None
 
 

@@ -22,14 +22,22 @@ from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.hosts import Hosts, Site
+from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import World
 
 T = TypeVar("T")
-#: What a clock does, as the OpenAPI document lists it; the clock itself refuses any other word.
+#: What a clock does, as the OpenAPI document tells it; the clock itself refuses any other word.
 Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
+#: Likewise a moment, a span of time, and what a world or key may be called.
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Duration = Annotated[
+    str, Meta(extra_json_schema={"pattern": r"^(\d{1,9}(\.\d{1,3})?(ms|s|m|h|d|w))+$"})
+]
+WorldName = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORLD_NAME.pattern}$"})]
+KeyName = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 64})]
 #: A control request is small, but for an imported state.
 BODY_LIMIT = 1024 * 1024
 STATE_LIMIT = 2 * 1024 * 1024 * 1024
@@ -163,8 +171,10 @@ def _words(context: Context, name: str, _: object) -> list[str]:
 
 
 def _filters(context: Context, _: str, __: object) -> RequestFilters:
-    given = ((name, _text(context, name, None)) for name in RequestFilters.__annotations__)
-    return cast(RequestFilters, {name: value for name, value in given if value})
+    given = {name: _text(context, name, None) for name in RequestFilters.__annotations__}
+    # An empty text is one that is not looked for; an empty number is none.
+    kept = {name: value for name, value in given.items() if value or name == "after"}
+    return cast(RequestFilters, kept)
 
 
 #: How each kind of parameter is read: from the context, by its name, or else its default.

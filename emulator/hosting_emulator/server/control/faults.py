@@ -30,11 +30,15 @@ FaultDocument = Annotated[dict[str, Any], _defined("Fault")]
 InterventionDocument = Annotated[dict[str, Any], _defined("Intervention")]
 
 
+#: Where answers vary, as the OpenAPI document lists it.
+Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
+
+
 class NewVariation(Body):
     """How answers are to vary; `only` are the points that this is confined to."""
 
     seed: str
-    only: list[str] | None = None
+    only: list[Point] | None = None
 
 
 def list_faults(engine: Engine) -> list[dict[str, Any]]:

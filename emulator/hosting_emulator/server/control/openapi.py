@@ -77,6 +77,8 @@ _FILTER_WORDS: dict[str, tuple[str, Any]] = {
     "text": ("Looked for in all that is shown.", "deployments"),
     "after": ("Only exchanges with a higher number.", 1),
 }
+_TEXT = {"type": "string"}
+_AFTER = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
 #: What is sent, by handler; the default world takes it.
 _BODIES: dict[str, dict[str, Any]] = {
     "scenarios.run_scenario": {"name": "provider-outage"},
@@ -210,7 +212,10 @@ def _for_generators(schema: Any) -> Any:
     for word in ("anyOf", "oneOf"):  # which members go together is no kind of its own
         parts = [part for part in found.get(word, []) if part.get("type") != "null"]
         either = len(parts) > 1 and any(part.get("type") == "array" for part in parts)
-        if parts and (either or all(part.keys() == {"required"} for part in parts)):
+        if parts and all(part.keys() == {"required"} for part in parts):
+            del found[word]
+            found["minProperties"] = 1
+        elif either:
             del found[word]
     if found.get("type") == "array":
         found["items"] = found.pop("prefixItems", [found.get("items", {})])[0]
@@ -237,6 +242,13 @@ class _Kinds:
             return {"type": "object"}
         self.wanted[kind.__name__] = None
         return {"$ref": _COMPONENTS + kind.__name__}
+
+    def is_needed(self, schema: dict[str, Any]) -> bool:
+        """Tell whether an empty object is none of this schema."""
+        kind = schema.get("$ref", "").removeprefix(_COMPONENTS)
+        # Faults and interventions, which are schemas of scenario files, need a member each.
+        found = self.bodies.get(kind, {"required": [kind]} if kind else schema)
+        return bool(found.get("required"))
 
     def read(self, name: str) -> dict[str, Any]:
         """Return the schema of a kind."""
@@ -316,7 +328,7 @@ def _parameters(
     for found in handler.query.values():
         if found.annotation is RequestFilters:
             for name, (words, example) in _FILTER_WORDS.items():
-                schema = kinds.schema(int if name == "after" else str)
+                schema = dict(_AFTER if name == "after" else _TEXT)
                 filter_ = {"name": name, "in": "query", "description": words, "schema": schema}
                 yield filter_ | _example(example)
         else:
@@ -348,6 +360,5 @@ def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | Non
     if "$ref" in schema:  # the type of Python beside it says less
         schema = {"$ref": schema["$ref"]}
     content = {"schema": schema, **_example(_BODIES.get(route.handler))}
-    return {
-        "content": {"application/x-www-form-urlencoded" if form else "application/json": content}
-    }
+    media_type = "application/x-www-form-urlencoded" if form else "application/json"
+    return {"required": kinds.is_needed(schema), "content": {media_type: content}}

@@ -32,7 +32,7 @@ from hosting_emulator.server.control.context import (
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
-#: `{name}` is one segment of a path, `{name*}` all the rest.
+#: `{name}` is one segment of a path, `{name*}` all the rest. The first path that fits is the one.
 _TABLE = """
 GET     /                                               documents.start             text/html
 GET     /health                                         documents.health            Health
@@ -55,8 +55,8 @@ GET     /contract/interventions                         faults.list_intervention
 GET     /contract/variation-points                      faults.list_points          VariationPoint[]
 GET     /contract/scenario-schema.json                  scenarios.schema            object
 GET     /scenarios                                      scenarios.list_scenarios    ScenarioName[]
-GET     /scenarios/{name}                               scenarios.show_scenario     ScenarioText
 POST    /scenarios/run                                  scenarios.run_scenario      StoryReport
+GET     /scenarios/{name}                               scenarios.show_scenario     ScenarioText
 GET     /worlds                                         worlds.list_worlds          WorldSummary[]
 POST    /worlds                                         worlds.create_world         201:NewWorldSummary
 GET     /worlds/{world}                                 worlds.show_world           WorldSummary
@@ -177,11 +177,12 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
     """Answer a request of the control API; `path` is the whole path, without the query."""
     rest = path[len(PREFIX) :].rstrip("/")
     method = "GET" if context.request.method == "HEAD" else context.request.method
-    allow = set()
+    allow, place = set(), None
     for route in ROUTES:
         found = route.pattern.fullmatch(rest)
-        if found is None:
+        if found is None or place not in (None, route.path):
             continue
+        place = route.path
         if route.method == method:
             named = {name: unquote(value) for name, value in found.groupdict().items()}
             return await _answer(context, route, named)

@@ -16,7 +16,7 @@ from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun
 from hosting_emulator.server.control.context import Context, ControlRefusal, refused_as
-from hosting_emulator.server.control.faults import variation_or_usual
+from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.worlds import Chosen
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
@@ -28,7 +28,7 @@ class ScenarioRun(Chosen):
 
     world: str | None = None
     vary: str | UnsetType | None = UNSET
-    only: list[str] | None = None
+    only: list[Point] | None = None
 
 
 def list_scenarios(context: Context) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ Each world is its own OpenID provider, over HTTP, with nobody having a password.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, unquote_plus
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from hosting_emulator.calls.create_user_api_key import make_key
 from hosting_emulator.contract.problems import Refused
@@ -18,7 +18,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Body, Context, ControlRefusal, find
+from hosting_emulator.server.control.context import Body, Context, ControlRefusal, KeyName, find
 from hosting_emulator.server.guard import basic_credentials
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Person
@@ -42,6 +42,10 @@ _GRANTS: Final = (*_PROVEN, "password", "client_credentials")
 _WITHOUT_SCOPE: Final = "openid profile email"
 
 
+#: As the OpenAPI document tells it.
+Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
+
+
 class NewToken(Body, rename={"who": "as"}):
     """Whom a token is for, by alias or id. It lives for seconds of the world's time.
 
@@ -51,7 +55,7 @@ class NewToken(Body, rename={"who": "as"}):
     who: str | None = None
     organization: str | UnsetType | None = UNSET
     interactive: bool = True
-    expires_in_seconds: int | None = None
+    expires_in_seconds: Lifetime | None = None
 
 
 #: What a token says: person, organization, whether it carries a sign-in, and its lifetime.
@@ -63,7 +67,7 @@ class NewKey(Body, rename={"who": "as"}):
 
     who: str | None = None
     organization: str | None = None
-    name: str = "made by the control API"
+    name: KeyName = "made by the control API"
     permissions: list[str] | None = None
 
 
@@ -85,7 +89,7 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> dict[str, 
 
 def claims_for(world: World, body: NewToken) -> Claims:
     """Return what a token is to say, for `mint`. Raises ControlRefusal."""
-    person = find(world, PEOPLE, body.who or _usual_person(world))
+    person = _person(world, body.who)
     if isinstance(body.organization, str):
         organization_id: str | None = find(world, ORGANIZATIONS, body.organization).id
     else:
@@ -98,9 +102,9 @@ def claims_for(world: World, body: NewToken) -> Claims:
     return person, organization_id, body.interactive, lifetime
 
 
-def _usual_person(world: World) -> str:
-    if "person:owner" in world.indexes:
-        return "owner"
+def _person(world: World, name: str | None) -> Person:
+    if name is not None or "person:owner" in world.indexes:
+        return find(world, PEOPLE, "owner" if name is None else name)
     memberships = (found for _, found in world.rows(MEMBERSHIPS))
     owners = {
         found.organization_id: found.person_id for found in memberships if found.role == "owner"
@@ -108,7 +112,8 @@ def _usual_person(world: World) -> str:
     owned = [found for _, found in world.rows(ORGANIZATIONS) if found.id in owners]
     if not owned:
         raise ControlRefusal(409, "Nobody", "no organization has an owner: name a person by `as`")
-    return owners[min(owned, key=lambda organization: organization.alias).id]
+    first = min(owned, key=lambda organization: organization.alias)
+    return find(world, PEOPLE, owners[first.id])
 
 
 def mint(
@@ -144,8 +149,8 @@ def mint(
 
 def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
     """Make a user API key with chosen permissions, its value shown once."""
-    person = find(engine.world, PEOPLE, body.who or _usual_person(engine.world))
-    organization_id = body.organization or home_of(engine.world, person)
+    person, named = _person(engine.world, body.who), body.organization
+    organization_id = home_of(engine.world, person) if named is None else named
     if organization_id is None:
         raise ControlRefusal(409, "No organization", f"{person.alias} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 from aiohttp import web
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
@@ -29,14 +29,16 @@ from hosting_emulator.server.control.context import (
     Context,
     ControlRefusal,
     Mode,
+    Timestamp,
+    WorldName,
     found,
     refused_as,
 )
-from hosting_emulator.server.control.faults import variation_or_usual
+from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.tokens import Claims, NewToken, claims_for, mint
 from hosting_emulator.server.hosts import world_prefix
 from hosting_emulator.storage.directory import WORLD_NAME
-from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t
@@ -48,8 +50,12 @@ from hosting_emulator.world.records import Operation, Origin
 from hosting_emulator.world.value import Change, World
 
 Summary = dict[str, Any]
-#: An exported state may be large.
-StateDocument = Annotated[dict[str, Any], STATE_LIMIT]
+#: An exported state; it may be large.
+StateDocument = Annotated[
+    dict[str, Any],
+    Meta(extra_json_schema={"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}),
+    STATE_LIMIT,
+]
 
 
 class Chosen(Body):
@@ -65,7 +71,7 @@ class NewClock(Body):
 
     mode: Mode = "real"
     rate: float | None = None
-    at: str | None = None
+    at: Timestamp | None = None
 
 
 class NewWorld(Body):
@@ -74,7 +80,7 @@ class NewWorld(Body):
     With `token`, if only `{}`, the answer has an access token.
     """
 
-    name: str | None = None
+    name: WorldName | None = None
     seed: str | None = None
     clock: NewClock | None = None
     assumptions: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -82,7 +88,7 @@ class NewWorld(Body):
     scenario: Chosen | None = None
     state: dict[str, Any] | None = None
     vary: str | UnsetType | None = UNSET
-    only: list[str] | None = None
+    only: list[Point] | None = None
     token: NewToken | None = None
 
 
@@ -92,7 +98,7 @@ class NewFork(Body):
     With `token`, if only `{}`, the answer has an access token.
     """
 
-    name: str | None = None
+    name: WorldName | None = None
     ephemeral: bool | None = None
     commit: int | None = None
     token: NewToken | None = None

@@ -1,0 +1,71 @@
+"""Both documents under the linters that people run on theirs, with the rules that these recommend."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Api
+
+pytestmark = pytest.mark.schemathesis
+
+LINTERS = ("@redocly/cli@2", "@stoplight/spectral-cli@6")
+
+
+@pytest.fixture(scope="module")
+def linters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with both, installed by their names."""
+    if shutil.which("npm") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("Node.js with npm is needed to lint the documents")
+        pytest.skip("Node.js with npm is not installed")
+    folder = tmp_path_factory.mktemp("linters")
+    npm = ["npm", "install", "--no-fund", "--no-audit", "--ignore-scripts", *LINTERS]
+    subprocess.run(npm, cwd=folder, check=True, capture_output=True)
+    (folder / ".spectral.yaml").write_text('extends: ["spectral:oas"]\n')
+    return folder
+
+
+@pytest.fixture(params=["worlds/{world}/openapi.json", "openapi.json"], ids=["public", "control"])
+def document(request: pytest.FixtureRequest, api: Api, tmp_path: Path) -> Path:
+    emulator = api.emulator
+    found = emulator.control.get(request.param.format(world=emulator.name))
+    path = tmp_path / "document.json"
+    path.write_text(json.dumps(found))
+    return path
+
+
+def findings(linters: Path, *command: str | Path) -> Any:
+    """Run a linter and return what it prints as JSON; finding anything, it ends with a failure."""
+    bin_ = linters / "node_modules" / ".bin"
+    variables = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    done = subprocess.run(
+        [bin_ / command[0], "lint", *command[1:]],
+        cwd=linters,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return json.JSONDecoder().raw_decode(done.stdout.lstrip())[0]  # one adds that it found nothing
+
+
+def test_redocly_finds_nothing(linters: Path, document: Path):
+    found = findings(linters, "redocly", document, "--format", "json", "--extends", "recommended")
+
+    assert found["problems"] == []
+
+
+def test_spectral_finds_nothing(linters: Path, document: Path):
+    rules = linters / ".spectral.yaml"
+
+    found = findings(linters, "spectral", document, "--format", "json", "--ruleset", rules)
+
+    assert found == []
