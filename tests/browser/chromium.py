@@ -25,6 +25,9 @@ from tests.browser.tab import Tab, Visit
 Scheme = Literal["light", "dark"]
 
 _PATIENCE_S = 30
+#: What the browser does ahead for its own windows, unseen: two pages of its address bar in each, and
+#: a process for a page to come. They cost more than a page of ours.
+_UNWANTED = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess")
 _OPTIONS = (
     "--headless=new",
     "--remote-debugging-port=0",
@@ -33,6 +36,7 @@ _OPTIONS = (
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--disable-component-update",
+    f"--disable-features={','.join(_UNWANTED)}",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 #: What is asked of each page once it is there: a page of modules is not, when it has just loaded.
