@@ -18,21 +18,18 @@ def _axe() -> str:
     return (Path(__file__).parent / "vendor" / "axe.js").read_text(encoding="utf-8")
 
 
-def violations(
-    page: Page, *, within: str = "html", without: str = "", colours: bool = False
-) -> list[str]:
+def violations(page: Page, *, within: str = "html", colours: bool = False) -> list[str]:
     """Return a line for each thing on the page that breaks a rule: rule, place, what is wrong.
 
-    `within` and `without` are selectors of the part that is looked at, and of one that is left out.
-    With `colours` only the rules of colours are asked: no other sees what scheme a page is in.
+    `within` is the selector of the part that is looked at. With `colours` only the rules of colours
+    are asked: no other sees what scheme a page is in.
     """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(f"{_axe()}; void 0")
     asked = {"type": "rule", "values": COLOURS} if colours else {"type": "tag", "values": TAGS}
     options = {"runOnly": asked, "resultTypes": ["violations"]}
-    part = {"include": [[within]], "exclude": [[without]] if without else []}
     found = page.evaluate(
-        f"axe.run({json.dumps(part)}, {json.dumps(options)}).then(({{violations}}) => violations.flatMap("
+        f"axe.run({json.dumps(within)}, {json.dumps(options)}).then(({{violations}}) => violations.flatMap("
         "({id, nodes}) => nodes.map(({target, any, all, none}) => [id, target.flat(3).join(' '),"
         " ...[...any, ...all, ...none].map(({message}) => message)].join(' | '))))"
     )
