@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import jwt
 import pytest
 
@@ -365,3 +367,71 @@ def test_discovery_names_what_there_is(browser: Browser) -> None:
         assert found[f"{name}_endpoint"].startswith(browser.issuer)
     assert found["code_challenge_methods_supported"] == ["S256"]
     assert set(request_fields()["scope"].split()) == set(found["scopes_supported"])
+
+
+# --- what outlives the process, and what is over ----------------------------------------------------
+
+
+def test_a_code_that_comes_twice_revokes_the_access_token_too(
+    api: HeldApi, browser: Browser
+) -> None:
+    """RFC 6749, 4.1.2."""
+    code = browser.choose("owner").answer["code"]
+    token = browser.redeem(code).json["access_token"]
+    assert api.dns(token=token).status == 200
+
+    browser.redeem(code)
+
+    refused = api.dns(token=token)
+    assert (refused.status, refused.json["code"]) == (401, "unauthenticated")
+    assert "revoked" in refused.json["detail"]
+
+
+def test_a_refresh_token_that_comes_twice_revokes_what_its_grant_gave(
+    api: HeldApi, browser: Browser
+) -> None:
+    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    second = browser.refresh(first["refresh_token"]).json
+    other = browser.redeem(browser.choose("owner").answer["code"]).json
+
+    browser.refresh(first["refresh_token"])
+
+    for token in (first["access_token"], second["access_token"]):
+        assert api.dns(token=token).status == 401
+    assert api.dns(token=other["access_token"]).status == 200  # it is of another sign-in
+
+
+def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
+    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    second = browser.refresh(first["refresh_token"]).json
+
+    assert first["access_token"] != second["access_token"]
+
+
+def test_sign_ins_are_state_of_the_world(api: HeldApi, browser: Browser) -> None:
+    """An export holds what a restart reads back; it has no code in it that could be used."""
+    spent, open_ = (browser.choose("owner").answer["code"] for _ in range(2))
+    first = browser.redeem(spent).json
+    second = browser.refresh(first["refresh_token"]).json
+    state = api.emulator.export()
+    text = json.dumps(state)
+    for secret in (spent, open_, first["refresh_token"], second["refresh_token"]):
+        assert secret not in text
+
+    api.emulator.import_state(state)
+
+    assert browser.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
+    assert browser.refresh(second["refresh_token"]).json["error"] == "invalid_grant"  # ended by it
+    assert browser.redeem(open_).status == 200
+    assert browser.redeem(open_).json["error"] == "invalid_grant"
+    assert browser.choose("owner").answer["code"] not in (spent, open_)
+
+
+def test_a_rewind_takes_a_redemption_back(api: HeldApi, browser: Browser) -> None:
+    code = browser.choose("owner").answer["code"]
+    commit = api.emulator.history[-1].commit
+    assert browser.redeem(code).status == 200
+
+    api.emulator.rewind(commit)
+
+    assert browser.redeem(code).status == 200

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from hosting_emulator.calls.request import CallRequest, Reply, derived_request_id
-from hosting_emulator.contract.assumptions import Assumptions, parse_rate_limit
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import (
@@ -23,40 +22,11 @@ from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, a
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, Step, dress, refuse
 from hosting_emulator.engine.request_log import RequestLog
-from hosting_emulator.engine.sign_in import SignIn
+from hosting_emulator.engine.sign_in import Redeemed
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.value import World
-
-_MOST_PRINCIPALS = 10_000
-
-
-class RateLimiter:
-    """Counts requests in fixed windows of world time. Its counts are not part of the world's state."""
-
-    def __init__(self) -> None:
-        self._windows: dict[str, tuple[int, int]] = {}
-
-    def count(self, assumptions: Assumptions, principal: str, now_ms: int) -> None:
-        """Count a request. Raises Refused when it is one too many."""
-        limit = parse_rate_limit(assumptions.rate_limit)
-        if limit is None:
-            return
-        most, window_ms = limit
-        began_ms, count = self._windows.get(principal, (now_ms, 0))
-        if now_ms >= began_ms + window_ms or now_ms < began_ms:
-            began_ms, count = now_ms, 0
-        if count >= most:
-            seconds = -(-(began_ms + window_ms - now_ms) // 1000)
-            raise Refused(
-                assumptions.code_of("rate_exceeded"),
-                f"More than {most} requests in {window_ms // 1000} seconds.",
-                retry_after_seconds=max(1, min(86_400, seconds)),
-            )
-        if len(self._windows) >= _MOST_PRINCIPALS:
-            self._windows.clear()
-        self._windows[principal] = (began_ms, count + 1)
 
 
 class Engine(LiveWorld):
@@ -73,7 +43,6 @@ class Engine(LiveWorld):
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
         self.snapshots = Snapshots()
-        self.limiter = RateLimiter()
         #: The unfinished exchanges, by what their Idempotency-Keys are remembered under.
         self.in_flight: dict[str, CallRequest] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
@@ -93,11 +62,11 @@ class Engine(LiveWorld):
         *,
         interactive: bool = True,
         lifetime_s: int | None = None,
-        sign_in: SignIn | None = None,
+        redeemed: Redeemed | None = None,
     ) -> str:
         """Return an access token that a person gets now, from the issuer under a base URL.
 
-        `sign_in` is the one that it follows, if somebody signed in by a browser.
+        `redeemed` is what gives it, if somebody signed in by a browser.
         """
         session_id = standing_session(self.world, person.id) if interactive else None
         return self.identity.mint(
@@ -107,8 +76,8 @@ class Engine(LiveWorld):
             audience=self.world.assumptions.token_audience,
             now_ms=self.now_ms(),
             lifetime_s=lifetime_s or self.token_lifetime_s,
-            session_id=session_id if sign_in is None else sign_in.session_id,
-            sign_in=sign_in,
+            session_id=session_id if redeemed is None else redeemed.grant.session_id,
+            redeemed=redeemed,
         )
 
     def replace_world(self, world: World, title: str = "replaced") -> None:
@@ -129,7 +98,6 @@ class Engine(LiveWorld):
     def _put_in_place(self, world: World, title: str) -> None:
         super().replace_world(world, title)
         self.identity = Identity(world.seed, world.name)
-        self.limiter = RateLimiter()
         self.in_flight.clear()
         if self.feed.awake:
             self.feed.replaced(title, self.world)

@@ -24,7 +24,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
-from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED, Commit
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import (
     RequestLog,
@@ -61,7 +61,6 @@ _OF_ACCESS = frozenset(
 )
 _DUE = "First ran what was due by"
 #: The title of the commits that count what faults have seen.
-_COUNTED = "faults counted"
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
 #: Assumptions that can shape the answer of any call; that decide each success of a call; and that
 #: decide each refusal in a condition.
@@ -122,8 +121,8 @@ class Explanations:
         spec = calls_at(asked.assumptions.operation_path).by_id.get(entry.call or "")
         if entry.principal is not None:
             yield "principal", _principal(asked, entry.principal)
-        counting = [made for made in commits if made.title == _COUNTED]
-        own = [made for made in commits if made.title != _COUNTED]
+        counting = [made for made in commits if made.title == FAULTS_COUNTED]
+        own = [made for made in commits if made.title not in (FAULTS_COUNTED, RATE_COUNTED)]
         yield from _faults(entry, counting, "before_commit")
         matched = {fault.id for made in counting for fault in _counted(made)}
         others = asked.count(t.FAULTS) - len(matched.union(fault.id for fault in entry.acted))

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from hosting_emulator.world.value import Transition, World, Writes
 
+#: The commits that only count what was asked: for the armed faults, and for the rate limit.
+FAULTS_COUNTED, RATE_COUNTED = "faults counted", "requests counted"
 #: How many commits of a world are kept.
 CAPACITY = 1000
 #: How many snapshots: more would only be a test that forgot to delete them.

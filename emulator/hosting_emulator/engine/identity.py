@@ -15,11 +15,16 @@ from urllib.parse import urlsplit
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.sign_in import SignIn, SignIns
+from hosting_emulator.engine.sign_in import Redeemed, SignIns
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.records import ApiKey, Person
 from hosting_emulator.world.streams import derive, digest
-from hosting_emulator.world.tables import API_KEYS, MEMBERSHIPS, ORGANIZATIONS
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    AUTHORIZATION_GRANTS,
+    MEMBERSHIPS,
+    ORGANIZATIONS,
+)
 from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
@@ -43,9 +48,12 @@ _TIMELESS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
+    """What an access token says; `grant` is the key of the grant that it came from, if it did."""
+
     principal: Principal
     not_before_ms: int
     expires_ms: int
+    grant: str | None
 
 
 def issuer_path(world_name: str) -> str:
@@ -100,12 +108,12 @@ class Identity:
         now_ms: int,
         lifetime_s: int,
         session_id: str | None,
-        sign_in: SignIn | None = None,
+        redeemed: Redeemed | None = None,
     ) -> str:
         """Return a signed access JWT. Lifetime in seconds of world time, from the second of now.
 
-        It speaks for a session, if there is one. That of a `sign_in` also says for which client and
-        scope (RFC 9068, 2.2).
+        It speaks for a session, if there is one. That of a grant also says for which client and
+        scope (RFC 9068, 2.2), and ends when the grant is revoked.
         """
         import jwt
 
@@ -122,8 +130,10 @@ class Identity:
         if session_id is not None:
             claims["sid"] = session_id
         claims |= {"name": person.name, "email": person.email}
-        if sign_in is not None:
-            claims |= {"client_id": sign_in.client_id, "scope": sign_in.scope}
+        if redeemed is not None:
+            key, grant = redeemed
+            claims |= {"client_id": grant.client_id, "scope": grant.scope}
+            claims["jti"] = f"{key}.{grant.generation}"
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
 
     def scope_of(self, token: str) -> str | None:
@@ -139,7 +149,11 @@ class Identity:
         Raises Refused `unauthenticated`.
         """
         found = self._verified.get((token, change.assumptions.token_audience))
-        if found is not None and found.not_before_ms <= change.now_ms < found.expires_ms:
+        if (
+            found is not None
+            and found.not_before_ms <= change.now_ms < found.expires_ms
+            and found.grant is None
+        ):
             return found.principal, None  # it was here before, and still holds
         if token.count(".") == 2:
             return self._access_token(change, token), None
@@ -168,6 +182,11 @@ class Identity:
         if found.not_before_ms > change.now_ms:
             valid = format_timestamp(found.not_before_ms)
             raise _unauthenticated(f"The access token is not valid before {valid}.")
+        grant = change.get(AUTHORIZATION_GRANTS, found.grant) if found.grant else None
+        if grant is not None and grant.revoked:
+            raise _unauthenticated(
+                "The access token was revoked: its authorization code or refresh token came twice."
+            )
         return found.principal
 
     def _verify(self, token: str, audience: str) -> _Verified:
@@ -196,13 +215,14 @@ class Identity:
         # `<=` is false for NaN, which a JSON parser may let through; a boolean is a number in Python.
         if not all(type(moment) in (int, float) and abs(moment) <= 1e12 for moment in moments):
             raise _unauthenticated("The access token's times are no numbers.")
-        texts = [claims["sub"], claims.get("org_id", ""), claims.get("sid", "")]
+        texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
         if not all(isinstance(text, str) for text in texts):
             raise _unauthenticated("The access token's claims are no text.")
         session_id = claims.get("sid") or None
         principal = Principal(claims["sub"], claims.get("org_id") or None, session_id)
         not_before = max(moments[1], moments[2])
-        return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000))
+        grant = claims.get("jti", "").partition(".")[0] or None
+        return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000), grant)
 
 
 def _unauthenticated(detail: str) -> Refused:

@@ -19,12 +19,14 @@ from hosting_emulator.calls.create_dev_access_ticket import dev_origin, redeem
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
+from hosting_emulator.calls.rate_limit import count_request
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.calls import MethodRefused, calls_at, is_retryable
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Delay, ExchangeContext
+from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED
 from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
@@ -117,7 +119,10 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
     """Count the request for the rate limit, and read its headers, query and body."""
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
-        engine.limiter.count(assumptions, ctx.principal.person_id, ctx.now_ms)
+        counted = Change(engine.world, ctx.now_ms)
+        count_request(counted, ctx.principal.person_id)
+        engine.commit(counted, RATE_COUNTED)
+        ctx.change = Change(engine.world, ctx.now_ms)
     if assumptions.judgement_order == "access_first":
         authorize(ctx.change, ctx)
     try:
@@ -308,7 +313,7 @@ def _decide(engine: Engine, ctx: ExchangeContext, phase: Phase) -> Decision:
         return NOTHING
     change = Change(engine.world, ctx.now_ms)
     decision = decide(change, subject, phase)
-    engine.commit(change, "faults counted")
+    engine.commit(change, FAULTS_COUNTED)
     return decision
 
 

@@ -1,8 +1,8 @@
 """Signing in by a browser: authorization codes, refresh tokens, sessions and ID tokens of one world.
 
-Codes live in memory and for a minute. Sessions are state of the world; what a browser keeps of one,
-and refresh tokens, are sealed: they say themselves what they are about. Which refresh token of a
-family is the newest is remembered only while this process runs and the world is not replaced.
+What a sign-in gave a client is state of the world: it outlives a restart, and goes back with a
+rewind. What a browser keeps of a session, and refresh tokens, are sealed: they say themselves what
+they are about.
 ID tokens (OpenID Connect Core 1.0, section 2) are signed with RS256, the one algorithm that every
 OpenID client must know; access tokens with another key and algorithm, so that neither can be taken
 for the other.
@@ -11,13 +11,16 @@ for the other.
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
 from math import gcd, prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hosting_emulator.world.streams import derive
+from msgspec.structs import replace
+
+from hosting_emulator.world.records import AuthorizationGrant
+from hosting_emulator.world.streams import derive, digest, next_number
+from hosting_emulator.world.tables import AUTHORIZATION_GRANTS
 from hosting_emulator.world.value import Change
 
 if TYPE_CHECKING:
@@ -31,8 +34,8 @@ REFRESH_LIFETIME_S = 30 * 86_400
 """How long a refresh token is good for, in seconds of world time."""
 SESSION_LIFETIME_S = 7 * 86_400
 """How long a browser stays signed in at the provider, in seconds of world time."""
-#: Codes that nobody redeems are forgotten, the oldest first, beyond so many.
-_MOST_CODES = 1_000
+#: Grants are forgotten once they are of no use, and the oldest first beyond so many.
+_MOST_GRANTS = 1_000
 _ALGORITHM = "HS256"
 Kind = Literal["refresh", "session"]
 
@@ -41,113 +44,102 @@ class GrantRefused(Exception):
     """A code or refresh token that gives nothing (`invalid_grant`); the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignIn:
-    """Who signed in to which client, and for what. `auth_time` in seconds of world time."""
+class Redeemed(NamedTuple):
+    """What a code or a refresh token gives: its grant, as it now is, and the grant's key."""
 
-    session_id: str
-    person_id: str
-    organization_id: str | None
-    client_id: str
-    scope: str
-    auth_time: int
-    nonce: str | None = None
-
-    def has(self, scope: str) -> bool:
-        """Tell whether a scope was granted."""
-        return scope in self.scope.split()
-
-
-@dataclass(slots=True)
-class _Code:
-    sign_in: SignIn
-    redirect_uri: str
-    challenge: str
-    expires_ms: int
-    redeemed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Redeemed:
-    """What a code or a refresh token gives: a sign-in, and the family its next token belongs to."""
-
-    sign_in: SignIn
-    family: str
-    generation: int
+    key: str
+    grant: AuthorizationGrant
 
 
 class SignIns:
-    """The codes, refresh tokens and sessions of one world."""
+    """The codes, refresh tokens and sessions of one world, which `change` is of."""
 
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
-        self._count = 0
-        self._codes: dict[str, _Code] = {}
-        #: The newest generation of each family of refresh tokens; None: the family was revoked.
-        self._newest: dict[str, int | None] = {}
 
-    def issue_code(self, sign_in: SignIn, redirect_uri: str, challenge: str, now_ms: int) -> str:
-        """Return a new authorization code; `challenge` is the S256 one of RFC 7636."""
-        self._count += 1
-        raw = derive(self._seed, "code", self._world_name, str(self._count), size=32)
-        code = _encoded(raw)
-        for old in [old for old, kept in self._codes.items() if kept.expires_ms < now_ms]:
-            del self._codes[old]
-        while len(self._codes) >= _MOST_CODES:
-            del self._codes[next(iter(self._codes))]
-        self._codes[code] = _Code(sign_in, redirect_uri, challenge, now_ms + CODE_LIFETIME_MS)
+    def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
+        """Return a new authorization code for a grant, which is good for a minute of world time."""
+        count = str(next_number(change, "authorization codes"))
+        code = _encoded(derive(self._seed, "code", self._world_name, count, size=32))
+        kept = list(change.world.rows(AUTHORIZATION_GRANTS))
+        kept.sort(key=lambda row: row[1].expires_ms)
+        for place, (key, old) in enumerate(kept):
+            if old.expires_ms < change.now_ms or place <= len(kept) - _MOST_GRANTS:
+                change.delete(AUTHORIZATION_GRANTS, key)
+        grant = replace(grant, expires_ms=change.now_ms + CODE_LIFETIME_MS)
+        change.put(AUTHORIZATION_GRANTS, _key_of(code), grant)
         return code
 
     def redeem_code(
-        self, code: str, client_id: str, redirect_uri: str, verifier: str, change: Change
+        self, change: Change, code: str, client_id: str, redirect_uri: str, verifier: str
     ) -> Redeemed:
         """Redeem a code, once: whoever tries has spent it. Raises GrantRefused.
 
-        A second try also ends what the first one gave (RFC 6749, 4.1.2).
+        A second try also revokes all that the first one gave (RFC 6749, 4.1.2). What is written
+        counts even if it is refused.
         """
-        found = self._codes.get(code)
-        if found is None:
+        key = _key_of(code)
+        grant = change.get(AUTHORIZATION_GRANTS, key)
+        if grant is None:
             raise GrantRefused("the code is none of this world's, or was forgotten")
-        family = sha256(code.encode()).hexdigest()[:24]
-        if found.redeemed:
-            self._newest[family] = None
-            raise GrantRefused("the code was used before; its refresh tokens are revoked")
-        found.redeemed = True
-        if change.assumptions.is_over(found.expires_ms, change.now_ms):
+        if grant.redeemed:
+            self._revoke(change, key, grant)
+            raise GrantRefused("the code was used before; its tokens are revoked")
+        spent = replace(grant, redeemed=True)
+        change.put(AUTHORIZATION_GRANTS, key, spent)
+        if change.assumptions.is_over(grant.expires_ms, change.now_ms):
             raise GrantRefused("the code expired: it is good for 60 s of world time")
-        if found.sign_in.client_id != client_id:
+        if grant.client_id != client_id:
             raise GrantRefused("the code was issued to another client_id")
-        if found.redirect_uri != redirect_uri:
+        if grant.redirect_uri != redirect_uri:
             raise GrantRefused("redirect_uri is not the one that the code was issued for")
-        if _encoded(sha256(verifier.encode()).digest()) != found.challenge:
+        if _encoded(sha256(verifier.encode()).digest()) != grant.challenge:
             raise GrantRefused("code_verifier does not match the code_challenge")
-        return Redeemed(found.sign_in, family, 0)
+        return Redeemed(key, spent)
 
-    def refresh_token(self, redeemed: Redeemed, now_ms: int) -> str:
-        """Return the next refresh token of a family; the ones before it are used up."""
-        following = redeemed.generation + 1
-        self._newest[redeemed.family] = following
-        claims = {"family": redeemed.family, "generation": following, **asdict(redeemed.sign_in)}
-        return self._seal("refresh", claims, now_ms, REFRESH_LIFETIME_S)
+    def keep_grant(
+        self, change: Change, redeemed: Redeemed, until_ms: int
+    ) -> tuple[Redeemed, str | None]:
+        """Keep a grant that was redeemed while its tokens may be good, the last of them `until_ms`.
 
-    def redeem_refresh_token(self, token: str, client_id: str, change: Change) -> Redeemed:
+        Returns it, and the next refresh token if the client may have one; those before are used up.
+        """
+        key, grant = redeemed
+        refreshed = grant.has("offline_access")
+        if refreshed:
+            until_ms = max(until_ms, change.now_ms + REFRESH_LIFETIME_S * 1000)
+            grant = replace(grant, generation=grant.generation + 1)
+        kept = replace(grant, expires_ms=until_ms)
+        change.put(AUTHORIZATION_GRANTS, key, kept)
+        token = None
+        if refreshed:
+            claims = {"grant": key, "generation": kept.generation}
+            token = self._seal("refresh", claims, change.now_ms, REFRESH_LIFETIME_S)
+        return Redeemed(key, kept), token
+
+    def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> Redeemed:
         """Redeem a refresh token, once. Raises GrantRefused.
 
-        One that was used before ends its whole family (RFC 9700, 4.14.2).
+        One that was used before revokes all that its grant gave (RFC 9700, 4.14.2). What is written
+        counts even if it is refused.
         """
         claims = self._open("refresh", token, change)
-        if claims is None:
+        key = "" if claims is None else str(claims["grant"])
+        grant = change.get(AUTHORIZATION_GRANTS, key)
+        if claims is None or grant is None:
             raise GrantRefused("the refresh token is none of this world's, or has expired")
-        family, generation = claims.pop("family"), claims.pop("generation")
-        newest = self._newest.get(family, generation)
-        if newest != generation:
-            self._newest[family] = None
+        if grant.revoked or claims["generation"] != grant.generation:
+            self._revoke(change, key, grant)
             raise GrantRefused("the refresh token was used before, or revoked; sign in again")
-        sign_in = SignIn(**claims)
-        if sign_in.client_id != client_id:
+        if grant.client_id != client_id:
             raise GrantRefused("the refresh token was issued to another client_id")
-        return Redeemed(sign_in, family, generation)
+        return Redeemed(key, grant)
+
+    @staticmethod
+    def _revoke(change: Change, key: str, grant: AuthorizationGrant) -> None:
+        if not grant.revoked:
+            change.put(AUTHORIZATION_GRANTS, key, replace(grant, revoked=True))
 
     def seal_session(self, session_id: str, began_ms: int) -> str:
         """Return what a browser keeps of a session to stay signed in at the provider."""
@@ -198,12 +190,14 @@ class SignIns:
         began_ms, ends_ms = claims["iat"] * 1000, claims["exp"] * 1000
         if began_ms > change.now_ms or change.assumptions.is_over(ends_ms, change.now_ms):
             return None
-        if kind == "refresh":
-            del claims["iat"], claims["exp"]
         return claims
 
     def _sealing_key(self, kind: Kind) -> bytes:
         return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
+
+def _key_of(code: str) -> str:
+    return digest(code)[:24]
 
 
 def _decoded(token: str, key: Any, algorithm: str, **how: Any) -> dict[str, Any] | None:

@@ -43,6 +43,7 @@ _LINKS: dict[str, dict[str, t.Table[Any]]] = {
     },
     t.GRANTS.name: {"project_id": t.PROJECTS, "person_id": t.PEOPLE},
     t.SESSIONS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
+    t.AUTHORIZATION_GRANTS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
     t.OPERATIONS.name: {
         "project_id": t.PROJECTS,
         "deployment_id": t.DEPLOYMENTS,

@@ -212,6 +212,40 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
     ended_ms: int | None = None
 
 
+class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
+    """What a sign-in gave a client (RFC 6749, 1.3), kept under the digest of its authorization code.
+
+    The code is redeemed once, at an address and by a challenge that it was issued for. `generation`
+    is that of the newest refresh token, 0 before the first. `auth_time` is in seconds of world time.
+    Once it is `revoked`, or past `expires_ms`, nothing of it is good any more.
+    """
+
+    session_id: str
+    person_id: str
+    organization_id: str | None
+    client_id: str
+    scope: str
+    auth_time: int
+    redirect_uri: str
+    challenge: str
+    expires_ms: int
+    nonce: str | None = None
+    redeemed: bool = False
+    generation: int = 0
+    revoked: bool = False
+
+    def has(self, scope: str) -> bool:
+        """Tell whether a scope was granted."""
+        return scope in self.scope.split()
+
+
+class RateWindow(WorldRecord, frozen=True, gc=False):
+    """How many requests a person made since a moment, under a rate limit."""
+
+    began_ms: int
+    count: int
+
+
 class RememberedAnswer(WorldRecord, frozen=True, gc=False):
     """A first answer, kept under principal and Idempotency-Key until `expires_ms`; None: for ever."""
 

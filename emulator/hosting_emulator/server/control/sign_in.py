@@ -18,7 +18,6 @@ from aiohttp import web
 
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import home_of, issuer_path
-from hosting_emulator.engine.sign_in import SignIn
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.control.tokens import (
@@ -33,7 +32,7 @@ from hosting_emulator.server.hosts import RESERVED, Hosts, address_of, host_name
 from hosting_emulator.server.pages.layout import Html, fill, html, sign_in_page
 from hosting_emulator.world import sessions
 from hosting_emulator.world.naming import id_of
-from hosting_emulator.world.records import Person
+from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, SESSIONS
 from hosting_emulator.world.value import Change, World
 
@@ -300,29 +299,31 @@ class _Attempt:
         max_age = self.fields.get("max_age")
         if max_age is not None and now_ms // 1000 - known.began_ms // 1000 > int(max_age):
             raise OAuthRefused("login_required", "the session is older than max_age")
-        return self._sign_in(known)
+        return self._sign_in(Change(self.engine.world, now_ms), known)
 
     def _begin(self, person: Person, organization_id: str | None, now_ms: int) -> web.Response:
         """Begin a session, and sign in with it."""
         change = Change(self.engine.world, now_ms)
         session_id = sessions.begin_session(change, person.id, organization_id)
-        self.engine.commit(change, f"{person.alias} signed in")
-        return self._sign_in(Session(session_id, person, organization_id, now_ms))
+        return self._sign_in(change, Session(session_id, person, organization_id, now_ms))
 
-    def _sign_in(self, session: Session) -> web.Response:
+    def _sign_in(self, change: Change, session: Session) -> web.Response:
         engine, fields = self.engine, self.fields
-        sign_in = SignIn(
+        grant = AuthorizationGrant(
             session_id=session.id,
             person_id=session.person.id,
             organization_id=session.organization_id,
             client_id=fields["client_id"],
             scope=self.scope,
             auth_time=session.began_ms // 1000,
+            redirect_uri=self.to.uri,
+            challenge=fields["code_challenge"],
+            expires_ms=change.now_ms,
             nonce=fields.get("nonce"),
         )
         sign_ins = engine.identity.sign_ins
-        challenge = fields["code_challenge"]
-        code = sign_ins.issue_code(sign_in, self.to.uri, challenge, engine.now_ms())
+        code = sign_ins.issue_code(change, grant)
+        engine.commit(change, f"{session.person.alias} signed in")
         response = self.back(code=code)
         kept = sign_ins.seal_session(session.id, session.began_ms)
         path = issuer_path(engine.world.name)

@@ -16,12 +16,12 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
-from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIn
+from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIns
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, KeyName, find
 from hosting_emulator.server.guard import basic_credentials
 from hosting_emulator.world import views
-from hosting_emulator.world.records import Person
+from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.value import Change, World
@@ -123,11 +123,11 @@ def mint(
     organization_id: str | None,
     interactive: bool,
     lifetime_s: int | None = None,
-    sign_in: SignIn | None = None,
+    redeemed: Redeemed | None = None,
 ) -> dict[str, Any]:
     """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
 
-    `sign_in` is the one that it follows, if somebody signed in by a browser.
+    `redeemed` is what gives it, if somebody signed in by a browser.
     """
     now_ms = engine.run_due()
     lifetime_s = lifetime_s or engine.token_lifetime_s
@@ -137,7 +137,7 @@ def mint(
         context.base_url,
         interactive=interactive,
         lifetime_s=lifetime_s,
-        sign_in=sign_in,
+        redeemed=redeemed,
     )
     return {
         "access_token": token,
@@ -187,7 +187,7 @@ async def token(context: Context, engine: Engine) -> Any:
         if client := basic_credentials(context.request)[0]:
             fields["client_id"] = unquote_plus(client)
         if fields["grant_type"] in _PROVEN:
-            return await _signed_in(context, engine, _redeem(engine, fields))
+            return await _signed_in(context, engine, fields)
         return _by_name(context, engine, fields)
     except GrantRefused as refused:
         error, description = "invalid_grant", str(refused)
@@ -244,53 +244,63 @@ def choose(world: World, who: str, organization: str, error: str) -> tuple[Perso
     return person, place.id
 
 
-def _redeem(engine: Engine, fields: dict[str, str]) -> Redeemed:
+def _redeem(change: Change, sign_ins: SignIns, fields: dict[str, str]) -> Redeemed:
     by_code = fields["grant_type"] == "authorization_code"
     needed = ("code", "redirect_uri", "code_verifier") if by_code else ("refresh_token",)
     for name in ("client_id", *needed):
         if not fields.get(name):
             raise OAuthRefused("invalid_request", f"{name} is missing")
-    sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
-    change = Change(engine.world, now_ms)
     client_id, *given = (fields[name] for name in ("client_id", *needed))
     if by_code:
         code, redirect_uri, verifier = given
-        return sign_ins.redeem_code(code, client_id, redirect_uri, verifier, change)
-    return sign_ins.redeem_refresh_token(given[0], client_id, change)
+        return sign_ins.redeem_code(change, code, client_id, redirect_uri, verifier)
+    return sign_ins.redeem_refresh_token(change, given[0], client_id)
 
 
-async def _signed_in(context: Context, engine: Engine, redeemed: Redeemed) -> dict[str, Any]:
-    sign_in, world = redeemed.sign_in, engine.world
-    person = world.get(PEOPLE, sign_in.person_id)
-    if not is_current(world, sign_in.session_id, sign_in.person_id):
-        raise GrantRefused("the session has ended; sign in again")
-    if person is None:
-        raise GrantRefused("the person is no longer in this world")
-    organization_id = sign_in.organization_id
-    if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
-        raise GrantRefused("the person no longer belongs to that organization")
-    document = mint(context, engine, person, organization_id, True, sign_in=sign_in)
-    document["scope"] = sign_in.scope
-    now_ms, sign_ins = engine.now_ms(), engine.identity.sign_ins
-    if sign_in.has("offline_access"):
-        document["refresh_token"] = sign_ins.refresh_token(redeemed, now_ms)
-    if sign_in.has("openid"):
+async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -> dict[str, Any]:
+    sign_ins, now_ms = engine.identity.sign_ins, engine.run_due()
+    change = Change(engine.world, now_ms)
+    try:
+        redeemed = _redeem(change, sign_ins, fields)
+        person = _still_there(engine.world, redeemed.grant)
+        until_ms = (now_ms // 1000 + engine.token_lifetime_s) * 1000
+        redeemed, refresh_token = sign_ins.keep_grant(change, redeemed, until_ms)
+    finally:  # a code is spent by whoever tries
+        engine.commit(change, "token issued")
+    grant, organization_id = redeemed.grant, redeemed.grant.organization_id
+    document = mint(context, engine, person, organization_id, True, redeemed=redeemed)
+    document["scope"] = grant.scope
+    if refresh_token is not None:
+        document["refresh_token"] = refresh_token
+    if grant.has("openid"):
         claims = {
             "iss": issuer(context, engine),
-            "aud": sign_in.client_id,
+            "aud": grant.client_id,
             "iat": now_ms // 1000,
             "exp": now_ms // 1000 + engine.token_lifetime_s,
-            "auth_time": sign_in.auth_time,
-            "sid": sign_in.session_id,
-            **_claims(person, sign_in.scope, organization_id),
+            "auth_time": grant.auth_time,
+            "sid": grant.session_id,
+            **_claims(person, grant.scope, organization_id),
         }
-        if sign_in.nonce is not None:
-            claims["nonce"] = sign_in.nonce
+        if grant.nonce is not None:
+            claims["nonce"] = grant.nonce
         # In a thread: the first time, finding the key takes a while.
         document["id_token"] = await asyncio.to_thread(
             sign_ins.id_token, claims, document["access_token"]
         )
     return document
+
+
+def _still_there(world: World, grant: AuthorizationGrant) -> Person:
+    """Return whom a grant is for, if they could still sign in so. Raises GrantRefused."""
+    person, organization_id = world.get(PEOPLE, grant.person_id), grant.organization_id
+    if not is_current(world, grant.session_id, grant.person_id):
+        raise GrantRefused("the session has ended; sign in again")
+    if person is None:
+        raise GrantRefused("the person is no longer in this world")
+    if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
+        raise GrantRefused("the person no longer belongs to that organization")
+    return person
 
 
 def _claims(person: Person, scope: str, organization_id: str | None) -> dict[str, Any]:
