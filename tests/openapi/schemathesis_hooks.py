@@ -53,8 +53,15 @@ def after_call(context: Any, case: Any, response: Any) -> None:
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """Keep every failure but that data is refused of which no schema could say it."""
-    if type(failure).__name__ != "RejectedPositiveData":
+    """Keep every failure but of two kinds that no document could keep a client from.
+
+    Data is refused for what no schema can say; or something is missing that the body names, and not
+    the resource that was made just before.
+    """
+    kind = type(failure).__name__
+    if kind == "EnsureResourceAvailability":
+        return response.json()["title"] not in NAMED_IN_BODIES
+    if kind != "RejectedPositiveData":
         return True
     found = response.json()
     return not (is_made_up(found) or is_beyond_a_schema(found))
@@ -82,7 +89,12 @@ def is_beyond_a_schema(found: dict[str, Any]) -> bool:
     return title in NO_SHAPE or (title == "Bad request" and not detail.startswith("the body "))
 
 
-#: Titles of such refusals.
+#: Titles of refusals by the control API that name what a body names.
+NAMED_IN_BODIES = {
+    *("No such person", "No such project", "No such organization", "No such operation"),
+    *("No such commit", "Scenario refused"),
+}
+#: Titles of refusals for sense.
 NO_SHAPE = {
     *("Assumption refused", "Clock refused", "Fault refused", "Intervention refused"),
     *("Scenario refused", "State refused", "Variation refused", "Unknown permission"),

@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from inspect import Parameter, cleandoc
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
 
 from hosting_emulator import control_api
+from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ApiProblem, OAuthError, Record, RequestFilters
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.server.control.context import Words
 from hosting_emulator.server.control.routes import PREFIX, ROUTES, Handler, Route, load_handler
 from hosting_emulator.server.guard import TOKEN_HEADER
-from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _COMPONENTS = "#/components/schemas/"
 _ABOUT = """\
@@ -33,70 +34,11 @@ know. Sentences (`detail`, `says`, `said`, `why`, `about`) may change with any v
 
 From this machine no token is needed; from another one, or through a proxy, the control token is.
 """
-_TAGS = {
-    "documents": "The process, and the contract's tables",
-    "worlds": "Worlds",
-    "tokens": "Tokens and keys, and each world as an OpenID provider",
-    "clock": "Time and operations",
-    "faults": "Faults, interventions and variation",
-    "scenarios": "Scenarios",
-    "requests": "The request log",
-    "events": "Events, as they happen",
-    "history": "Commits, snapshots and the way back",
-    "projects": "What a world holds",
-    "reports": "Reports, conduct and metrics",
-    "sign_in": "Signing in by a browser",
-}
-#: Of each part of a path: what it is, and one that a fresh world has or soon gets.
-_PLACES: dict[str, tuple[str, Any]] = {
-    "world": ("The name of a world.", DEFAULT_WORLD),
-    "n": ("The number of an exchange in the log.", 1),
-    "name": ("The name of a scenario of the library.", "provider-outage"),
-    "operation": ("The id of an operation.", None),
-    "fault": ("The id of a fault.", "fault-1"),
-    "snapshot": ("The id of a snapshot.", "snapshot-1"),
-}
-_QUERY_WORDS = {
-    "limit": "At most so many.",
-    "trail": "Whether each exchange says every decision on its way.",
-    "state": "Whether the world as the first exchange found it is there, for sending them again.",
-    "only": "The kinds of events that are wanted; all unless given.",
-    "off": "Rules that are left out.",
-    "final": "Whether the client is done.",
-    "unfinished": "Only operations that have not ended.",
-    "requests": "So many of the last requests.",
-    "deployments": "So many of each project's newest deployments.",
-}
-_FILTER_WORDS: dict[str, tuple[str, Any]] = {
-    "call": ("A call's name, or `none` for a path that no call has.", "list_deployments"),
-    "status": ("Of the answer, such as `404` or `4xx`.", "4xx"),
-    "who": ("A person by alias or id; `nobody` for requests without a known token.", "owner"),
-    "project": ("A project by alias or id.", "shop"),
-    "since": ("World time, or so long before now (`5m`).", "1h"),
-    "until": ("World time, not included, or so long before now.", "5m"),
-    "text": ("Looked for in all that is shown.", "deployments"),
-    "after": ("Only exchanges with a higher number.", 1),
+_WORDS = {
+    section: dict(items) for section, items in read_sections(Path(__file__).with_name("openapi.md"))
 }
 _TEXT = {"type": "string"}
 _AFTER = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
-#: What is sent, by handler; the default world takes it.
-_BODIES: dict[str, dict[str, Any]] = {
-    "scenarios.run_scenario": {"name": "provider-outage"},
-    "scenarios.load_scenario": {"name": "provider-outage"},
-    "worlds.create_world": {"clock": {"mode": "frozen"}, "token": {}},
-    "worlds.fork_world": {"token": {"as": "member"}},
-    "worlds.patch_assumptions": {"default_page_size": 5},
-    "requests.replay_request": {"same_key": True},
-    "history.rewind": {"commit": 1},
-    "clock.put_clock": {"mode": "frozen"},
-    "clock.advance_clock": {"by": "10m"},
-    "faults.arm_fault": {"abort": {"code": "rate_limited"}, "times": 1},
-    "faults.intervene": {"move_dns": {"project": "shop", "to": "revoked"}},
-    "faults.put_variation": {"seed": "7", "only": ["page-size"]},
-    "tokens.create_token": {"as": "member", "expires_in_seconds": 60},
-    "tokens.create_api_key": {"as": "owner", "name": "ci"},
-    "tokens.token": {"grant_type": "password", "client_id": "app", "username": "owner"},
-}
 _REFUSED = {
     "4XX": "Refused, and nothing was changed.",
     "503": "What it changes cannot be kept on disk.",
@@ -127,16 +69,16 @@ def control_document(
     """
     shown = [route for route in ROUTES if _is_program(route)]
     kinds, paths = _Kinds(), dict[str, dict[str, Any]]()
-    places = {**_PLACES, "operation": (_PLACES["operation"][0], operation_id)}
     ids = set[str]()
     for route in shown:
         ids.add(id_ := _operation_id(route, ids))
         place = paths.setdefault(route.path, {})
-        place[route.method.lower()] = _operation(route, id_, kinds, places)
+        place[route.method.lower()] = _operation(route, id_, kinds, {"operation": operation_id})
     defined = dict[str, Any]()
     while missing := [name for name in kinds.wanted if name not in defined]:
         defined |= {name: kinds.read(name) for name in missing}
     used = {route.handler.partition(".")[0] for route in shown}
+    tags = [{"name": name, "description": about} for name, about in _WORDS["Tags"].items()]
     schemas = _for_generators({**_scenario_parts(), **kinds.bodies, **defined})
     return {
         "openapi": "3.1.0",
@@ -150,7 +92,7 @@ def control_document(
         },
         "servers": [{"url": f"{base_url}{PREFIX}"}],
         "security": [{}, {"controlToken": []}],
-        "tags": [{"name": name, "description": _TAGS[name]} for name in _TAGS if name in used],
+        "tags": [tag for tag in tags if tag["name"] in used],
         "paths": paths,
         "components": {
             "schemas": _referred(paths, schemas),
@@ -282,7 +224,7 @@ class _Kinds:
 
 
 def _operation(
-    route: Route, operation_id: str, kinds: _Kinds, places: dict[str, tuple[str, Any]]
+    route: Route, operation_id: str, kinds: _Kinds, examples: dict[str, Any]
 ) -> dict[str, Any]:
     handler = load_handler(route.handler)
     about = cleandoc(handler.function.__doc__ or "")
@@ -298,7 +240,7 @@ def _operation(
         "tags": [route.handler.partition(".")[0]],
         "summary": " ".join(about.partition("\n\n")[0].split()).removesuffix("."),
         "description": about,
-        "parameters": [*_parameters(route, handler, kinds, places)],
+        "parameters": [*_parameters(route, handler, kinds, examples)],
         "requestBody": _body(route, handler, kinds),
         "responses": {
             str(route.status): answered,
@@ -312,27 +254,24 @@ def _operation(
 
 
 def _parameters(
-    route: Route, handler: Handler, kinds: _Kinds, places: dict[str, tuple[str, Any]]
+    route: Route, handler: Handler, kinds: _Kinds, examples: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     for name in re.findall(r"\{(\w+)", route.path):
-        schema = {"type": "integer", "minimum": 1} if name == "n" else {"type": "string"}
-        words, example = places[name]
-        yield {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "description": words,
-            "schema": schema,
-            **_example(example),
-        }
-    for found in handler.query.values():
-        if found.annotation is RequestFilters:
-            for name, (words, example) in _FILTER_WORDS.items():
-                schema = dict(_AFTER if name == "after" else _TEXT)
-                filter_ = {"name": name, "in": "query", "description": words, "schema": schema}
-                yield filter_ | _example(example)
+        schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
+        found = _parameter("Path", name, schema) | {"in": "path", "required": True}
+        yield found | _example(examples.get(name, found.get("example")))
+    for parameter in handler.query.values():
+        if parameter.annotation is RequestFilters:
+            for name in _WORDS["Filters"]:
+                yield _parameter("Filters", name, _AFTER if name == "after" else _TEXT)
         else:
-            yield _query(found, kinds)
+            yield _query(parameter, kinds)
+
+
+def _parameter(section: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    words, _, example = _WORDS[section][name].partition(" [")
+    found = {"name": name, "in": "query", "description": words, "schema": dict(schema)}
+    return found | _example(msgspec.json.decode(example[:-1]) if example else None)
 
 
 def _example(value: Any) -> dict[str, Any]:
@@ -343,13 +282,8 @@ def _query(parameter: Parameter, kinds: _Kinds) -> dict[str, Any]:
     schema = kinds.schema(parameter.annotation)
     if parameter.default is not Parameter.empty:
         schema = {**schema, "default": parameter.default}
-    document = {
-        "name": parameter.name,
-        "in": "query",
-        "description": _QUERY_WORDS[parameter.name],
-        "schema": schema,
-    }
-    return document | ({"explode": False} if parameter.annotation is Words else {})
+    found = _parameter("Query", parameter.name, schema)
+    return found | ({"explode": False} if parameter.annotation is Words else {})
 
 
 def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | None:
@@ -359,6 +293,7 @@ def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | Non
     schema = kinds.schema(TokenForm if form else handler.body)
     if "$ref" in schema:  # the type of Python beside it says less
         schema = {"$ref": schema["$ref"]}
-    content = {"schema": schema, **_example(_BODIES.get(route.handler))}
+    example = _WORDS["Bodies"].get(route.handler)
+    content = {"schema": schema, **_example(example and msgspec.json.decode(example))}
     media_type = "application/x-www-form-urlencoded" if form else "application/json"
     return {"required": kinds.is_needed(schema), "content": {media_type: content}}
