@@ -90,7 +90,7 @@ def test_full_run(moving: Api, tmp_path: Path):
 
 @pytest.mark.schemathesis
 def test_full_run_of_the_control_api(alone: HostingEmulator, tmp_path: Path):
-    found = run(control_target(alone), tmp_path, examples=150)
+    found = run(control_target(alone), tmp_path, examples=160)
 
     assert_clean(found, cases=10_000)
     assert_on_what_exists(found)
