@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from hosting_emulator_cli.groups import Failure
@@ -26,20 +27,22 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
     """Write `text` to a temporary file beside `path` and rename it over `path`.
 
     A reader sees the old content or the new, never a part; a failure leaves the old. `mode` is
-    narrowed by the umask. A pipe or device is written to directly. Raises Failure.
+    narrowed by the umask. A pipe or device is written to directly. What is PRIVATE takes the place
+    of a symbolic link, which somebody else may have laid; else a link is followed. Raises Failure.
     """
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
         else:
-            _replace(path.resolve(), text.encode(), mode)
+            _replace(path if mode == PRIVATE else path.resolve(), text.encode(), mode)
     except OSError as error:
         raise Failure(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
+    # It is made anew: in a folder of many people nobody can have laid it there, or a link.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -73,7 +76,9 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     if not path.parent.is_dir():
         raise Failure(f"cannot write {path}: no such directory")
     before, written = None, ""
-    if path.is_file():
+    if path.is_symlink():
+        path.unlink()
+    elif path.is_file():
         try:
             before = path.read_text(encoding="utf-8", errors="surrogateescape")
             path.unlink()

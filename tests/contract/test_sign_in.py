@@ -231,6 +231,11 @@ def test_an_address_that_is_none_is_answered_by_a_page(browser: Browser, uri: st
         "http://8.8.8.8/",
         "http://134744072/",
         "http://0x8080808/",
+        "http://ai./",
+        "http://ai.:8080/",
+        "http://[2001:0:53aa:64c:0:fbfe:f5f5:f7f7]/",
+        "http://[64:ff9b::808:808]/",
+        "http://[::ffff:8.8.8.8]/",
         "com.example.app:/callback",
     ],
 )
@@ -247,7 +252,13 @@ def test_nobody_is_sent_elsewhere_without_seeing_where(browser: Browser, uri: st
     assert back.headers["Location"].startswith(uri + "?code=")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:9", "[::1]:9", "192.168.1.5", "app.test", "web:80"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1:9", "[::1]:9", "0.0.0.0:9", "192.168.1.5", "[fd00::1]:3000"),
+        *("app.test", "app.test.:9", "web:80"),
+    ],
+)
 def test_an_address_of_this_network_is_answered(browser: Browser, host: str) -> None:
     back = browser.authorize(redirect_uri=f"http://{host}/", login_hint="owner")
 

@@ -24,13 +24,9 @@ from tests.sampling import sampled
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """Return the mode of a folder and of all in it, but for what is of no interest to anybody."""
+    """Return the mode of a folder and of all in it."""
     found = [folder, *folder.rglob("*")]
-    return {
-        str(path.relative_to(folder)): oct(stat.S_IMODE(path.stat().st_mode))
-        for path in found
-        if path.name != ".gitignore"
-    }
+    return {str(path.relative_to(folder)): oct(stat.S_IMODE(path.stat().st_mode)) for path in found}
 
 
 def private(folder: Path) -> None:

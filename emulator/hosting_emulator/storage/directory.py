@@ -65,7 +65,7 @@ class DataDirectory:
                 make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
-                ignore.write_text("*\n")
+                write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=0)
             self._finish_deletions()
         except Timeout:

@@ -191,6 +191,38 @@ def test_ready_file_is_there_while_it_runs(run, bootstrap: Bootstrap, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_ready_file_takes_the_place_of_a_link(
+    run, bootstrap: Bootstrap, tmp_path: Path, there: bool
+):
+    """Somebody else may have laid it, to read the token or to have a file of ours overwritten."""
+    path, target = tmp_path / "ready.json", tmp_path / "theirs"
+    if there:
+        target.write_text("kept")
+    path.symlink_to(target)
+    seen: list[tuple[bool, int]] = []
+    bootstrap.while_running = lambda: seen.append((path.is_symlink(), path.lstat().st_mode & 0o777))
+
+    run("start", "--quiet", "--ready-file", str(path))
+
+    assert seen == [(False, 0o600)]
+    assert (target.read_text() == "kept") if there else not target.exists()
+
+
+def test_ready_file_that_anybody_may_read_becomes_private(
+    run, bootstrap: Bootstrap, tmp_path: Path
+):
+    path = tmp_path / "ready.json"
+    path.write_text("{}")
+    path.chmod(0o666)
+    seen: list[int] = []
+    bootstrap.while_running = lambda: seen.append(path.stat().st_mode & 0o777)
+
+    run("start", "--quiet", "--ready-file", str(path))
+
+    assert seen == [0o600]
+
+
 def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
     run, bootstrap: Bootstrap, tmp_path: Path, monkeypatch
 ):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_network
 from typing import Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -36,6 +37,15 @@ from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, SESSIONS
 from hosting_emulator.world.value import Change, World
 
+#: Addresses of this machine and of its own network. What else is not global, such as a tunnel's
+#: (RFC 4380), may well lead out.
+_LOCAL: Final = tuple(
+    map(
+        ip_network,
+        "0.0.0.0/32 127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16"
+        " ::1/128 fc00::/7 fe80::/10".split(),
+    )
+)
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 #: What RFC 3986 lets a URI consist of. Browsers and parsers differ on what is outside of it.
 _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
@@ -186,13 +196,16 @@ def _destination(uri: str, hosts: Hosts) -> Destination:
     if not name:
         raise _refused("The redirect_uri names no host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
-    return Destination(uri, origin, _is_local(name) or hosts.lets_in(origin))
+    # One label is a name of this network, unless a dot at its end makes it one of the root's.
+    of_the_root = parts.netloc.partition(":")[0] == f"{name}." and "." not in name
+    local = _is_local(name) and not of_the_root
+    return Destination(uri, origin, local or hosts.lets_in(origin))
 
 
 def _is_local(name: str) -> bool:
     address = address_of(name)
     if address is not None:
-        return address.is_private or address.is_loopback or address.is_link_local
+        return any(address in network for network in _LOCAL if network.version == address.version)
     # A browser reads one number, such as 134744072 or 0x8080808, as an address.
     one_label = "." not in name and not name.isdigit() and not name.startswith("0x")
     return name.endswith(RESERVED) or one_label
