@@ -1,5 +1,5 @@
-// The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, with that
-// world's ids filled in, and the token of the person who is chosen.
+// The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, whose examples
+// are of that world, and the token of the person who is chosen.
 
 const worlds = "/_emulator/worlds";
 const field = (id) => document.getElementById(id);
@@ -24,33 +24,15 @@ const choices = (select, rows) =>
 /** Stands in the field of an idempotency key, and is sent as a new one each time. */
 const NEW_KEY = "new-for-each-request";
 
-/** The project that is filled in: the same as elsewhere. */
-const projectOf = (world) => world.projects.find(({ alias }) => alias === "shop") ?? world.projects[0];
+/** What parameters are filled in with, beside the document's own examples. */
+const known = { environment: "dev", "Idempotency-Key": NEW_KEY };
 
-/** What a call's parameters are filled in with. */
-const examples = (world) => ({
-  project_id: projectOf(world)?.id,
-  organization_id: world.organizations[0]?.id,
-  environment: "dev",
-  "Idempotency-Key": NEW_KEY,
-});
-
-/** A body that is accepted as the world stands; undefined where the document's own example is. */
-const bodyOf = (call, world) =>
-  call.operationId === "initializeManagedSource"
-    ? { expected_source_generation: projectOf(world)?.source_generation ?? 0 }
-    : undefined;
-
-/** Fill in parameters by their names and bodies, in the document that was loaded. */
-const filled = (spec, world) => {
-  const known = examples(world);
+const filled = (spec) => {
   for (const path of Object.values(spec.paths)) {
     for (const call of Object.values(path)) {
       for (const parameter of call.parameters ?? []) {
         if (known[parameter.name]) parameter.example = known[parameter.name];
       }
-      const [body, content] = [bodyOf(call, world), call.requestBody?.content["application/json"]];
-      if (body && content) content.example = body;
     }
   }
   return spec;
@@ -82,7 +64,7 @@ const show = async (name) => {
   await new Promise((done) => {
     shown = SwaggerUIBundle({
       dom_id: "#swagger",
-      spec: filled(spec, world),
+      spec: filled(spec),
       requestInterceptor: withNewKey,
       validatorUrl: null,
       deepLinking: false,
