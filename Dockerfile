@@ -17,9 +17,8 @@ COPY fixtures ./fixtures
 COPY cli ./cli
 
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
-    && python -m venv /opt/hosting-emulator \
-    && /opt/hosting-emulator/bin/pip install --no-cache-dir /dist/*.whl \
-    && /opt/hosting-emulator/bin/pip uninstall --yes pip
+    && python -m venv --without-pip /opt/hosting-emulator \
+    && pip --python /opt/hosting-emulator/bin/python install --no-cache-dir /dist/*.whl
 
 FROM python:3.13-slim
 

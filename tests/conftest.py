@@ -9,6 +9,7 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -32,11 +33,12 @@ LONGEST_FIRST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files that take longest first."""
 
-    def place(item: pytest.Item) -> int:
-        found = [name for name in LONGEST_FIRST if (HERE / name) in item.path.parents]
+    @cache
+    def place(path: Path) -> int:
+        found = [name for name in LONGEST_FIRST if (HERE / name) in path.parents]
         return LONGEST_FIRST.index(found[0]) if found else len(LONGEST_FIRST)
 
-    items.sort(key=place)
+    items.sort(key=lambda item: place(item.path))
 
 
 @dataclass(frozen=True)
