@@ -116,8 +116,10 @@ $(RUN_STAMP): $(BIN)/pip pyproject.toml
 	@$(PIP) install --quiet --editable .
 	@touch $@
 
+# Python's own pip is old, and takes twice as long: here, and where tests install what is shipped.
 $(DEV_STAMP): $(BIN)/pip pyproject.toml
 	@echo "Installing hosting-emulator and its tests' tools into $(VENV)"
+	@$(PIP) install --quiet --upgrade pip
 	@$(PIP) install --quiet --editable '.[dev,pytest]'
 	@touch $@ $(RUN_STAMP)
 
