@@ -33,8 +33,7 @@ def scenario_schema() -> dict[str, Any]:
         "maxProperties": 1,
         "additionalProperties": False,
         "properties": {
-            word: {"anyOf": [{"$ref": f"#/$defs/{kind.__name__}"}, {"type": "null"}]}
-            for word, kind in INTERVENTIONS.items()
+            word: _may_be_empty(defs, kind.__name__) for word, kind in INTERVENTIONS.items()
         },
     }
     fault, intervention = {"$ref": "#/$defs/Fault"}, {"$ref": "#/$defs/Intervention"}
@@ -53,6 +52,12 @@ def scenario_schema() -> dict[str, Any]:
         "$ref": "#/$defs/ScenarioPart",
         "$defs": defs,
     }
+
+
+def _may_be_empty(defs: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the schema of what may be written with nothing behind it, if nothing is needed there."""
+    found = {"$ref": f"#/$defs/{name}"}
+    return found if defs[name].get("required") else {"anyOf": [found, {"type": "null"}]}
 
 
 def _fault(rule: dict[str, Any]) -> dict[str, Any]:

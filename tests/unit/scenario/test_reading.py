@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.interventions import INTERVENTIONS, read_intervention
+from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
 from tests.unit.scenario.stories import refused, run, text_of
@@ -200,3 +203,16 @@ def test_a_shared_database_has_one_state():
 
     with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: a shared database is one"):
         check_text(text, "shared.yaml")
+
+
+@pytest.mark.parametrize("word", INTERVENTIONS)
+def test_the_schema_lets_nothing_stand_behind_an_intervention_that_needs_nothing(word: str):
+    schema = scenario_schema()["$defs"]["Intervention"]["properties"][word]
+
+    try:
+        read_intervention({word: None})
+        needs_nothing = True
+    except DocumentRefused:
+        needs_nothing = False
+
+    assert ("anyOf" in schema) == needs_nothing
