@@ -26,17 +26,22 @@ class Keeper:
     """Keeps one world's commits: this one in memory only. What it cannot keep raises OSError.
 
     `starts` is 0 in the process that made the world, and one more each time it is read back;
+    `shown_ms` is the last moment that anybody was shown before;
     `waits` says that an answer has to wait for what `durable` returns.
     """
 
     starts = 0
     waits = False
+    shown_ms = 0
 
     def append(self, commit: Commit) -> None:
         """Keep a commit."""
 
     def replace(self, world: World) -> None:
         """Keep a whole world in place of everything before."""
+
+    def show(self, at_ms: int) -> None:
+        """Keep in mind that a moment was shown."""
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await before an answer may say that all so far is kept; None: nothing."""
@@ -82,7 +87,7 @@ class LiveWorld:
         #: Where commits are noted, as long as an exchange runs: they are its.
         self.noted: list[Commit] | None = None
         self._machine = machine
-        self._shown_ms = 0
+        self._shown_ms = keeper.shown_ms
         #: What the machine's clock showed when it was last read.
         self.machine_ms = 0
 
@@ -93,7 +98,9 @@ class LiveWorld:
         world = self.world
         self.machine_ms = machine_ms = self._machine()
         now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
-        self._shown_ms = now_ms
+        if now_ms != self._shown_ms:
+            self._shown_ms = now_ms
+            self.keeper.show(now_ms)
         return now_ms
 
     def run_due(self) -> int:

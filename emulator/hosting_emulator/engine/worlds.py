@@ -66,9 +66,9 @@ class Worlds:
             assert self._library is not None
             world = self._library.load(kept)
             if world is not None:
-                # A scaled clock stood still while nobody ran it.
-                world = anchored(world, world.at_ms, self._machine())
                 keeper = self._library.keep(world, fresh=False)
+                # A scaled clock stood still while nobody ran it.
+                world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
                 self._engines[kept] = Engine(world, keeper, self._machine, self.tally)
         if DEFAULT_WORLD in self._engines:
             return False

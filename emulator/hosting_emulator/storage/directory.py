@@ -3,7 +3,8 @@
 .hosting-emulator/
   .gitignore   (so that nobody commits it)
   lock
-  worlds/<world>/world.json, snapshot.json, journal.ndjson
+  worlds.json  (which worlds there are)
+  worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
   tls/         (the local certificate authority)
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.live_world import Keeper
@@ -25,8 +27,18 @@ from hosting_emulator.storage.files import (
     sync_directory,
     write_atomically,
 )
-from hosting_emulator.storage.format import FormatRefused, Marker, StateRefused, write_marker
+from hosting_emulator.storage.format import (
+    INDEX,
+    MARKER,
+    FormatRefused,
+    Marker,
+    StateRefused,
+    checked_line,
+    payload_of,
+    write_marker,
+)
 from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, empty_trash
+from hosting_emulator.storage.progress import boot_id
 from hosting_emulator.storage.recovery import Recovery, recover, salvage, sweep
 from hosting_emulator.world.value import World
 
@@ -51,6 +63,7 @@ class DataDirectory:
         self._complain = complain
         self._salvage = salvage
         self._starts: dict[str, int] = {}
+        self._listed: frozenset[str] = frozenset()
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
         self._lock = FileLock(self.path / "lock", mode=0o600)
@@ -61,12 +74,13 @@ class DataDirectory:
             if not self.path.exists():  # one that is there may be shared, and stays as it is
                 make_private_folder(self.path)
             make_private_folder(self.path / "worlds")
-            for name in ("lock", ".gitignore"):
+            for name in ("lock", ".gitignore", INDEX):
                 make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
                 write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=0)
+            self._listed = self._read_list()
             self._finish_deletions()
         except Timeout:
             raise StateRefused(
@@ -86,11 +100,15 @@ class DataDirectory:
                 empty_trash(trash)
             except OSError as error:
                 self._complain(f"{trash} could not be deleted: {error.strerror}")
+            name = trash.name[1:].rpartition("-")[0]
+            if not self._folder(name).exists():
+                self._list(self._listed - {name})
 
     def worlds(self) -> list[str]:
-        """Return the names of the worlds kept here."""
+        """Return the names of the worlds kept here, and of those that should be."""
         folders = (self.path / "worlds").iterdir()
-        return sorted(f.name for f in folders if f.is_dir() and WORLD_NAME.fullmatch(f.name))
+        found = {f.name for f in folders if f.is_dir() and WORLD_NAME.fullmatch(f.name)}
+        return sorted(found | self._listed)
 
     def load(self, name: str) -> World | None:
         """Read a world; None when there is none. Says what was dropped. Raises StateRefused.
@@ -100,6 +118,8 @@ class DataDirectory:
         folder = self._folder(name)
         try:
             make_private(folder)
+            if name in self._listed and not (folder / MARKER).exists():
+                self._miss(name, folder)
             found = self._recovered(name, folder)
             if found is not None and found.world.name != name:
                 raise StateRefused(
@@ -118,6 +138,33 @@ class DataDirectory:
             return None
         self._starts[name] = found.starts + 1
         return found.world
+
+    def _miss(self, name: str, folder: Path) -> None:
+        """Refuse a world of which all or its marker is gone; with `salvage`, go on without that."""
+        gone = folder / MARKER if folder.exists() else folder
+        if not self._salvage:
+            raise StateRefused(
+                f"{gone} is missing, and the world {name} was not deleted; restore it from a copy, "
+                "or start with --salvage to go on without it"
+            )
+        self._complain(f"world {name}: {gone} is missing; going on without it")
+        self._list(self._listed - {name})
+
+    def _list(self, names: frozenset[str]) -> None:
+        """Write down which worlds there are, so that one that goes missing is missed. Raises OSError."""
+        if names != self._listed:
+            line = checked_line(b"worlds", msgspec.json.encode(sorted(names)))
+            write_atomically(self.path / INDEX, line, sync=self._durability == "disk")
+            self._listed = names
+
+    def _read_list(self) -> frozenset[str]:
+        path = self.path / INDEX
+        refuse_link(path)
+        payload = payload_of(path.read_bytes()[:-1], b"worlds") if path.exists() else b"[]"
+        if payload is None:
+            self._complain(f"{path} is damaged, and was written anew")
+            return frozenset()
+        return frozenset(msgspec.json.decode(payload, type=list[str]))
 
     def _recovered(self, name: str, folder: Path) -> Recovery | None:
         try:
@@ -154,6 +201,7 @@ class DataDirectory:
             if fresh:
                 keeper.replace(world)
             self._mark(folder, starts)
+            self._list(self._listed | {world.name})
         except BaseException:
             keeper.abandon()
             raise
@@ -163,7 +211,7 @@ class DataDirectory:
     def _mark(self, folder: Path, starts: int) -> None:
         sync = self._durability == "disk"
         try:
-            write_marker(folder, Marker(starts), sync=sync)
+            write_marker(folder, Marker(starts, "" if sync else boot_id()), sync=sync)
         except OSError as error:  # such as a full disk: what is kept can be used all the same
             self._complain(f"{folder}: its marker could not be written: {error.strerror}")
         if sync:
@@ -172,9 +220,16 @@ class DataDirectory:
     def forget(self, name: str) -> None:
         """Delete a world's files. Raises OSError; the world is then still kept."""
         keeper = self._keepers.get(name)
-        if keeper is not None:
+        if keeper is None:
+            return
+        # First of all nobody is to miss it: a kill between the two leaves it as it was.
+        self._list(self._listed - {name})
+        try:
             keeper.discard()
-            del self._keepers[name]
+        except OSError:
+            self._list(self._listed | {name})
+            raise
+        del self._keepers[name]
 
     def close(self) -> None:
         """Write last snapshots, as many as are quick, and let go of the directory."""

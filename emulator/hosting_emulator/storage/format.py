@@ -19,6 +19,8 @@ FORMAT = 1
 SNAPSHOT = "snapshot.json"
 JOURNAL = "journal.ndjson"
 MARKER = "world.json"
+PROGRESS = "progress"
+INDEX = "worlds.json"
 _START, _END = b'{"crc32":"', b"}"
 _SUM = len(_START) + 8
 
@@ -74,10 +76,12 @@ def payload_of(line: bytes, kind: bytes) -> bytes | None:
 class Marker(msgspec.Struct, frozen=True):
     """`world.json`: says that a world lives in a folder, and how often it was read back from it.
 
-    Without it, a folder whose snapshot was lost would look like one that never had any.
+    Without it, a folder whose snapshot was lost would look like one that never had any. `boot` is the
+    run of the machine in which commits were not synced, if there was one: only its end may lose some.
     """
 
     starts: int
+    boot: str = ""
 
 
 def read_marker(folder: Path) -> Marker | None:

@@ -30,12 +30,16 @@ from hosting_emulator.storage.format import (
 )
 
 _HEAD, _COMMIT = b"journal", b"commit"
-#: The first line of each journal that we write. Its own form must never change.
-FIRST_LINE = checked_line(_HEAD, msgspec.json.encode({"format": FORMAT, "written_by": __version__}))
 _encode = msgspec.json.Encoder().encode
 
 
 _decode_line = msgspec.json.Decoder(StoredCommit).decode
+
+
+def first_line(world: str) -> bytes:
+    """Return the first line of a journal of a world. Its own form must never change."""
+    head = {"format": FORMAT, "written_by": __version__, "world": world}
+    return checked_line(_HEAD, msgspec.json.encode(head))
 
 
 def encode_line(commit: Commit) -> bytes:
@@ -70,8 +74,9 @@ class Journal:
     says that a sync failed: what was appended before may be lost, and nobody can tell.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, world: str) -> None:
         self.path = path
+        self._first_line = first_line(world)
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
         self._open = threading.Lock()  # held while a thread syncs, so that nobody closes it then
         self.size = os.fstat(self._descriptor).st_size
@@ -79,7 +84,7 @@ class Journal:
         self.unsynced: str | None = None
         if self.size == 0:
             try:
-                self.append(FIRST_LINE)
+                self.append(self._first_line)
             except OSError:
                 self.close()
                 raise
@@ -87,7 +92,7 @@ class Journal:
     @property
     def empty(self) -> bool:
         """True when it holds no commit."""
-        return self.size <= len(FIRST_LINE)
+        return self.size <= len(self._first_line)
 
     def append(self, line: bytes) -> None:
         """Append a line in one write. Raises OSError; the file is then as it was."""
@@ -135,10 +140,10 @@ class Journal:
                 os.close(descriptor)
 
 
-def begin_journal(path: Path, *, sync: bool) -> Journal:
+def begin_journal(path: Path, world: str, *, sync: bool) -> Journal:
     """Put an empty journal in the place of whatever is there, in one step. Raises OSError."""
-    write_atomically(path, FIRST_LINE, sync=sync)
-    return Journal(path)
+    write_atomically(path, first_line(world), sync=sync)
+    return Journal(path, world)
 
 
 class JournalLines:
@@ -155,8 +160,8 @@ class JournalLines:
         if tail:
             self._read_tail(tail, lines, last=last)
         first = payload_of(lines[0], _HEAD) if lines else None
-        if first is not None:
-            _check_head(path, first)
+        #: The name of the world that it is of; None where it does not say.
+        self.world = None if first is None else _check_head(path, first)
         self._start = 1 if first is None else 2
         #: The lines that hold commits, or should.
         self.lines = lines[self._start - 1 :]
@@ -194,21 +199,27 @@ class JournalLines:
             yield commit
 
 
-def whatever_is_there(path: Path) -> Iterator[tuple[int, StoredCommit | None]]:
-    """Walk a journal's lines by number; None for each that cannot be read. Raises FormatRefused."""
+def whatever_is_there(path: Path, world: str) -> Iterator[tuple[int, StoredCommit | None]]:
+    """Walk a journal's lines by number; None for each that cannot be read. Raises FormatRefused.
+
+    Of a journal of another world none can be.
+    """
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):
         if number == 1 and (first := payload_of(line, _HEAD)) is not None:
-            _check_head(path, first)
+            if _check_head(path, first) not in (None, world):
+                yield number, None
+                return
         else:
             commit = decode_line(line)
             yield number, None if isinstance(commit, str) else commit
 
 
-def _check_head(path: Path, first: bytes) -> None:
+def _check_head(path: Path, first: bytes) -> str | None:
     head = msgspec.json.decode(first, type=dict[str, Any])
     with found_in(path):
         check_format(head.get("format"), head.get("written_by"))
+    return head.get("world")
 
 
 _ADVICE = (

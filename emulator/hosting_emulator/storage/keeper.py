@@ -18,8 +18,9 @@ from typing import Literal
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.live_world import Keeper
 from hosting_emulator.storage.files import sync_directory
-from hosting_emulator.storage.format import JOURNAL, MARKER, SNAPSHOT
+from hosting_emulator.storage.format import JOURNAL, MARKER, PROGRESS, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
+from hosting_emulator.storage.progress import Progress
 from hosting_emulator.storage.snapshot import SnapshotStopped, write_snapshot
 from hosting_emulator.world.value import World
 
@@ -35,7 +36,7 @@ ROWS_FOLDED_AT_STOP = 10_000
 
 def empty_trash(trash: Path) -> None:
     """Delete a deleted world's files, as far as they are ours, and its folder. Raises OSError."""
-    for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*"):
+    for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*", f"{PROGRESS}*"):
         for path in trash.glob(pattern):
             path.unlink()
     trash.rmdir()
@@ -67,7 +68,11 @@ class DiskKeeper(Keeper):
         self._snapshot_lock = threading.Lock()
         self._compaction: Future[None] | None = None
         self._closing = threading.Event()
-        self._journal = Journal(folder / JOURNAL)
+        self._journal = Journal(folder / JOURNAL, world.name)
+        self._progress = Progress(folder)
+        self.shown_ms = self._progress.shown_ms
+        #: The last commit that is in the journal, synced or not.
+        self._reached = world.commit
         self._deleted = False
         self._appended = 0
         self._synced = 0
@@ -83,6 +88,9 @@ class DiskKeeper(Keeper):
         self._journal.append(encode_line(commit))
         self._world = commit.world
         self._appended += 1
+        self._reached = commit.number
+        if self._durability == "process":
+            self._progress.reach(commit.number)
         if self._journal.size > max(self._compact_bytes, self._snapshot_size):
             self._compact()
 
@@ -91,7 +99,14 @@ class DiskKeeper(Keeper):
         self._check_writable()
         self._write_snapshot(world)
         self._world = world
+        self._reached = world.commit
+        self._progress.reach(world.commit)
+        self._progress.show(0)
         self._restart_journal()
+
+    def show(self, at_ms: int) -> None:
+        """Note that a moment was shown: after a kill time goes on from it."""
+        self._progress.show(at_ms)
 
     def _check_writable(self) -> None:
         if self._deleted:  # by one request while the body of another was still on its way
@@ -122,10 +137,11 @@ class DiskKeeper(Keeper):
             await asyncio.shield(self._sync)
 
     async def _sync_all(self) -> None:
-        appended = self._appended
+        appended, reached = self._appended, self._reached
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._journal.sync)
             self._synced = appended
+            self._progress.reach(max(reached, self._progress.commit))
         except OSError as error:
             # Noted here, in the loop, and not in the thread that syncs: a change that is just being
             # made still finds something to wait for, and so learns of the failure.
@@ -152,10 +168,12 @@ class DiskKeeper(Keeper):
                 self._restart_journal()
         finally:
             self._journal.close()
+            self._progress.close()
 
     def abandon(self) -> None:
         """Close the journal and leave everything as it is: what was begun could not be written."""
         self._journal.close()
+        self._progress.close()
 
     def discard(self) -> None:
         """Delete the world's files (and nothing else) and its folder. Raises OSError; all is then kept.
@@ -168,6 +186,7 @@ class DiskKeeper(Keeper):
         self._folder.rename(trash)
         self._deleted = True
         self._journal.close()
+        self._progress.close()
         sync_directory(trash.parent)
         try:
             empty_trash(trash)
@@ -191,7 +210,9 @@ class DiskKeeper(Keeper):
         self._journal.close()
         try:
             # In one step, so that a crash leaves no snapshot without a journal beside it.
-            self._journal = begin_journal(self._folder / JOURNAL, sync=self._durability == "disk")
+            self._journal = begin_journal(
+                self._folder / JOURNAL, self._world.name, sync=self._durability == "disk"
+            )
             for path in self._folder.glob("journal-*.ndjson"):
                 path.unlink(missing_ok=True)  # a fold that is just ending removes its own
         except OSError as error:
@@ -207,7 +228,7 @@ class DiskKeeper(Keeper):
                 self._journal.sync()
             current.rename(old)
             try:
-                fresh = Journal(current)
+                fresh = Journal(current, world.name)
             except OSError:
                 old.rename(current)
                 raise

@@ -20,6 +20,7 @@ from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.format import (
     JOURNAL,
     MARKER,
+    PROGRESS,
     SNAPSHOT,
     FormatRefused,
     Marker,
@@ -30,6 +31,7 @@ from hosting_emulator.storage.format import (
 )
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
+from hosting_emulator.storage.progress import boot_id, read_commit
 from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from hosting_emulator.world.value import World
 
@@ -67,12 +69,21 @@ def recover(folder: Path) -> Recovery | None:
     state = SnapshotFile(folder / SNAPSHOT).state()
     journals = [JournalLines(path, last=path is paths[-1]) for path in paths]
     for journal in journals:
+        if journal.world not in (None, state.name):
+            raise StateRefused(
+                f"{journal.path}: it is the journal of the world {journal.world!r}; {_ADVICE}"
+            )
         for commit in journal.commits():
             with found_in(journal.path, _ADVICE):
                 state.follow(commit)
     with found_in(folder / SNAPSHOT, _ADVICE):
         world = state.world()
     notices = [journal.notice for journal in journals if journal.notice]
+    if (reached := read_commit(folder)) > world.commit:
+        missing = f"commits {world.commit + 1} to {reached} were made, and are missing"
+        if marker is None or marker.boot in ("", boot_id()):
+            raise StateRefused(f"{folder}: {missing}: the end of {JOURNAL} is lost; {_ADVICE}")
+        notices.append(f"{missing}: the machine ended before they were on its disk")
     return Recovery(world, notices, 0 if marker is None else marker.starts, journals)
 
 
@@ -112,13 +123,14 @@ def salvage(folder: Path, complain: Complain) -> World | None:
         complain(f"nothing of it could be salvaged; all of it is kept as {aside}")
         return None
     # Each step comes after what it replaces is kept.
-    paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER]
+    paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER, folder / PROGRESS]
     kept = [path for path in paths if path.exists()]
     for path in kept:
         shutil.copy2(path, path.with_name(f"{path.name}{ending}"))
     sync_directory(folder)
     write_snapshot(folder / SNAPSHOT, world)
-    begin_journal(folder / JOURNAL, sync=True).close()
+    begin_journal(folder / JOURNAL, world.name, sync=True).close()
+    (folder / PROGRESS).unlink(missing_ok=True)
     for old in folder.glob("journal-*.ndjson"):
         old.unlink()
     write_marker(folder, Marker(starts), sync=True)
@@ -167,7 +179,7 @@ def _follow(folder: Path, state: StoredState, complain: Complain) -> None:
     numbers: list[int] = []
     titles: Counter[str] = Counter()
     for path in journals:
-        for line, commit in whatever_is_there(path):
+        for line, commit in whatever_is_there(path, state.name):
             if commit is None:
                 damaged.append(f"{path.name}, line {line}")
             elif not damaged and not numbers and commit.number <= state.commit + 1:

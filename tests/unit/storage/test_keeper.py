@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.storage.journal import FIRST_LINE
+from hosting_emulator.storage.journal import first_line
 from hosting_emulator.storage.recovery import sweep
 from hosting_emulator.storage.snapshot import write_snapshot
 from tests.in_process import InProcess, fresh_world
@@ -40,7 +40,7 @@ def test_a_clean_close_folds_all_into_the_snapshot(kept):
     kept.keeper.close()
 
     assert content(kept.read()) == content(kept.api.world)
-    assert kept.journal.read_bytes() == FIRST_LINE
+    assert kept.journal.read_bytes() == first_line("default")
 
 
 def test_a_close_without_changes_writes_nothing(kept):
@@ -295,7 +295,7 @@ def test_a_journal_without_its_snapshot_is_refused(kept):
         read_world(kept.path)
 
 
-@pytest.mark.parametrize("journal", [b"", FIRST_LINE[:9], FIRST_LINE])
+@pytest.mark.parametrize("journal", [b"", first_line("default")[:9], first_line("default")])
 def test_a_folder_that_was_never_finished_is_no_world(tmp_path, journal):
     (tmp_path / "journal.ndjson").write_bytes(journal)
 
@@ -480,7 +480,7 @@ async def test_a_stop_after_a_failed_sync_writes_all_anew(on_disk, monkeypatch):
 
     on_disk.keeper.close(fold=False)
 
-    assert on_disk.journal.read_bytes() == FIRST_LINE
+    assert on_disk.journal.read_bytes() == first_line("default")
     assert content(on_disk.read()) == content(on_disk.api.world)
 
 
