@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from tests.browser.axe import violations
+from tests.browser.axe import About, violations
 from tests.browser.chromium import Chromium, Scheme
 from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
@@ -16,12 +16,12 @@ from tests.conftest import Api
 
 _TABLE = files("hosting_emulator.server").joinpath("dashboard", "static", "panels.js")
 PANELS = re.findall(r'\{ id: "([a-z]+)"', _TABLE.read_text(encoding="utf-8"))
-#: Where which rules are asked: all at both widths, those of colours in both schemes where all is
-#: seen. No colour of ours depends on the width.
-LOOKS: tuple[tuple[int, Scheme, bool], ...] = (
-    (1280, "light", False),
-    (1280, "dark", True),
-    (400, "dark", False),
+#: What is asked where: the form at both widths, colours in both schemes. None of ours depends on the
+#: width, and what is seen on a phone is seen on a wide window.
+LOOKS: tuple[tuple[int, Scheme, About], ...] = (
+    (1280, "light", "all"),
+    (1280, "dark", "colours"),
+    (400, "dark", "form"),
 )
 SWAGGER = "#swagger"
 #: What Swagger UI, which is somebody else's, breaks by itself in the part of the page that it draws.
@@ -63,13 +63,21 @@ def test_the_table_of_panels_is_read():
     assert {"overview", "requests", "clock", "assumptions"} <= set(PANELS)
 
 
-def test_axe_sees_what_is_wrong(chromium: Chromium, panel: Callable[[str], str]):
-    with chromium.page(panel("overview")) as page:
+@pytest.mark.parametrize(
+    ("about", "seen"),
+    [("all", {"label", "color-contrast"}), ("colours", {"color-contrast"}), ("form", {"label"})],
+)
+def test_axe_sees_what_is_wrong(
+    about: About, seen: set[str], dashboard: Dashboard, panel: Callable[[str], str]
+):
+    with dashboard(panel("overview")) as page:
         settle(page)
         page.evaluate(
-            "document.querySelector('main').append(document.createElement('input')), void 0"
+            "document.querySelector('main').insertAdjacentHTML('beforeend',"
+            ' \'<input><p id="pale">Too pale</p>\'), pale.style.cssText = "color: #fff; background: #eee"'
         )
-        assert "label" in [line.split(" | ")[0] for line in violations(page)]
+        assert {line.split(" | ")[0] for line in violations(page, about=about)} == seen
+        page.evaluate("pale.previousSibling.remove(), pale.remove()")
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -152,9 +160,9 @@ def test_api_documentation_is_accessible_but_for_what_is_named(chromium: Chromiu
 
 def _check(page: Page) -> None:
     wrong = []
-    for width, scheme, colours in LOOKS:
+    for width, scheme, about in LOOKS:
         page.look(width, scheme)
-        found = violations(page, colours=colours)
+        found = violations(page, about=about)
         wrong += [f"{width} {scheme}: {line}" for line in found]
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             wrong.append(f"{width} {scheme}: the page is wider than its window")
