@@ -117,7 +117,7 @@ def test_the_list_stays_still_and_small(chromium: Chromium, api: Api, panel: Cal
 
 @pytest.mark.slow
 @pytest.mark.skipif(not PROC.exists(), reason="only Linux tells")
-@pytest.mark.parametrize("count", [3, pytest.param(10, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.torture)])
 def test_pages_and_one_that_is_frozen(chromium: Chromium, server: Server, count: int):
     server.storm()
     until("connections stay", lambda: held_connections(server.address[1]) == 0)
