@@ -251,6 +251,22 @@ def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: Api):
     ]
 
 
+def test_long_headers_are_kept_in_part_and_say_so(api: Api):
+    """The log keeps a thousand requests, which may have a quarter of a megabyte of headers each."""
+    headers = {"X-Small": "y" * 100} | {f"X-{n}": "z" * 8_000 for n in range(24)}
+    api.dns(headers=headers)
+
+    whole = api.emulator.requests.whole(1)
+    shown = dict(whole["request"]["headers"])
+
+    assert shown["X-Small"] == "y" * 100
+    assert shown["X-0"] == "z" * 2_048 + "... (8000 bytes)"
+    assert shown["X-23"] == "... (8000 bytes)"
+    assert sum(map(len, shown.values())) < 20_000
+    with pytest.raises(ControlRefused, match="only the beginning was kept"):
+        api.emulator.requests.replay(1)
+
+
 def test_what_was_not_kept_whole_is_not_replayed(api: Api):
     api.send("PUT", "/v1/nowhere", raw=b"x" * 20_000)
 

@@ -60,6 +60,7 @@ class Entry(msgspec.Struct, kw_only=True):
     `request_log.BODY_KEPT` bytes, their whole lengths beside them. `acted` are the faults that did,
     as their hits counted then; `varied` the points at which the answer was.
 
+    `headers_cut` says that long headers were kept in part, each saying how long it was.
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
     `took_ns` is real time in the core; until the exchange is over, when that began.
@@ -95,6 +96,7 @@ class Entry(msgspec.Struct, kw_only=True):
     came_ms: int = 0
     real_ms: int = 0
     late_ms: int = 0
+    headers_cut: bool = False
 
 
 class ExchangeContext(CallRequest, kw_only=True):

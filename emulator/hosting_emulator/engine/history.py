@@ -15,6 +15,9 @@ from hosting_emulator.world.value import Transition, World, Writes
 FAULTS_COUNTED, RATE_COUNTED = "faults counted", "requests counted"
 #: How many commits of a world are kept.
 CAPACITY = 1000
+#: How many rows may be kept of worlds that others were put in the place of (imports, resets); a row
+#: takes about 1 KB.
+MOST_ROWS_REPLACED = 100_000
 #: How many snapshots: more would only be a test that forgot to delete them.
 MOST_SNAPSHOTS = 1000
 
@@ -45,8 +48,23 @@ class History:
         self._commits: deque[Commit] = deque(maxlen=CAPACITY)
 
     def add(self, commit: Commit) -> None:
-        """Keep a commit; the oldest goes when there are too many."""
+        """Keep a commit; the oldest goes when there are too many, or too much was replaced."""
         self._commits.append(commit)
+        if commit.before is not commit.world and not commit.writes:
+            self._forget_replaced()
+
+    def _forget_replaced(self) -> None:
+        """Begin with the commit that put the last world in a place of which too much is kept."""
+        rows = 0
+        for commit in reversed(self._commits):
+            if commit.before is commit.world or commit.writes:
+                continue
+            rows += sum(map(len, commit.before.tables.values()))
+            if rows > MOST_ROWS_REPLACED:
+                while self._commits[0] is not commit:
+                    self._commits.popleft()
+                self._commits[0] = commit._replace(before=commit.world)
+                return
 
     def newest(self, limit: int) -> list[Commit]:
         """Return the last `limit` commits, newest first."""

@@ -22,7 +22,7 @@ from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.hosts import Site, host_name
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, html, page
-from hosting_emulator.server.public import carry_out
+from hosting_emulator.server.public import carry_out, shorten_headers
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
@@ -64,6 +64,7 @@ async def answer(
         docs_url=partial(_docs_url, request, site),
         record=project,
     )
+    shorten_headers(ctx, request)
     return _response(await carry_out(engine.exchange(ctx, REDEEM_STEPS), request))
 
 

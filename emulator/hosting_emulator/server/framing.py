@@ -15,6 +15,8 @@ from typing import Final, NoReturn
 LONGEST_LINE: Final = 8190
 _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
+#: A head that is longer is worth a look at what is kept of it.
+_LARGE_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
 
 #: What may stand between two requests (RFC 9112, 2.2), and how much of it.
@@ -63,6 +65,8 @@ class RequestFraming:
     def __init__(self) -> None:
         self.count = 0
         self.in_body = self.partial = False
+        #: Whether any head has been so long that not all of it is kept in the request log.
+        self.large = False
         self.wrong: str | None = None
         self._held = bytearray()
         self._searched = self._line_ends = self._missing = 0
@@ -140,6 +144,7 @@ class RequestFraming:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
         self._line_ends = 0
+        self.large = self.large or len(head) > _LARGE_HEAD
         if _BODY_HEADER.search(head):
             self._chunked = bool(_CODING.search(head))
             if self._chunked:

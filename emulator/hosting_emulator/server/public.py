@@ -17,9 +17,12 @@ from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS
 from hosting_emulator.server.bodies import read_body
 from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
 from hosting_emulator.server.hosts import Site
+from hosting_emulator.server.protocol import Protocol
 from hosting_emulator.server.ready_response import ReadyResponse
 
 _log = logging.getLogger("hosting_emulator.public")
+#: How many bytes of a request's headers are kept in the log, and of any of them.
+HEADERS_KEPT, HEADER_KEPT = 16 * 1024, 2 * 1024
 
 
 async def answer(
@@ -53,10 +56,27 @@ async def answer(
         refused=refused,
         docs_url=partial(site.docs_url, request),
     )
+    shorten_headers(ctx, request)
     reply = await carry_out(engine.exchange(ctx, steps), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
     return ReadyResponse(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)
+
+
+def shorten_headers(ctx: ExchangeContext, request: web.BaseRequest) -> None:
+    """Keep of long headers the beginning for the request log, which keeps a thousand requests."""
+    protocol = request.protocol
+    if not isinstance(protocol, Protocol) or not protocol.framing.large:
+        return
+    left, kept = HEADERS_KEPT, []
+    for name, value in ctx.raw_headers:
+        room = min(left, HEADER_KEPT)
+        if len(value) > room:
+            value = value[:room] + b"... (%d bytes)" % len(value)
+            ctx.entry.headers_cut = True
+        left = max(0, left - len(name) - len(value))
+        kept.append((name, value))
+    ctx.raw_headers = kept
 
 
 async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from secrets import token_hex
@@ -78,6 +78,9 @@ class DiskKeeper(Keeper):
         self._synced = 0
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
+        if unfolded := sorted(folder.glob("journal-*.ndjson")):
+            # A fold was broken off: else the next start reads these journals too, and the one after.
+            self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
@@ -239,12 +242,14 @@ class DiskKeeper(Keeper):
             return
         self._journal.close()
         self._journal = fresh
-        self._compaction = self._executor.submit(self._fold, world, old)
+        self._compaction = self._executor.submit(self._fold, world, [old])
 
-    def _fold(self, world: World, old: Path) -> None:
+    def _fold(self, world: World, journals: Sequence[Path]) -> None:
+        """Put a world's snapshot in the place of journals that end with it, or before."""
         try:
             self._write_snapshot(world, self._closing.is_set)
-            old.unlink(missing_ok=True)
+            for journal in journals:
+                journal.unlink(missing_ok=True)
         except SnapshotStopped:
             pass  # the old journal stays and is read again at the next start
         except OSError as error:

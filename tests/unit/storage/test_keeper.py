@@ -287,6 +287,26 @@ def test_a_fold_that_was_killed_before_the_old_journal_went(kept):
     assert content(kept.read()) == content(kept.api.world)
 
 
+def test_a_fold_that_was_broken_off_is_made_at_the_next_start(tmp_path):
+    """Else journals pile up, and each start reads them all."""
+    with folder(tmp_path / "default") as kept:
+        busy(kept.api)
+        kept.keeper.close(fold=False)
+        kept.journal.rename(kept.path / "journal-000000000005.ndjson")
+        world, before = kept.read(), kept.snapshot.read_bytes()
+
+        again = keepers.DiskKeeper(
+            kept.path, world, "process", kept._executor, kept.complaints.append
+        )
+        kept.settled()
+
+        assert list(kept.path.glob("journal-*")) == []
+        assert kept.snapshot.read_bytes() != before
+        assert content(kept.read()) == content(world)
+        again.close()
+        assert kept.complaints == []
+
+
 def test_a_journal_without_its_snapshot_is_refused(kept):
     busy(kept.api)
     kept.snapshot.unlink()

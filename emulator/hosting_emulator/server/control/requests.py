@@ -158,6 +158,12 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
     A fault that delays does so; one that breaks a connection is noted, for there is none.
     """
     entry = _find_entry(engine, n)
+    if entry.headers_cut:
+        raise ControlRefusal(
+            409,
+            "Not kept whole",
+            f"of the headers of request {entry.n} only the beginning was kept",
+        )
     if entry.body_bytes != len(entry.body):
         raise ControlRefusal(
             409,
