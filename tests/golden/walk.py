@@ -517,7 +517,7 @@ def control(world: WorldWalk) -> None:
     world.walk.control("DELETE", f"worlds/{world.name}-fork")
     world.control("PUT", "variation", {"seed": "7", "only": ["unknown"]})
     world.control("DELETE", f"snapshots/{snapshot['id']}")
-    world.control("POST", "scenario", {"library": "stuck-operation"})
+    world.control("POST", "scenario", {"name": "stuck-operation"})
     views(world)
     world.control("POST", "reset")
     world.control("GET", "state")
@@ -539,7 +539,7 @@ def documents(walk: Walk) -> None:
     walk.control("POST", "worlds", {"name": "other"})
     walk.title("the library")
     for found in walk.client.control("GET", "scenarios")["items"]:
-        walk.control("POST", "scenarios/run", {"library": found["name"]})
+        walk.control("POST", "scenarios/run", {"name": found["name"]})
 
 
 def whole_walk(walk: Walk) -> None:
