@@ -6,11 +6,12 @@ import json
 import os
 import re
 import subprocess
+from base64 import b64encode
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Thread
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from tests.contract.sign_in_client import Browser
 from tests.crash.process import Client, Process, emulator
@@ -162,6 +163,9 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
         {"X-Request-Id": secret[:128]},
         {"X-Request-Id": f"{secret} " * 9},
         {"Referer": f"http://localhost/?ticket={secret}"},
+        {"Referer": quote(f"http://localhost/?next=https://x.localhost/?ticket={secret}", safe="")},
+        {"Authorization": f"{secret} Bearer"},
+        {"X-Config": b64encode(f"user:{secret}".encode()).decode()},
         {"X-Api-Key": secret},
     ):
         client.send("GET", dns, None, headers)
@@ -171,6 +175,7 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
         f"/v1/projects/{project}/deployments?cursor={secret}",
         f"/v1/projects/{secret}/edge-dns",
         f"/v1/operations/{secret}",
+        f"{dns}?next={quote(quote(secret, safe=''), safe='')}&x=%3D{secret}",
         f"/v1/{secret}",
         f"/{secret}",
         f"/_emulator/{secret}",
@@ -180,8 +185,8 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
     put = f"/v1/projects/{project}/powered-by-flag"
     client.send("PUT", put, {"enabled": secret}, {**owner, "Idempotency-Key": secret[:128]})
     client.send("PUT", put, {secret: True}, {**owner, "Idempotency-Key": "other"})
-    # (An Idempotency-Key is the client's own name for a request, and is kept as it came once one
-    # is accepted under it.)
+    for enabled in (True, False):  # accepted, and refused: the key came before
+        client.send("PUT", put, {"enabled": enabled}, {**owner, "Idempotency-Key": secret[:128]})
     for path in ("worlds", "worlds/default/tokens", "worlds/default/faults", "scenarios/run"):
         client.send("POST", f"/_emulator/{path}", {"name": secret, "as": secret, "kind": secret})
     client.connection.close()

@@ -42,7 +42,9 @@ def recall(
     who = principal.person_id
     if assumptions.same_principal != "person":
         who = principal.name(assumptions)
-    key = f"{who}|{request.idempotency_key}"
+    # Its digest: what clients choose may be a secret, and is not for files.
+    sent = request.idempotency_key.encode("utf-8", "surrogatepass")
+    key = f"{who}|{blake2b(sent, digest_size=16).hexdigest()}"
     if assumptions.idempotency_scope == "principal_and_call":
         key = f"{request.spec.call_id}|{key}"
     request.storage_key = key

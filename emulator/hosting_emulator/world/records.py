@@ -247,7 +247,7 @@ class RateWindow(WorldRecord, frozen=True, gc=False):
 
 
 class RememberedAnswer(WorldRecord, frozen=True, gc=False):
-    """A first answer, kept under principal and Idempotency-Key until `expires_ms`; None: for ever."""
+    """A first answer, kept under principal and a digest of the key until `expires_ms`; None: for ever."""
 
     fingerprint: str
     call_id: str
