@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import threading
+from urllib.request import Request, urlopen
 
 import pytest
+from freezegun import freeze_time
 
 from hosting_emulator.sdk import EmulatorUnreachable
 from hosting_emulator.settings import StartError
@@ -124,3 +126,20 @@ def test_forked_process_goes_on_calling_and_cannot_stop_it():
         with os.fdopen(reading) as told:
             assert told.read() == "2026-01-01T00:01:00.000Z"
         assert world.clock.now == "2026-01-01T00:01:00.000Z"
+
+
+def test_a_test_that_freezes_time_does_not_reach_it():
+    """Else a latency never ends, and a clock that runs jumps to wherever the test is."""
+    with BackgroundEmulator() as emulator, emulator.world(clock={"mode": "real"}) as world:
+        path = f"{world.base_url}/v1/projects/{world.project}/edge-dns"
+        headers = {"Authorization": f"Bearer {world.token('owner')}"}
+
+        with freeze_time("2099-01-01"):
+            world.fault("latency", delay_ms=20, times=1)
+            with urlopen(Request(path, headers=headers), timeout=20) as answer:
+                status = answer.status
+            now = world.clock.now
+
+        assert status == 200
+        assert world.faults[0].hits == 1
+        assert not now.startswith("2099")
