@@ -324,6 +324,14 @@ def test_fault_lasts_as_long_as_its_block(api: Api):
     assert api.dns().status == 200
 
 
+def test_a_fault_that_was_removed_still_tells_its_counts(api: Api):
+    with api.emulator.fault("abort", code="rate_limited") as fault:
+        api.dns()
+    api.dns()
+
+    assert (fault.seen, fault.hits, fault.spent) == (1, 1, False)
+
+
 def test_fault_goes_though_the_block_fails(api: Api):
     def fail() -> None:
         with api.emulator.fault("abort", code="rate_limited"):

@@ -511,6 +511,7 @@ class ArmedFault:
         self.id = state.id
         self.state = state
         """The fault as it was when it was armed or listed."""
+        self._last: FaultState | None = None
 
     def __repr__(self) -> str:
         return f"<ArmedFault {self.id!r} of {self._emulator.name!r}>"
@@ -532,13 +533,20 @@ class ArmedFault:
 
     @property
     def now(self) -> FaultState:
-        """The fault as it now is, with all its counts. Raises ControlRefused once removed."""
+        """The fault as it now is, with all its counts; or as it was when it was removed from here.
+
+        Raises ControlRefused when it went some other way, such as a reset of the world.
+        """
+        if self._last is not None:
+            return self._last
         path = self._emulator.control_path("faults", self.id)
         return FaultState(self._emulator.control.get(path))
 
     def remove(self) -> None:
-        """Disarm it. Raises ControlRefused when it is not armed any more."""
+        """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
+        last = self.now
         self._emulator.remove_fault(self.id)
+        self._last = last
 
     def __enter__(self) -> Self:
         return self
