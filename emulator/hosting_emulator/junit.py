@@ -40,10 +40,12 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
     """Write a report as one document, ending in a newline."""
+    # Jenkins' schema knows no count of what was skipped here, and refuses what it does not know.
     counts = {
-        count: sum(int(suite.get(count, 0)) for suite in suites) for count in ("tests", *_COUNTS)
+        count: sum(int(suite.get(count, 0)) for suite in suites)
+        for count in ("tests", "failures", "errors")
     }
-    root = element("testsuites", name=name, **_shown(counts))
+    root = element("testsuites", name=name, **counts)
     root.extend(suites)
     Xml.indent(root)
     text = Xml.tostring(root, encoding="unicode")

@@ -184,3 +184,15 @@ def test_kept_world_opens_again(suite: Suite):
         started.communicate()
 
     assert [operation["kind"] for operation in found] == ["apply_project_domains"]
+
+
+def test_a_world_of_a_passed_test_that_could_not_be_kept_is_said(suite: Suite):
+    suite.write(test_it="def test_passes(hosting_emulator): pass")
+    (suite.path / "hosting-emulator-worlds").write_text("in the way")
+
+    result = suite.run("--hosting-emulator-keep=all")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["hosting emulator: test_it.py::test_passes: the world could not be kept: *"]
+    )
