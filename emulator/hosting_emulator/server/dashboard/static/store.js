@@ -24,6 +24,7 @@ export const trouble = signal(null);
 export const said = signal("");
 
 let clockCameAt = 0;
+let faultNews = 0;
 const tick = signal(0);
 
 /** The world's time, in milliseconds since 1970, as far as this page can tell. */
@@ -43,7 +44,7 @@ function setClock(found) {
 
 /** Load what the page says of the world again. */
 export async function refresh() {
-  const asked = world.value;
+  const [asked, heard] = [world.value, faultNews];
   try {
     const [found, armed, open] = await Promise.all([
       inWorld.get(""),
@@ -54,7 +55,9 @@ export async function refresh() {
     batch(() => {
       summary.value = found;
       setClock(found.clock);
-      faults.value = armed.items;
+      // What was told meanwhile may be newer than this answer.
+      if (heard === faultNews) faults.value = armed.items;
+      else refreshSoon();
       unfinished.value = open.items;
       trouble.value = null;
     });
@@ -101,6 +104,7 @@ const refreshSoon = calmly(refresh);
 
 /** A fault was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
+  faultNews += 1;
   const others = faults.value.filter((fault) => fault.id !== counts.id);
   if (removed) faults.value = others;
   else if (others.length === faults.value.length) refreshSoon();
