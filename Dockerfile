@@ -24,7 +24,7 @@ FROM python:3.13-slim
 
 LABEL org.opencontainers.image.title="hosting-emulator" \
       org.opencontainers.image.description="A local emulator and test harness for the Project Hosting Control API" \
-      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.licenses="MIT AND Apache-2.0" \
       org.opencontainers.image.version="0.1.0"
 
 ENV PATH=/opt/hosting-emulator/bin:$PATH \

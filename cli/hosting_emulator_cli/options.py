@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
 DEFAULT_URL = "http://127.0.0.1:4620"
+
+
+def _default_url() -> str:
+    from hosting_emulator.sdk.control import default_url
+
+    return default_url()
+
+
 #: Where a command finds how answers vary, so that worlds made elsewhere vary too.
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
@@ -51,6 +59,18 @@ def option(
     if env is not None:
         rest |= {"envvar": env, "show_envvar": True}
     return click.option(*names, metavar=metavar, **rest)
+
+
+def each_by_variable(command: click.Command) -> click.Command:
+    """Let each option of a command be given by a variable: a container has nothing else.
+
+    `--data-dir` is HOSTING_EMULATOR_DATA_DIR; the command's help says so for all of them.
+    """
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.envvar is None:
+            name = max(parameter.opts, key=len).lstrip("-")
+            parameter.envvar = f"HOSTING_EMULATOR_{name.upper().replace('-', '_')}"
+    return command
 
 
 def flag(names: str, **rest: Any) -> Decorator[Any]:
@@ -94,7 +114,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 # --- Which emulator, which world ---------------------------------------------------------------
 
 url_options = options(
-    option("--url URL", default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
+    option("--url URL", default=_default_url, show_default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
     option("--control-token TEXT", env="HOSTING_EMULATOR_CONTROL_TOKEN"),
 )
 world_option = option("--world NAME", default="default", env="HOSTING_EMULATOR_WORLD")

@@ -76,7 +76,12 @@ def test_wheel_says_what_it_is(distributions: Distributions):
     assert metadata["Name"] == "hosting-emulator"
     assert metadata["Version"] == __version__
     assert metadata["Requires-Python"] == ">=3.11"
-    assert metadata["License-Expression"] == "MIT"
+    assert metadata["License-Expression"] == "MIT AND Apache-2.0"
+    bundled = {name for name in source_files() if "LICENSE" in name or name.endswith("/NOTICE")}
+    named = {
+        name.partition("/hosting_emulator/")[2] for name in metadata.get_all("License-File", [])
+    }
+    assert named == {"", *(name.partition("/")[2] for name in bundled)}
     assert set(metadata.get_all("Provides-Extra", [])) == {"dev", "pytest"}
     assert "hosting-emulator = hosting_emulator_cli.main:main" in entry_points
     assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
@@ -87,8 +92,13 @@ def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
         names = {name.partition("/")[2] for name in sdist.getnames()}
 
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile"} <= names
+    assert {
+        "Dockerfile",
+        "docs/testing.md",
+        ".ci/side_by_side.py",
+    } <= names  # `make test` uses them
     assert "tests/packaging/test_wheel.py" in names
-    assert not [name for name in names if name.startswith((".venv", ".git/", ".ci/"))]
+    assert not [name for name in names if name.startswith((".venv", ".git/"))]
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ CURL = (
 )
 
 
+@opt.each_by_variable
 @click.command()
 @opt.address_options(port=4620)
 @opt.option(

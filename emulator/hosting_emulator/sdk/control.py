@@ -89,14 +89,21 @@ class ControlAddress(NamedTuple):
     world: str | None
 
 
+def default_url() -> str:
+    """Return where an emulator listens that was started here: at HOSTING_EMULATOR_PORT, if it is set."""
+    port = os.environ.get("HOSTING_EMULATOR_PORT", "")
+    return f"http://127.0.0.1:{port}" if port.isdigit() and int(port) else DEFAULT_URL
+
+
 def read_address(url: str | None) -> ControlAddress:
     """Read the address of an emulator or of one of its worlds: a base URL or a control URL.
 
     Without one, the environment's HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, as they do
-    for the command line; without these, an emulator that was started with no options.
+    for the command line; without these, an emulator that was started with no options, or at
+    HOSTING_EMULATOR_PORT.
     """
     named = None if url else os.environ.get("HOSTING_EMULATOR_WORLD")
-    text = url or os.environ.get("HOSTING_EMULATOR_URL") or DEFAULT_URL
+    text = url or os.environ.get("HOSTING_EMULATOR_URL") or default_url()
     found = _URL.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")

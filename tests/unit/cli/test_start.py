@@ -7,9 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 
 from hosting_emulator.settings import Ready, Settings, StartError
+from hosting_emulator_cli.commands.start import start
 from hosting_emulator_scenarios import FOLDER
 
 READY = Ready(
@@ -305,3 +307,37 @@ def test_control_token_comes_from_the_environment(run, bootstrap: Bootstrap, mon
     run("start", "--quiet")
 
     assert bootstrap.settings[0].control_token == "s3cret"
+
+
+def test_each_option_may_be_given_by_a_variable(
+    run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """A service container of a CI has nothing else."""
+    for name, value in {
+        "PORT": "4711",
+        "HOST": "0.0.0.0",
+        "DATA_DIR": str(tmp_path / "kept"),
+        "DURABILITY": "disk",
+        "CLOCK": "frozen",
+        "AT": "2030-01-31T09:30:00Z",
+        "ASSUME": "accepted_status=200 rate_limit=100/60s",
+        "TLS_PORT": "0",
+        "QUIET": "1",
+    }.items():
+        monkeypatch.setenv(f"HOSTING_EMULATOR_{name}", value)
+
+    result = run("start", "--port", "4800")
+
+    assert result.stdout == ""
+    [settings] = bootstrap.settings
+    assert (settings.port, settings.host, settings.durability) == (4800, "0.0.0.0", "disk")
+    assert settings.data_dir == tmp_path / "kept"
+    assert (settings.clock, settings.tls_port) == ("frozen", 0)
+    assert settings.assumptions["rate_limit"] == "100/60s"
+
+
+def test_no_two_options_share_a_variable():
+    parameters = [each for each in start.params if isinstance(each, click.Option)]
+
+    assert all(str(each.envvar).startswith("HOSTING_EMULATOR_") for each in parameters)
+    assert len({each.envvar for each in parameters}) == len(parameters)
