@@ -184,3 +184,19 @@ def test_option_wins_over_ini(suite: Suite):
     )
 
     suite.passes("--hosting-emulator-clock=skip")
+
+
+def test_an_emulator_of_another_version_is_said(
+    suite: Suite, hosting_emulator_server: BackgroundEmulator
+):
+    suite.write(
+        conftest="import pytest_hosting_emulator.worlds as w\nw.__version__ = '99.0'\n",
+        test_it="def test_passes(hosting_emulator): pass",
+    )
+
+    result = suite.run(
+        f"--hosting-emulator-url={hosting_emulator_server.base_url}", "-W", "default::UserWarning"
+    )
+
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*is version *, and this plugin 99.0: *"])
