@@ -6,6 +6,7 @@ The server is the plugin's own (`hosting_emulator`): what users get is what the 
 from __future__ import annotations
 
 import json
+import signal
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -19,6 +20,11 @@ from hosting_emulator.sdk import HostingEmulator
 
 #: For the plugin's own tests; only the topmost conftest may name it.
 pytest_plugins = ["pytester"]
+
+# A shell starts what it puts into the background with Ctrl-C ignored, and children inherit that: tests that
+# press it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 HERE = Path(__file__).parent
