@@ -1,11 +1,13 @@
 """Fresh worlds over the control API: of a scenario, of inline text, of an exported state."""
 
+import time
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
+from hosting_emulator.sdk.fresh import world_request
 from tests.contract.forged_tokens import parts
 
 
@@ -207,3 +209,31 @@ def test_a_fork_comes_with_a_token_of_its_own(control: ControlClient):
 
     assert speaker(fork) == "member"
     assert parts(fork["token"]["access_token"])[1]["iss"] == fork["issuer"]
+
+
+# --- worlds that nobody closes ----------------------------------------------------------------------
+
+
+def test_a_world_ends_once_nobody_has_asked_for_so_long(control: ControlClient) -> None:
+    made = control.create_world(ttl="100ms")
+    kept = control.create_world(ttl="1h")
+    fork = control.world(made["name"]).copy()
+    ending = {made["name"], fork["name"]}
+
+    end = time.monotonic() + 20
+    while ending & {world["name"] for world in control.worlds()}:  # which asks none of them
+        assert time.monotonic() < end, "they are still there"
+
+    assert control.world(kept["name"]).clock.now
+    control.world(kept["name"]).delete()
+
+
+@pytest.mark.parametrize("ttl", ["soon", "", "-1s"])
+def test_a_time_to_live_is_a_span(control: ControlClient, ttl: str) -> None:
+    with pytest.raises(ControlRefused, match="is not a duration"):
+        control.create_world(ttl=ttl)
+
+
+def test_a_world_that_a_client_closes_does_not_stay_for_ever_if_it_is_killed() -> None:
+    assert world_request(None, "", None)["ttl"] == "6h"
+    assert world_request(None, "", None, ttl=None)["ttl"] is None

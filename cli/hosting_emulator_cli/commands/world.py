@@ -91,6 +91,7 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
 @opt.assume_option
 @opt.vary_options
 @_ephemeral_option
+@opt.option("--ttl SPAN")
 @_prints_new_world
 @opt.with_client
 def create(

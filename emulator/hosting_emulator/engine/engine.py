@@ -47,6 +47,10 @@ class Engine(LiveWorld):
         self.in_flight: dict[str, CallRequest] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self.starts = keeper.starts
+        #: After how long without a request it is deleted, in milliseconds of real time.
+        self.ttl_ms: int | None = None
+        #: How often the control API was asked something of it.
+        self.asked = 0
         self._beside = 0
 
     @property

@@ -131,6 +131,7 @@ class WorldRequest(TypedDict, total=False):
     A `state` takes no seed, clock or assumptions beside it; over a scenario's they are laid. `vary`
     is a seed that its answers vary by, at the points in `only` or at all. With `token`, if only {},
     an access token comes with its summary: {"as": …, "organization": …, "expires_in_seconds": …}.
+    With `ttl` it is deleted once nobody has asked anything of it for so long.
     """
 
     scenario: ScenarioChoice | None
@@ -140,6 +141,7 @@ class WorldRequest(TypedDict, total=False):
     assumptions: Mapping[str, Any] | None
     ephemeral: bool | None
     vary: str | None
+    ttl: str | None
     only: Sequence[str] | None
     token: Mapping[str, Any] | None
 

@@ -30,7 +30,9 @@ class WorldOptions(TypedDict, total=False):
 
     `clock` is `frozen`, `real`, `skip`, `scaled:60` or {mode, rate}. `vary` is a seed that its answers
     vary by, at the points in `vary_only` or at all, or both: {"seed": 7, "only": […]};
-    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not given.
+    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not given. `ttl`, a span like
+    `6h` (None for ever), is how long the world stays when nobody asks anything of it any more, if what
+    made it was killed.
     """
 
     clock: ClockLike | None
@@ -38,8 +40,11 @@ class WorldOptions(TypedDict, total=False):
     assumptions: Mapping[str, Any] | None
     vary: VaryLike | None
     vary_only: str | Sequence[str] | None
+    ttl: str | None
 
 
+#: How long a world stays that nobody closes: longer than anybody looks at one in a debugger.
+_TTL = "6h"
 #: What a library needs to list a scenario is nothing to ask of one that is written in place.
 _NAMED = {"name": "inline", "description": "Written where it is used."}
 _NO_SEED = 'vary is a seed, a text or a whole number, or {"seed": …, "only": […]}'
@@ -55,6 +60,7 @@ def world_request(
     assumptions: Mapping[str, Any] | None = None,
     vary: VaryLike | None = None,
     vary_only: str | Sequence[str] | None = None,
+    ttl: str | None = _TTL,
 ) -> WorldRequest:
     """Return how a world begins as the control API takes it. Raises ValueError, OSError."""
     if clock is None and scenario is None and state is None:
@@ -69,6 +75,7 @@ def world_request(
         "ephemeral": True,
         "vary": text,
         "only": only,
+        "ttl": ttl,
     }
 
 

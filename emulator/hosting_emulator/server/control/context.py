@@ -98,6 +98,7 @@ class Context:
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefusal 404."""
         if (engine := self.worlds.get(name)) is not None:
+            engine.asked += 1
             return engine
         names = ", ".join(engine.world.name for engine in self.worlds)
         raise ControlRefusal(404, "No such world", f"no world is named {name!r}; there are {names}")

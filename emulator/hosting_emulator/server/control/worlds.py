@@ -6,6 +6,7 @@ How worlds, clocks and operations are shown stands here too, for all who show th
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
@@ -15,13 +16,14 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.live_world import anchored
+from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.worlds import variation_view
+from hosting_emulator.engine.worlds import Worlds, variation_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import (
     STATE_LIMIT,
@@ -51,6 +53,8 @@ from hosting_emulator.world.value import Change, World
 
 Summary = dict[str, Any]
 #: An exported state; it may be large.
+_log = logging.getLogger("hosting_emulator.worlds")
+_SHORTEST_TTL_MS = 100
 StateDocument = Annotated[
     dict[str, Any],
     Meta(extra_json_schema={"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}),
@@ -77,7 +81,8 @@ class NewClock(Body):
 class NewWorld(Body):
     """A world to make. One without a name is a throw-away one. `vary` is a seed, or null for none.
 
-    With `token`, if only `{}`, the answer has an access token.
+    With `token`, if only `{}`, the answer has an access token. With `ttl`, such as `6h`, it is deleted
+    once nobody has asked anything of it for so long, in real time, or a little longer.
     """
 
     name: WorldName | None = None
@@ -90,6 +95,7 @@ class NewWorld(Body):
     vary: str | UnsetType | None = UNSET
     only: list[Point] | None = None
     token: NewToken | None = None
+    ttl: str | None = None
 
 
 class NewFork(Body):
@@ -124,6 +130,8 @@ async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT])
     `token` the answer is all that a client needs: base URL, ids, clock and an access token.
     """
     variation = variation_or_usual(context, body.vary, body.only)
+    with refused_as(400, "Bad ttl", ValueError):
+        ttl_ms = None if body.ttl is None else max(_SHORTEST_TTL_MS, parse_duration_ms(body.ttl))
     name = _free_name(context, body.name)
     seed = context.facts.seed if body.seed is None else body.seed
     with refused_as(400, "Bad clock", ClockRefused):
@@ -141,7 +149,24 @@ async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT])
     world = varied_world(world, variation, body.assumptions)
     claims = None if body.token is None else claims_for(world, body.token)
     engine = context.worlds.add(world, ephemeral=_is_ephemeral(body))
+    engine.ttl_ms = ttl_ms
+    _watch_idle(context.worlds, engine)
     return _new_summary(context, engine, claims)
+
+
+def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None = None) -> None:
+    """Delete a world that has a time to live if nobody has asked since `before`, or listens."""
+    name, asked = engine.world.name, (engine.asked, engine.log.count)
+    if engine.ttl_ms is None or worlds.get(name) is not engine:
+        return
+    if asked != before or engine.feed.awake:
+        later = asyncio.get_running_loop().call_later
+        later(engine.ttl_ms / 1000, _watch_idle, worlds, engine, asked)
+        return
+    try:
+        worlds.delete(name)
+    except StoreFailed as failed:
+        _log.error("%s", failed)
 
 
 def _new_summary(context: Context, engine: Engine, claims: Claims | None) -> Summary:
@@ -205,6 +230,8 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
     of = None if body.commit is None else find_moment(engine, body.commit).world
     claims = None if body.token is None else claims_for(of or engine.world, body.token)
     fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
+    fork.ttl_ms = engine.ttl_ms
+    _watch_idle(context.worlds, fork)
     return _new_summary(context, fork, claims)
 
 

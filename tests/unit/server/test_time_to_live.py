@@ -1,0 +1,76 @@
+"""A world with a time to live ends when nobody asks any more, and no sooner."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.server.control import worlds as control
+from hosting_emulator.world.records import Origin
+
+
+class Timers:
+    """What an event loop is asked to do later, done when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[float, Any, tuple[Any, ...]]] = []
+
+    def call_later(self, seconds: float, act: Any, *arguments: Any) -> None:
+        self.asked.append((seconds, act, arguments))
+
+    def ring(self) -> float:
+        [(seconds, act, arguments)] = self.asked
+        self.asked.clear()
+        act(*arguments)
+        return seconds
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
+    found = Timers()
+    loop = SimpleNamespace(get_running_loop=lambda: found)
+    monkeypatch.setattr(control, "asyncio", loop)
+    return found
+
+
+def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
+    worlds = Worlds(None)
+    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    engine.ttl_ms = 90_000
+    control._watch_idle(worlds, engine)
+
+    for _ in range(3):
+        engine.asked += 1
+        assert timers.ring() == 90
+        assert worlds.get("ci") is engine
+    engine.log.count += 1  # a request of the public API
+    timers.ring()
+    assert worlds.get("ci") is engine
+
+    timers.ring()
+    assert worlds.get("ci") is None
+    assert timers.asked == []
+
+
+def test_another_world_of_its_name_is_left_alone(timers: Timers):
+    worlds = Worlds(None)
+    first = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    first.ttl_ms = 1_000
+    control._watch_idle(worlds, first)
+    worlds.delete("ci")
+    worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+
+    timers.ring()
+
+    assert worlds.get("ci") is not None
+    assert timers.asked == []
+
+
+def test_a_world_without_one_is_not_watched(timers: Timers):
+    worlds = Worlds(None)
+    control._watch_idle(worlds, worlds.create("ci", "seed", Origin("frozen"), ephemeral=True))
+
+    assert timers.asked == []
