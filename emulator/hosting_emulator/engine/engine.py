@@ -49,6 +49,8 @@ class Engine(LiveWorld):
         self.starts = keeper.starts
         #: After how long without a request it is deleted, in milliseconds of real time.
         self.ttl_ms: int | None = None
+        #: Calls off whatever looks after that, when it is deleted before.
+        self.call_off: Callable[[], None] = lambda: None
         #: How often the control API was asked something of it.
         self.asked = 0
         self._beside = 0

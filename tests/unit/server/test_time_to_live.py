@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -18,8 +20,9 @@ class Timers:
     def __init__(self) -> None:
         self.asked: list[tuple[float, Any, tuple[Any, ...]]] = []
 
-    def call_later(self, seconds: float, act: Any, *arguments: Any) -> None:
+    def call_later(self, seconds: float, act: Any, *arguments: Any) -> SimpleNamespace:
         self.asked.append((seconds, act, arguments))
+        return SimpleNamespace(cancel=self.asked.clear)
 
     def ring(self) -> float:
         [(seconds, act, arguments)] = self.asked
@@ -40,7 +43,7 @@ def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
     worlds = Worlds(None)
     engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
     engine.ttl_ms = 90_000
-    control._watch_idle(worlds, engine)
+    control._watch_idle(worlds, ref(engine))
 
     for _ in range(3):
         engine.asked += 1
@@ -59,7 +62,7 @@ def test_another_world_of_its_name_is_left_alone(timers: Timers):
     worlds = Worlds(None)
     first = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
     first.ttl_ms = 1_000
-    control._watch_idle(worlds, first)
+    control._watch_idle(worlds, ref(first))
     worlds.delete("ci")
     worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
 
@@ -71,6 +74,23 @@ def test_another_world_of_its_name_is_left_alone(timers: Timers):
 
 def test_a_world_without_one_is_not_watched(timers: Timers):
     worlds = Worlds(None)
-    control._watch_idle(worlds, worlds.create("ci", "seed", Origin("frozen"), ephemeral=True))
+    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    control._watch_idle(worlds, ref(engine))
 
+    assert timers.asked == []
+
+
+def test_a_watch_over_a_world_does_not_keep_it(timers: Timers):
+    worlds = Worlds(None)
+    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    engine.ttl_ms = 1_000
+    kept = ref(engine)
+    control._watch_idle(worlds, kept)
+    engine.call_off()
+    worlds.delete("ci")
+
+    del engine
+    gc.collect()
+
+    assert kept() is None
     assert timers.asked == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Annotated, Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 import msgspec
 from aiohttp import web
@@ -150,18 +150,23 @@ async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT])
     claims = None if body.token is None else claims_for(world, body.token)
     engine = context.worlds.add(world, ephemeral=_is_ephemeral(body))
     engine.ttl_ms = ttl_ms
-    _watch_idle(context.worlds, engine)
+    _watch_idle(context.worlds, ref(engine))
     return _new_summary(context, engine, claims)
 
 
-def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None = None) -> None:
-    """Delete a world that has a time to live if nobody has asked since `before`, or listens."""
-    name, asked = engine.world.name, (engine.asked, engine.log.count)
-    if engine.ttl_ms is None or worlds.get(name) is not engine:
+def _watch_idle(worlds: Worlds, found: ref[Engine], before: tuple[int, int] | None = None) -> None:
+    """Delete a world that has a time to live if nobody has asked since `before`, or listens.
+
+    It is held weakly: the watch over a world that was deleted is not to keep it.
+    """
+    engine = found()
+    if engine is None or engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return
+    name, asked = engine.world.name, (engine.asked, engine.log.count)
     if asked != before or engine.feed.awake:
         later = asyncio.get_running_loop().call_later
-        later(engine.ttl_ms / 1000, _watch_idle, worlds, engine, asked)
+        timer = later(engine.ttl_ms / 1000, _watch_idle, worlds, found, asked)
+        engine.call_off = timer.cancel
         return
     try:
         worlds.delete(name)
@@ -231,7 +236,7 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
     claims = None if body.token is None else claims_for(of or engine.world, body.token)
     fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
     fork.ttl_ms = engine.ttl_ms
-    _watch_idle(context.worlds, fork)
+    _watch_idle(context.worlds, ref(fork))
     return _new_summary(context, fork, claims)
 
 
@@ -242,6 +247,7 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
             409, "Not deleted", "the default world is always there; reset it instead"
         )
     context.worlds.delete(world)
+    engine.call_off()
 
 
 def reset_world(context: Context, engine: Engine) -> Engine:
