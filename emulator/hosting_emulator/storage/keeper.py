@@ -71,8 +71,6 @@ class DiskKeeper(Keeper):
         self._journal = Journal(folder / JOURNAL, world.name)
         self._progress = Progress(folder)
         self.shown_ms = self._progress.shown_ms
-        #: The last commit that is in the journal, synced or not.
-        self._reached = world.commit
         self._deleted = False
         self._appended = 0
         self._synced = 0
@@ -91,7 +89,6 @@ class DiskKeeper(Keeper):
         self._journal.append(encode_line(commit))
         self._world = commit.world
         self._appended += 1
-        self._reached = commit.number
         if self._durability == "process":
             self._progress.reach(commit.number)
         if self._journal.size > max(self._compact_bytes, self._snapshot_size):
@@ -102,7 +99,6 @@ class DiskKeeper(Keeper):
         self._check_writable()
         self._write_snapshot(world)
         self._world = world
-        self._reached = world.commit
         self._progress.reach(world.commit)
         self._progress.show(0)
         self._restart_journal()
@@ -140,7 +136,7 @@ class DiskKeeper(Keeper):
             await asyncio.shield(self._sync)
 
     async def _sync_all(self) -> None:
-        appended, reached = self._appended, self._reached
+        appended, reached = self._appended, self._world.commit
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._journal.sync)
             self._synced = appended
