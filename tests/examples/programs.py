@@ -19,7 +19,7 @@ def need(program: str) -> None:
     """Skip the test where a program is missing; under CI that is a failure."""
     if shutil.which(program) is None:
         if os.environ.get("CI") == "true":
-            pytest.fail(f"{program} is needed for this example")
+            pytest.fail(f"{program} is needed for this test")
         pytest.skip(f"{program} is not installed")
 
 

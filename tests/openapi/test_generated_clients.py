@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Api
+from tests.examples.programs import need
 from tests.openapi.contrary import CONTRARY
 
 pytestmark = pytest.mark.packaging
@@ -294,10 +295,7 @@ def test_python_clients_are_typed_strictly(api: Api, tmp_path: Path):
 @pytest.fixture(scope="module")
 def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the generator, the compiler and the client's one package away from the repository."""
-    if shutil.which("npm") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("Node.js with npm is needed to generate a TypeScript client")
-        pytest.skip("Node.js with npm is not installed")
+    need("npm")
     folder = tmp_path_factory.mktemp("typescript-client")
     for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json"):
         shutil.copy(TYPESCRIPT / name, folder)
@@ -387,10 +385,7 @@ NO_CODE = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"
 def java_generator() -> Path:
     """Return the generator's jar, which also holds the packages that its code needs."""
     jar = Path(str(importlib.resources.files("openapi_generator_cli") / "openapi-generator.jar"))
-    if shutil.which("javac") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("A JDK is needed to generate a Java client")
-        pytest.skip("No JDK is installed")
+    need("javac")
     return jar
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Api
+from tests.examples.programs import need
 
 pytestmark = pytest.mark.schemathesis
 
@@ -21,10 +21,7 @@ LINTERS = ("@redocly/cli@2", "@stoplight/spectral-cli@6")
 @pytest.fixture(scope="module")
 def linters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with both, installed by their names."""
-    if shutil.which("npm") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("Node.js with npm is needed to lint the documents")
-        pytest.skip("Node.js with npm is not installed")
+    need("npm")
     folder = tmp_path_factory.mktemp("linters")
     npm = ["npm", "install", "--no-fund", "--no-audit", "--ignore-scripts", *LINTERS]
     subprocess.run(npm, cwd=folder, check=True, capture_output=True)
