@@ -52,9 +52,9 @@ from hosting_emulator.world.records import Operation, Origin
 from hosting_emulator.world.value import Change, World
 
 Summary = dict[str, Any]
-#: An exported state; it may be large.
 _log = logging.getLogger("hosting_emulator.worlds")
 _SHORTEST_TTL_MS = 100
+#: An exported state; it may be large.
 StateDocument = Annotated[
     dict[str, Any],
     Meta(extra_json_schema={"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}),
