@@ -177,14 +177,18 @@ def test_abort_may_have_its_own_status_and_detail(client: Client):
     assert (seen.status, held(seen)["detail"]) == (451, "Not here.")
 
 
-@pytest.mark.parametrize("size", [0, 1, 10_000_000 // 10])
-def test_truncate_cuts_where_it_says(client: Client, size: int):
+@pytest.mark.parametrize("size", [0, 1, 1_000_000])
+def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: Client, size: int):
     client.api.emulator.fault("truncate", bytes=size)
 
     seen = client.flag()
 
-    assert len(seen.body) == min(size, int(seen.header("Content-Length") or 0))
-    assert seen.kind == ("cut" if size < 10 else "answered")
+    whole = int(seen.header("Content-Length") or 0)
+    assert (seen.kind, len(seen.body)) == ("cut", min(size, whole - 1))
+    assert flag_is_on(client)
+    [entry] = client.api.emulator.requests.page()["items"]
+    told = f"bytes=1000000 would have been the whole body: {whole - 1} were sent"
+    assert (told in str(entry["why"]), told in str(entry["trail"])) == (size > 1, size > 1)
 
 
 @pytest.mark.parametrize(

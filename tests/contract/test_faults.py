@@ -105,15 +105,68 @@ def test_before_the_commit_nothing_is_done_and_the_key_stays_free(
         assert first.json["replayed"] is False
 
 
-def test_after_commit_leaves_refused_requests_alone(api: Api):
+def test_after_commit_sees_refused_requests_and_leaves_them_alone(api: Api):
     fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
 
     problem(api.set_flag("yes"), 400, "invalid_request")
     problem(api.set_flag(True, who="reader"), 403, "forbidden")
-    assert fault.seen == 0
+    assert (fault.seen, fault.hits) == (2, 0)
+    [_, entry] = api.emulator.requests.page()["items"]
+    trail = " ".join(step["says"] for step in entry["trail"])
+    assert "did not act: the request was refused, so nothing was done" in trail
 
     problem(api.set_flag(True), 503, "service_unavailable")
-    assert (fault.seen, fault.hits) == (1, 1)
+    assert (fault.seen, fault.hits) == (3, 1)
+
+
+def test_after_commit_leaves_a_remembered_refusal_alone(api: Api):
+    api.emulator.set_assumptions({"idempotency_remembers": "all_answers"})
+    problem(api.initialize(7, key="k"), 409, "etag_mismatch")
+    fault = api.emulator.fault("connection_reset", phase="after_commit")
+
+    problem(api.initialize(7, key="k"), 409, "etag_mismatch")
+
+    assert (fault.seen, fault.hits) == (1, 0)
+
+
+@pytest.mark.parametrize(("after", "options"), LOSING, ids=[e[0] for e in LOSING])
+@pytest.mark.parametrize(
+    "before", [("truncate", {"bytes": 10}), ("malformed_response", {})], ids=lambda e: e[0]
+)
+def test_where_the_change_is_not_made_nothing_acts_after_it(
+    api: Api, before: tuple[str, dict[str, Any]], after: str, options: dict[str, Any]
+):
+    api.emulator.fault(before[0], **before[1])
+    late = api.emulator.fault(after, phase="after_commit", **options)
+    unchanged = tables(api)
+
+    seen = Client(api).see("PUT", api.project_path("domains"), "k")
+
+    assert (seen.kind == "cut") is (before[0] == "truncate")
+    assert (late.seen, late.hits) == (0, 0)
+    assert tables(api) == unchanged
+    assert "after_commit" not in " ".join(api.emulator.requests[0].why)
+
+
+def test_slow_response_ends_the_search_over_both_phases(api: Api):
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000)
+    late = api.emulator.fault("connection_reset", phase="after_commit")
+
+    assert api.set_flag(False).status == 200
+    assert late.seen == 0
+
+
+def test_what_waits_for_successful_calls_does_not_count_one_that_a_fault_broke(
+    hosting_emulator: HostingEmulator,
+):
+    outage = {"after_calls": 1, "fault": {"abort": {"code": "service_unavailable"}}}
+    control, scenario = hosting_emulator.control, {"timeline": [outage]}
+    with HostingEmulator.fresh(control, scenario=scenario) as emulator:
+        api = Api(emulator)
+        emulator.fault("truncate", times=1)
+        Client(api).flag(False)
+
+        assert [api.dns().status for _ in range(2)] == [200, 503]
 
 
 def test_unauthenticated_request_meets_no_fault(api: Api):

@@ -461,7 +461,9 @@ def faults(world: WorldWalk) -> None:
             world.control("DELETE", "faults")
     for wrong in ({}, {"abort": {"code": "none"}}, {"abort": {"code": "forbidden"}, "call": "x"}):
         world.control("POST", "faults", wrong)
-    armed = world.control("POST", "faults", {"abort": {"code": "forbidden"}, "path": "/v1/x*"})
+    armed = world.control(
+        "POST", "faults", {"abort": {"code": "forbidden"}, "path": "/v1/projects/x*"}
+    )
     world.control("GET", f"faults/{armed.json['id']}")
     world.each_call()
     world.control("DELETE", f"faults/{armed.json['id']}")

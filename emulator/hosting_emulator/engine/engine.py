@@ -20,7 +20,7 @@ from hosting_emulator.engine.history import SavedState, Snapshots
 from hosting_emulator.engine.identity import Identity, issuer_path
 from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.pipeline import CALL_STEPS, Step, dress, refuse
+from hosting_emulator.engine.pipeline import CALL_STEPS, Step, dress, faults_after_commit, refuse
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.engine.sign_in import Redeemed
 from hosting_emulator.engine.tally import Tally
@@ -134,22 +134,13 @@ class Engine(LiveWorld):
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
         self.noted = ctx.entry.commits
         try:
-            for step in steps:
-                outcome = step(self, ctx)
-                if outcome is not None:
-                    break
-            outcome = outcome or ctx.reply
-        except Refused as refused:
-            ctx.assumption = refused.assumption
-            ctx.entry.why.append(refused.why or refused.detail)
-            outcome = refuse(self, ctx, refused)
+            outcome = self._outcome(ctx, steps)
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
             ctx.effect = None
             ctx.entry.why.append(lost.detail)
             outcome = refuse(self, ctx, lost)
         self.noted = None
-        assert outcome is not None
         if not isinstance(outcome, Delay):
             if self.world.variation is not None and outcome.status:
                 dress(self.world, outcome, ctx)
@@ -158,6 +149,21 @@ class Engine(LiveWorld):
                 self.feed.exchanged(entry)
             self.tally.add(self.world, entry)
         return outcome
+
+    def _outcome(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
+        """Return what the steps come to, where nothing fails to be kept. Raises StoreFailed."""
+        try:
+            for step in steps:
+                if (outcome := step(self, ctx)) is not None:
+                    return outcome
+        except Refused as refused:
+            ctx.assumption, ctx.reply = refused.assumption, None
+            ctx.entry.why.append(refused.why or refused.detail)
+            reply = refuse(self, ctx, refused)
+            faults_after_commit(self, ctx)
+            return reply
+        assert ctx.reply is not None
+        return ctx.reply
 
     def request_id(self) -> str:
         """Return a new request id, for an answer that is not an exchange of the public API.

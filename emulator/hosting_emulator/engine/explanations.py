@@ -34,7 +34,7 @@ from hosting_emulator.engine.request_log import (
     sent_header,
 )
 from hosting_emulator.faults.decisions import idle_reason
-from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.kinds import fault_kinds, kind_of
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault, Phase
@@ -140,6 +140,8 @@ class Explanations:
         yield from _faults(entry, counting, "after_commit")
         if entry.lost is not None:
             yield "fault", f"The answer did not arrive: {entry.lost}."
+            remark = kind_of(entry.acted[-1]).remark(entry.answer_bytes)
+            yield from _named("fault", filter(None, [remark and f"{remark}."]))
         yield from _named("assumption", _assumptions(asked.assumptions, entry, spec))
         yield from _named("variation", (f"{one}: {POINTS[one].about}." for one in entry.varied))
         if refusal := _refusal(entry):
@@ -337,6 +339,7 @@ def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
 
 def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[Step]:
     acted = {fault.id for fault in entry.acted}
+    refused = entry.status >= 400 and all(f.rule.phase == "before_commit" for f in entry.acted)
     for fault in entry.acted:
         if fault.rule.phase == phase:
             yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}."
@@ -346,6 +349,8 @@ def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[
             for fault in faults:
                 if fault.id not in acted:
                     why = idle_reason(fault, entry.at_ms)
+                    if refused and phase == "after_commit":
+                        why = "the request was refused, so nothing was done"
                     yield "fault", f"{fault.id} ({fault.kind}) matched and did not act: {why}."
             yield "fault", _commit(made)
 

@@ -107,8 +107,6 @@ def turn_away(engine: Engine, ctx: ExchangeContext) -> None:
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act before anything is done."""
     if ctx.decision is None:
-        if not engine.world.has_faults:
-            return None
         ctx.decision = _decide(engine, ctx, "before_commit")
         if ctx.decision.delay_ms:
             return Delay(ctx.decision.delay_ms)
@@ -203,12 +201,14 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
     """Keep what the call changed, unless a fault breaks its answer before the commit."""
     change, reply = ctx.change, ctx.reply
     assert reply is not None
+    if ctx.effect is not None and not ctx.effect.arrives:
+        return
     if ctx.key is not None and reply.status < 400:
         # When it was last used, to the second, so that reading with a key seldom writes.
         now, key = format_timestamp(change.now_ms), change.row(API_KEYS, ctx.key.id)
         if key.last_used_at is None or key.last_used_at[:19] != now[:19]:
             change.put(API_KEYS, key.id, replace(key, last_used_at=now))
-    if change.writes and (ctx.effect is None or ctx.effect.arrives):
+    if change.writes:
         engine.commit(change, ctx.spec.call_id)
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.now_ms)
@@ -217,10 +217,15 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
-    """Let the armed faults act on a successful answer: the change is made."""
-    if not engine.world.has_faults and ctx.decision is None:
+    """Let the armed faults act on a successful answer: the change is made.
+
+    A request that was refused, they only see; and none is looked for where one before the commit has
+    ended the search.
+    """
+    if ctx.decision is None or ctx.effect is not None:
         return None
-    decision = _decide(engine, ctx, "after_commit")
+    refused = ctx.reply is None or ctx.reply.status >= 400
+    decision = _decide(engine, ctx, "after_commit", refused=refused)
     ctx.late_ms = decision.delay_ms
     return _act(engine, ctx, decision, "after_commit") if decision.acted else None
 
@@ -297,8 +302,12 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
 # --- faults ----------------------------------------------------------------------------------------
 
 
-def _decide(engine: Engine, ctx: ExchangeContext, phase: Phase) -> Decision:
+def _decide(
+    engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
+) -> Decision:
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
+    if not engine.world.has_faults:
+        return NOTHING
     project = ctx.subject_id if ctx.subject == "project" else None
     if ctx.subject == "operation":
         operation = engine.world.get(OPERATIONS, ctx.subject_id)
@@ -312,7 +321,7 @@ def _decide(engine: Engine, ctx: ExchangeContext, phase: Phase) -> Decision:
     else:
         return NOTHING
     change = Change(engine.world, ctx.now_ms)
-    decision = decide(change, subject, phase)
+    decision = decide(change, subject, phase, refused=refused)
     engine.commit(change, FAULTS_COUNTED)
     return decision
 

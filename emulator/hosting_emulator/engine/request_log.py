@@ -78,6 +78,8 @@ class RequestLog:
         if effect is not None:
             entry.late_ms += effect.late_ms(len(answer))
             entry.lost = None if effect.arrives else effect.name
+            if said := effect.remark(len(answer)):
+                entry.why.append(said)
         entry.took_ns = stopwatch_ns() - entry.took_ns
         if self.watcher is not None and len(self._entries) == CAPACITY:
             self.watcher.forgetting(self._entries[0])

@@ -131,17 +131,16 @@ def effect_of(fault: str, body_bytes: int) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class NumberedRequest:
-    """A request of the log: the `n`-th of its call, and the `n_done`-th of those that succeeded.
+    """A request of the log: the `n`-th of its call, and the `n_after`-th that faults after it see.
 
-    `n_done` counts this one only if it succeeded, and no fault of its world's own came after its
-    commit: `succeeded` is whether it counts. `answer_bytes` is how long its answer's body was, if
-    anybody asked.
+    `n_after` leaves out those that a fault of the world's own met after the commit; `succeeded` is
+    whether another can act there. `answer_bytes` is how long its answer's body was, if anybody asked.
     """
 
     exchange: Exchange
     call: str
     n: int
-    n_done: int
+    n_after: int
     succeeded: bool
     answer_bytes: int = 0
 
@@ -170,7 +169,7 @@ def number(
     a fault of the world's own before. `sizes` are the lengths of their answers' bodies, by number in
     the log.
     """
-    counts, done = Counter[str](), Counter[str]()
+    counts, after = Counter[str](), Counter[str]()
     numbered = []
     for exchange in exchanges:
         call = exchange["call"]
@@ -180,9 +179,9 @@ def number(
             continue
         succeeded = 200 <= exchange["status"] < 400 and not acted
         counts[call] += 1
-        done[call] += succeeded
+        after[call] += not acted
         size = (sizes or {}).get(exchange["n"], 0)
-        numbered.append(NumberedRequest(exchange, call, counts[call], done[call], succeeded, size))
+        numbered.append(NumberedRequest(exchange, call, counts[call], after[call], succeeded, size))
     return tuple(numbered)
 
 
@@ -249,9 +248,9 @@ def plan(
 def fault_at(point: FaultPoint, request: NumberedRequest) -> JsonObject:
     """Return the fault that makes a point, to be armed in a world that has answered nothing yet.
 
-    `request` is the point's in the clean run. After the commit only successes are counted.
+    `request` is the point's in the clean run.
     """
-    passed = request.n_done if point.phase == "after_commit" else request.n
+    passed = request.n_after if point.phase == "after_commit" else request.n
     return {
         **effect_of(point.fault, request.answer_bytes),
         "call": point.call,

@@ -1,14 +1,15 @@
 """Deciding which armed faults act on a request, in the order they were armed.
 
 Every fault that matches counts the request as seen. Of those whose time has come, latencies add up
-and let the others act; the first other kind ends the search.
+and let the others act; the first other kind ends the search, over both phases. One that acts after
+the commit also sees the requests that are refused, and leaves them alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
@@ -70,8 +71,10 @@ def spent(fault: Fault, now_ms: int) -> bool:
     return used_up or (rule.until_ms is not None and now_ms >= rule.until_ms)
 
 
-def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
-    """Count the request and return what the faults of one phase do to it."""
+def decide(
+    change: Change, subject: FaultSubject, phase: Phase, *, refused: bool = False
+) -> Decision:
+    """Count the request and return what the faults of one phase do to it; to one refused, nothing."""
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
     for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
@@ -79,8 +82,10 @@ def decide(change: Change, subject: FaultSubject, phase: Phase) -> Decision:
             continue
         fault = replace(fault, seen=fault.seen + 1)
         probability = fault.rule.probability
-        acts = _idle_reason(fault, change.now_ms) is None and (
-            probability >= 1 or _chance(change) < probability
+        acts = (
+            not refused
+            and _idle_reason(fault, change.now_ms) is None
+            and (probability >= 1 or _chance(change) < probability)
         )
         if acts:
             effect = kind_of(fault)
@@ -104,15 +109,25 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
         and rule.project in (None, subject.project)
         and rule.principal in (None, subject.principal)
         and rule.method in (None, subject.method)
-        and (rule.path is None or fnmatchcase(subject.path, rule.path))
+        and (rule.path is None or fits(subject.path, rule.path))
         and (
             rule.header is None
             or all(
-                any(fnmatchcase(value, pattern) for value in subject.headers.getall(name, ()))
+                any(fits(value, pattern) for value in subject.headers.getall(name, ()))
                 for name, pattern in rule.header.items()
             )
         )
     )
+
+
+def fits(text: str, pattern: str) -> bool:
+    """Tell whether a text is what a pattern says, in which only `*` stands for any other."""
+    return _expression(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
 def idle_reason(fault: Fault, now_ms: int) -> str:
@@ -135,8 +150,8 @@ def _idle_reason(fault: Fault, now_ms: int) -> str | None:
     number = fault.seen - rule.skip_first
     if number <= 0:
         return f"it skips the first {rule.skip_first}, and this was number {fault.seen}"
-    if (number - 1) % rule.every:
-        return f"it acts on every {rule.every}th, and this was number {number}"
+    if number % rule.every:
+        return f"it acts on one in {rule.every}, and this was number {number}"
     return None
 
 

@@ -8,17 +8,18 @@ found out later by a fault that never acts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, CallTable, calls_at
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
-from hosting_emulator.faults.decisions import spent
+from hosting_emulator.faults.decisions import fits, spent
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.naming import N, id_of, not_found
@@ -26,9 +27,7 @@ from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
 
-_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-
-
+METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
 _MATCHES = ("call", "project", "principal", "method", "path", "header")
 
@@ -97,18 +96,47 @@ def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
         raise DocumentRefused(f"{field}: it would be over before it could act", field)
-    if rule.path is not None and not rule.path.startswith("/"):
-        message = f"the path {rule.path!r} does not begin with /"
-        raise DocumentRefused(f"{message}; write it like /v1/projects/*/domains", "path")
-    return replace(
+    rule = replace(
         rule,
         call=_known(rule.call, "call", tuple(ALL_CALLS)),
         project=_record_id(world, PROJECTS, rule.project, "project"),
         principal=_record_id(world, PEOPLE, rule.principal, "principal"),
-        method=_known(rule.method, "method", _METHODS),
+        method=_known(rule.method, "method", METHODS),
+    )
+    _check_possible(rule, calls_at(world.assumptions.operation_path))
+    return replace(
+        rule,
         from_=None if from_ms is None else format_timestamp(from_ms),
         until=None if until_ms is None else format_timestamp(until_ms),
         ttl=None,
+    )
+
+
+def _check_possible(rule: Rule, calls: CallTable) -> None:
+    """Refuse a rule that no request can match, naming the field that leaves no call over."""
+    left = list(calls)
+    tests: dict[str, Callable[[CallSpec], bool]] = {
+        "call": lambda spec: rule.call in (None, spec.call_id),
+        "method": lambda spec: rule.method in (None, spec.method),
+        "project": lambda spec: rule.project is None or spec.subject != "organization",
+        "path": lambda spec: rule.path is None or _may_be(spec, rule.path),
+    }
+    for field, test in tests.items():
+        if not (rest := [spec for spec in left if test(spec)]):
+            there = " or ".join(f"{spec.method} {spec.path}" for spec in left)
+            if len(left) > 3:
+                there = "any call; write it like /v1/projects/*/domains, without a query"
+            message = f"it could never act: {field} {getattr(rule, field)!r} does not fit {there}"
+            raise DocumentRefused(message, field)
+        left = rest
+
+
+def _may_be(spec: CallSpec, pattern: str) -> bool:
+    """Tell whether a call's path can be what a pattern says, with a part of that as its id."""
+    before, _, after = re.split(r"(\{\w+\})", spec.path)
+    return any(
+        fits(f"{before}{part.replace('*', 'x') or 'x'}{after}", pattern)
+        for part in pattern.removesuffix(after).split("/")
     )
 
 

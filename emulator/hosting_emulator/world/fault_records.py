@@ -13,7 +13,7 @@ from msgspec import Meta
 from hosting_emulator.contract.timestamps import parse_timestamp
 
 Phase = Literal["before_commit", "after_commit"]
-_PATH = "the path below /v1, with * for any text, such as /v1/projects/*/domains"
+_PATH = "the path without its query, with * for any text, such as /v1/projects/*/domains"
 _CHANCE = "act by chance, above 0 up to 1, drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
 _PHASE = "before_commit: nothing is done; after_commit: it is done, and the answer is lost"
@@ -50,7 +50,9 @@ class Rule(
         _says("act on so many requests, then no more (1 or more)"),
     ] = None
     skip_first: Annotated[int, _says("let so many matching requests pass first", ge=0)] = 0
-    every: Annotated[int, _says("act on every n-th matching request", ge=1)] = 1
+    every: Annotated[
+        int, _says("act on every n-th matching request: 3 means the 3rd, 6th, 9th", ge=1)
+    ] = 1
     probability: Annotated[float, _says(_CHANCE, gt=0, le=1)] = 1.0
     from_: Annotated[str | None, _says(f"act from this moment of world time on: {_MOMENT}")] = None
     until: Annotated[str | None, _says(f"act before this moment of world time only: {_MOMENT}")] = (

@@ -144,7 +144,7 @@ def test_nobodys_requests_and_those_of_no_call_are_met_by_no_fault():
 
     found = number(log)
 
-    assert [(r.n, r.n_done) for r in found] == [(1, 1), (2, 1), (3, 2)]
+    assert [(r.n, r.succeeded) for r in found] == [(1, True), (2, False), (3, True)]
 
 
 def test_a_worlds_own_faults_keep_others_from_seeing_a_request():
@@ -160,21 +160,21 @@ def test_a_worlds_own_faults_keep_others_from_seeing_a_request():
 
     found = number(log)
 
-    assert [(r.n, r.n_done, r.succeeded) for r in found] == [
+    assert [(r.n, r.n_after, r.succeeded) for r in found] == [
         (1, 1, True),
         (2, 1, False),
         (3, 2, True),
     ]
 
 
-def test_after_the_commit_only_successes_are_counted():
+def test_a_refused_request_is_counted_in_both_phases():
     third = number([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
 
     def skipped(phase: str) -> int:
         point = FaultPoint.read(f"{MUTATION}#3/timeout/{phase}")
         return int(fault_at(point, third)["skip_first"])
 
-    assert (skipped("before_commit"), skipped("after_commit")) == (2, 1)
+    assert (skipped("before_commit"), skipped("after_commit")) == (2, 2)
 
 
 def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second():

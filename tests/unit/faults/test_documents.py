@@ -49,7 +49,19 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"timeout": {}, "principal": "ownr"}, "principal", ["did you mean owner"]),
     ({"timeout": {}, "principal": "zzz"}, "principal", ["there are", "reader"]),
     ({"timeout": {}, "method": "get"}, "method", ["'get'", "GET"]),
-    ({"timeout": {}, "path": "v1/*"}, "path", ["begin with /"]),
+    ({"timeout": {}, "path": "v1/*"}, "path", ["never act", "/v1/projects/*/domains"]),
+    ({"timeout": {}, "path": "/.service/*"}, "path", ["never act", "'/.service/*'"]),
+    ({"timeout": {}, "path": "/worlds/default/v1/*"}, "path", ["never act"]),
+    ({"timeout": {}, "path": "/v1/projects/*/deployments?limit=5"}, "path", ["without a query"]),
+    ({"timeout": {}, "path": "/v1/projects/a/b/domains"}, "path", ["never act"]),
+    (
+        {"timeout": {}, "path": "/v1/projects/*/domains", "call": "list_deployments"},
+        "path",
+        ["does not fit GET /v1/projects/{project_id}/deployments"],
+    ),
+    ({"timeout": {}, "method": "DELETE"}, "method", ["'DELETE'", "GET, POST, PUT"]),
+    ({"timeout": {}, "method": "PUT", "call": "list_deployments"}, "method", ["does not fit GET"]),
+    ({"timeout": {}, "project": "shop", "call": "create_user_api_key"}, "project", ["never act"]),
     ({"timeout": {}, "header": ["X"]}, "header", ["object"]),
     ({"timeout": {}, "header": {"X": 1}}, "header", ["str"]),
     ({"timeout": {}, "times": 0}, "times", [">= 1"]),
@@ -83,6 +95,21 @@ def test_what_cannot_be_right_is_refused(
         assert word in str(caught.value)
     assert "\n" not in str(caught.value)
     assert desk.world is before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("*", "/*", "/v1/*", "/v1/*/domains", "*:initialize", "/v1/projects/*", "*/deployments"),
+        *(
+            "/v1/projects/01JGFJJZ00000000000000000A/domains",
+            "/v1/projects/01*Z/d*s",
+            "/v1/op*/01*",
+        ),
+    ],
+)
+def test_a_path_that_a_call_can_have_is_not_refused(desk: Desk, path: str):
+    desk.arm(timeout={}, path=path)
 
 
 @pytest.mark.parametrize("code", PROBLEMS)

@@ -93,6 +93,10 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         """Return how much later the last byte of an answer arrives, in real milliseconds."""
         return 0
 
+    def remark(self, body_bytes: int) -> str | None:
+        """Return what is to be said where it does something else with an answer than it was told."""
+        return None
+
     async def send(self, wire: Wire) -> None:
         """Carry the fault out in place of sending the answer."""
         await wire.send(wire.head + wire.body)
