@@ -1,4 +1,4 @@
-"""The emulator in the background of a process: started, stopped, forked from."""
+"""The emulator in the background of a process, or in a child of it: started, stopped, forked from."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from freezegun import freeze_time
 
 from hosting_emulator.sdk import EmulatorUnreachable
 from hosting_emulator.settings import StartError
-from pytest_hosting_emulator import BackgroundEmulator, RunningEmulator
+from pytest_hosting_emulator import BackgroundEmulator, ProcessEmulator, RunningEmulator
 from tests.plugin.conftest import Suite
 
+OwnEmulator = type[BackgroundEmulator] | type[ProcessEmulator]
+both = pytest.mark.parametrize("own", [BackgroundEmulator, ProcessEmulator])
 
-def test_it_answers_until_it_is_stopped_however_often():
+
+@both
+def test_it_answers_until_it_is_stopped_however_often(own: OwnEmulator):
     before = threading.active_count()
-    emulator = BackgroundEmulator().start()
+    emulator = own().start()
     with RunningEmulator(emulator.base_url) as running:
         assert running.control.health()["status"] == "ok"
 
@@ -31,21 +35,24 @@ def test_it_answers_until_it_is_stopped_however_often():
     assert threading.active_count() == before
 
 
-def test_stopping_what_never_started_does_nothing():
-    BackgroundEmulator().stop()
+@both
+def test_stopping_what_never_started_does_nothing(own: OwnEmulator):
+    own().stop()
 
 
-def test_signals_are_left_alone():
+@both
+def test_signals_are_left_alone(own: OwnEmulator):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    with BackgroundEmulator():
+    with own():
         during = {number: signal.getsignal(number) for number in before}
 
     assert during == before
 
 
-def test_with_stops_it_and_its_worlds_are_gone():
-    with BackgroundEmulator() as emulator, emulator.world(clock="skip") as world:
+@both
+def test_with_stops_it_and_its_worlds_are_gone(own: OwnEmulator):
+    with own() as emulator, emulator.world(clock="skip") as world:
         assert world.clock.mode == "skip"
         assert world.base_url.startswith(emulator.base_url)
 
@@ -53,11 +60,12 @@ def test_with_stops_it_and_its_worlds_are_gone():
         emulator.control.health()
 
 
-def test_what_keeps_it_from_starting_is_raised():
+@both
+def test_what_keeps_it_from_starting_is_raised(own: OwnEmulator):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(StartError, match=f"port {port} on 127.0.0.1 is in use"):
-            BackgroundEmulator(port=port).start()
+            own(port=port).start()
 
 
 def test_world_as_a_scenario_a_file_or_a_document(
@@ -109,8 +117,9 @@ def test_first_request_waits_for_nothing_to_be_loaded(suite: Suite):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_forked_process_goes_on_calling_and_cannot_stop_it():
-    with BackgroundEmulator() as emulator, emulator.world() as world:
+@both
+def test_forked_process_goes_on_calling_and_cannot_stop_it(own: OwnEmulator):
+    with own() as emulator, emulator.world() as world:
         world.token()
         reading, writing = os.pipe()
         child = os.fork()
@@ -128,9 +137,10 @@ def test_forked_process_goes_on_calling_and_cannot_stop_it():
         assert world.clock.now == "2026-01-01T00:01:00.000Z"
 
 
-def test_a_test_that_freezes_time_does_not_reach_it():
+@both
+def test_a_test_that_freezes_time_does_not_reach_it(own: OwnEmulator):
     """Else a latency never ends, and a clock that runs jumps to wherever the test is."""
-    with BackgroundEmulator() as emulator, emulator.world(clock={"mode": "real"}) as world:
+    with own() as emulator, emulator.world(clock={"mode": "real"}) as world:
         path = f"{world.base_url}/v1/projects/{world.project}/edge-dns"
         headers = {"Authorization": f"Bearer {world.token('owner')}"}
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.plugin.conftest import Suite
 
-OPTIONS = "url control-token scenario clock seed vary vary-only keep keep-dir report".split()
+OPTIONS = "url control-token server scenario clock seed vary vary-only keep keep-dir report".split()
 
 
 def said(suite: Suite, way: str, name: str, value: str) -> list[str]:
@@ -156,6 +156,7 @@ def test_control_token(
     [
         ("keep", "sometimes", "use never, failed or all"),
         ("report", "always", "use failed or never"),
+        ("server", "docker", "use thread or process"),
         ("clock", "scaled", "use frozen, real, skip or scaled:RATE, such as scaled:60"),
         ("clock", "scaled:fast", "use frozen, real, skip or scaled:RATE, such as scaled:60"),
         ("clock", "stopped", "use frozen, real, skip or scaled:RATE, such as scaled:60"),
