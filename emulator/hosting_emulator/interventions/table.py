@@ -125,8 +125,13 @@ def run_reconciliation(change: Change, operation: Operation) -> str:
 
 @intervention
 def complete_reconciliation(change: Change, operation: Operation) -> str:
-    """The reconciliation attempt is completed, and the operation moves again: it has not ended."""
+    """The reconciliation attempt is completed: the operation has not ended, and moves again.
+
+    One that was stuck before stays so until it is released.
+    """
     moved = _reconcile(change, operation, "completed", "Keep polling: this alone is no success.")
+    if moved.reconciliation and moved.reconciliation.was_stuck:
+        return f"the reconciliation of {moved.id} is completed, and it is stuck as before"
     operations.release(change, moved)
     return f"the reconciliation of {moved.id} is completed"
 
@@ -146,15 +151,16 @@ def exhaust_reconciliation(change: Change, operation: Operation) -> str:
 
 
 def _reconcile(change: Change, operation: Operation, state: str, advice: str) -> Operation:
-    before = operation.reconciliation.state if operation.reconciliation else "none"
+    seen = operation.reconciliation
+    before = seen.state if seen else "none"
     if not lifecycles.RECONCILIATION.may(before, state):
         raise DocumentRefused(
             f"the reconciliation of {operation.id} is {before}; from there it cannot become {state}"
         )
-    attempt = operation.reconciliation.attempt_id if operation.reconciliation else None
+    attempt, was_stuck = (seen.attempt_id, seen.was_stuck) if seen else (None, False)
     if attempt is None or state == "required":
-        attempt = new_id(change)
-    observed = Reconciliation(state, attempt, advice)
+        attempt, was_stuck = new_id(change), operation.stuck
+    observed = Reconciliation(state, attempt, advice, was_stuck)
     moved = replace(operation, reconciliation=observed)
     change.put(t.OPERATIONS, moved.id, moved)
     return moved

@@ -173,12 +173,17 @@ def _join_queue(change: Change, project: Project, operation: Operation) -> None:
     change.put(PROJECTS, project.id, replace(project, queue_tail=operation.id))
 
 
-def schedule_next(change: Change, operation: Operation) -> Operation:
-    """Put an operation's next step on the schedule, if its profile is driven by time."""
+def schedule_next(change: Change, operation: Operation, left_ms: int | None = None) -> Operation:
+    """Put an operation's next step on the schedule, if its profile is driven by time.
+
+    `left_ms` is how long it is to that, where a part of the present one is over already.
+    """
     mode, queued_ms, running_ms = profile_of(change, operation.kind)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
         return operation
-    if operation.step == 0:
+    if left_ms is not None:
+        due_ms = change.now_ms + left_ms
+    elif operation.step == 0:
         due_ms = max(change.now_ms, operation.created_ms + queued_ms)
     else:
         due_ms = change.now_ms + round(running_ms * plan_of(operation)[operation.step].share)
@@ -292,6 +297,7 @@ def finish(
         result=result,
         error=failure,
         stuck=False,
+        left_ms=None,
     )
     if project.claim == operation.id:
         _pass_claim(change, project)
@@ -330,14 +336,18 @@ def _pass_claim(change: Change, project: Project) -> None:
 
 def stick(change: Change, operation: Operation) -> Operation:
     """Stop an operation where it is: its next step leaves the schedule."""
-    return _put(change, _unscheduled(change, operation), stuck=True)
+    event = change.get(SCHEDULE, operation.event) if operation.event else None
+    left_ms = None if event is None else max(0, event.due_ms - change.now_ms)
+    return _put(change, _unscheduled(change, operation), stuck=True, left_ms=left_ms)
 
 
 def release(change: Change, operation: Operation) -> Operation:
-    """Let a stuck operation move again, if it holds the claim; its next step begins anew."""
-    operation = _put(change, operation, stuck=False)
+    """Let a stuck operation move again from where it was, if it holds the claim."""
+    left_ms, operation = operation.left_ms, _put(change, operation, stuck=False, left_ms=None)
     holds = change.row(PROJECTS, operation.project_id).claim == operation.id
-    return schedule_next(change, operation) if holds and operation.event is None else operation
+    if not holds or operation.event is not None:
+        return operation
+    return schedule_next(change, operation, left_ms)
 
 
 def fail(change: Change, operation: Operation, failure: OperationFailure) -> Operation:

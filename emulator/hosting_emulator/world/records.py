@@ -141,15 +141,22 @@ class OperationFailure(WorldRecord, frozen=True, gc=False):
 
 
 class Reconciliation(WorldRecord, frozen=True, gc=False):
-    """The current observation of an operation whose outcome must be found out."""
+    """The current observation of an operation whose outcome must be found out.
+
+    `was_stuck`: the operation was stuck before, and stays so when this is completed.
+    """
 
     state: str
     attempt_id: str
     suggested_action: str
+    was_stuck: bool = False
 
 
 class Operation(WorldRecord, frozen=True, gc=False):
-    """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule."""
+    """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule.
+
+    While it is stuck, `left_ms` is how long it was from its next step, if that was on the schedule.
+    """
 
     id: str
     kind: str
@@ -169,6 +176,7 @@ class Operation(WorldRecord, frozen=True, gc=False):
     error: OperationFailure | None = None
     next_waiting: str | None = None
     stuck: bool = False
+    left_ms: int | None = None
     reconciliation: Reconciliation | None = None
 
 

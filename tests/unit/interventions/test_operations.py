@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.engine.why import why
 from tests.unit.interventions.conftest import Stage
 
 HOUR_MS = 3_600_000
@@ -26,6 +27,47 @@ def test_stuck_operation_stays_where_it_is_until_released(stage: Stage, after_ms
     stage.intervene("release_operation", operation=operation)
     stage.advance_ms(10_000)
     assert stage.poll(operation).json["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("hold", ["stick", "reconcile"])
+@pytest.mark.parametrize(
+    ("after_ms", "left_ms", "phases"),
+    [(500, 1_500, ("queued", "building")), (3_000, 3_000, ("building", "deploying"))],
+)
+def test_released_operation_moves_again_from_where_it_was(
+    stage: Stage, hold: str, after_ms: int, left_ms: int, phases: tuple[str, str]
+):
+    operation = stage.begin()
+    stage.advance_ms(after_ms)
+    words = {
+        "stick": ("stick_operation", "release_operation"),
+        "reconcile": tuple(f"{w}_reconciliation" for w in ("require", "run", "complete")),
+    }[hold]
+
+    for word in words:
+        stage.intervene(word, operation=operation)
+        stage.advance_ms(HOUR_MS if word != words[-1] else left_ms - 1)
+
+    before = stage.operation(operation).phase
+    stage.advance_ms(1)
+    assert (before, stage.operation(operation).phase) == phases
+
+
+def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_released(stage: Stage):
+    operation = stage.begin()
+    for word in ("stick_operation", *(f"{w}_reconciliation" for w in ("require", "run"))):
+        stage.intervene(word, operation=operation)
+
+    said = stage.intervene("complete_reconciliation", operation=operation)
+    stage.advance_ms(HOUR_MS)
+
+    assert "stuck as before" in said
+    assert stage.operation(operation).state == "queued"
+    assert "stick_operation" in str((why(stage.engine, operation) or {})["held_by"])
+
+    stage.intervene("release_operation", operation=operation)
+    stage.advance_ms(10_000)
+    assert stage.operation(operation).state == "succeeded"
 
 
 def test_one_project_is_stuck_and_the_other_moves(stage: Stage):

@@ -147,6 +147,6 @@ def test_what_comes_and_goes_in_one_move_of_time_is_in_the_history():
         ("00:02", "deploying", False),
         ("00:03", "deploying", True),
         ("05:00", "deploying", False),
-        ("05:04", "verifying", False),
-        ("05:08", "done", False),
+        ("05:03", "verifying", False),
+        ("05:07", "done", False),
     ]
