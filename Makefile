@@ -19,6 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
+LOCKS := .ci/locks/image.txt .ci/locks/tests.txt
 
 # The lowest versions of the dependencies that pyproject.toml allows, and what is tested with them.
 # Python 3.14 is newer than some of these: they have no wheels for it.
@@ -33,7 +34,7 @@ FLOOR_TESTS := tests/hostile/test_framing.py tests/hostile/test_backpressure.py 
 	get_dns_authorization.py list_deployments.py create_dev_access_ticket.py read_database_compute.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors floor pytest record schemathesis torture audit bench pictures format clean
+.PHONY: help run install test style types floors floor pytest record schemathesis torture lock audit bench pictures format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +77,9 @@ record: $(DEV_STAMP) ## write down what the emulator answers, after an answer wa
 schemathesis: $(DEV_STAMP) ## both OpenAPI documents at length: made-up requests, linters, more clients
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
 
+lock: $(DEV_STAMP) ## pin anew what CI and the image install; ARGS=--upgrade raises all versions
+	@.ci/lock $(BIN)/python $(ARGS)
+
 audit: $(DEV_STAMP) ## dependencies against published advisories, where these can be reached
 	@.ci/audit $(BIN)/python
 
@@ -117,10 +121,13 @@ $(RUN_STAMP): $(BIN)/pip pyproject.toml
 	@touch $@
 
 # Python's own pip is old, and takes twice as long: here, and where tests install what is shipped.
-$(DEV_STAMP): $(BIN)/pip pyproject.toml
-	@echo "Installing hosting-emulator and its tests' tools into $(VENV)"
-	@$(PIP) install --quiet --upgrade pip
-	@$(PIP) install --quiet --editable '.[dev,pytest]'
+# What builds the wheel is among what is pinned; that nothing is missing there, `pip check` says.
+$(DEV_STAMP): $(BIN)/pip pyproject.toml $(LOCKS)
+	@echo "Installing hosting-emulator and its tests' tools, as pinned, into $(VENV)"
+	@$(PIP) install --quiet "$$(sed -n 's/^\(pip==[0-9.]*\).*/\1/p' .ci/locks/tests.txt)"
+	@$(PIP) install --quiet --no-deps --require-hashes $(addprefix --requirement ,$(LOCKS))
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@$(PIP) check >$(VENV)/check.txt || { cat $(VENV)/check.txt >&2; exit 1; }
 	@touch $@ $(RUN_STAMP)
 
 $(FLOOR_STAMP): pyproject.toml .ci/lowest_versions.py

@@ -1,0 +1,84 @@
+"""What CI and the image install is pinned, with hashes, and is what pyproject.toml asks for.
+
+Reads files alone: that nothing is missing there `make install` asks of pip, and so does the image.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.packaging.conftest import REPOSITORY
+
+LOCKS = REPOSITORY / ".ci" / "locks"
+ADVICE = "run `make lock`"
+_PIN = re.compile(r"^([a-z0-9.-]+)==(\S+)(.*(?:\n    .*)*)", re.MULTILINE)
+
+
+def pins(text: str) -> dict[str, str]:
+    """Return the version of each package that a lock pins; all of them with hashes."""
+    found = {}
+    for name, version, rest in _PIN.findall(text):
+        assert "--hash=sha256:" in rest, f"{name} has no hash: {ADVICE}"
+        assert name not in found, f"{name} is pinned twice: {ADVICE}"
+        found[name] = version
+    return found
+
+
+def unsatisfied(requirements: Iterable[str], pinned: dict[str, str]) -> list[str]:
+    """Return the requirements that no pin satisfies."""
+    wanted = {text: Requirement(text) for text in requirements}
+    return [
+        text
+        for text, requirement in wanted.items()
+        if not requirement.specifier.contains(pinned.get(canonicalize_name(requirement.name), "0"))
+    ]
+
+
+def read(path: Path) -> dict[str, str]:
+    return pins(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def pyproject() -> dict:
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_image_has_all_that_the_emulator_needs(pyproject: dict):
+    pinned = read(LOCKS / "image.txt")
+
+    assert unsatisfied(pyproject["project"]["dependencies"], pinned) == [], ADVICE
+
+
+def test_the_tests_have_all_that_they_and_the_build_need(pyproject: dict):
+    image, tests = read(LOCKS / "image.txt"), read(LOCKS / "tests.txt")
+    extras = pyproject["project"]["optional-dependencies"].values()
+    wanted = [*pyproject["build-system"]["requires"], *(name for extra in extras for name in extra)]
+
+    assert unsatisfied(wanted, image | tests) == [], ADVICE
+    assert image.keys() & tests.keys() == set(), "one version of each: " + ADVICE
+    assert "pip" in tests
+
+
+def test_versions_are_chosen_for_the_oldest_python(pyproject: dict):
+    oldest = pyproject["project"]["requires-python"].removeprefix(">=")
+
+    assert f"--python-version {oldest} " in (REPOSITORY / ".ci" / "lock").read_text("utf-8")
+
+
+@pytest.mark.parametrize("asked", ["aiohttp>=4", "aiohttp<3.14", "nothing-of-this-name>=1"])
+def test_a_lock_that_is_behind_is_noticed(asked: str):
+    pinned = pins(
+        "aiohttp==3.14.5 \\\n    --hash=sha256:00\n    # via us\nattrs==1 \\\n    --hash=sha256:0"
+    )
+
+    assert unsatisfied([asked, "aiohttp>=3.11", "ATTRS"], pinned) == [asked]
+
+
+def test_a_pin_without_a_hash_is_noticed():
+    with pytest.raises(AssertionError, match="aiohttp has no hash"):
+        pins("aiohttp==3.14.5\nattrs==1 \\\n    --hash=sha256:0")
