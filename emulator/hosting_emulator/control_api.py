@@ -774,7 +774,10 @@ class ReportedRequests(Record):
 
 
 class WorldReport(Record):
-    """A world's story in one document, with its last requests and pending operations."""
+    """A world's story in one document, with its last requests and pending operations.
+
+    `refused` is what its timeline planned and what made no sense in its time.
+    """
 
     world: str
     base_url: str
@@ -784,5 +787,6 @@ class WorldReport(Record):
     assumptions: JsonObject
     variation: VariationState | None
     requests: ReportedRequests
+    refused: list[str]
     operations: list[Why]
     faults: list[FaultState]

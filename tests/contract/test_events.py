@@ -18,6 +18,9 @@ from hosting_emulator.engine.events import RING
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.server.control import events
 from hosting_emulator.settings import Settings
+from hosting_emulator.world.operations import schedule_event
+from hosting_emulator.world.records import TimelineEntry
+from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change
 
 PATIENCE_S = 10.0
@@ -295,4 +298,20 @@ async def test_it_counts_a_commit_that_no_request_made(place: Place):
 
     _, kind, data = await ear.next()
     assert (kind, data["title"], data["commit"]) == ("commit", "by hand", place.engine.world.commit)
+    await ear.close()
+
+
+async def test_a_commit_tells_what_a_timeline_planned_for_it_that_was_refused(place: Place):
+    planned = TimelineEntry(0, "intervene", {"release_claim": {"project": "shop"}})
+    change = Change(place.engine.world, place.engine.run_due())
+    change.put(TIMELINE, "planned-0001", planned)
+    schedule_event(change, change.now_ms + 1000, "timeline", "planned-0001")
+    place.engine.commit(change, "planned")
+    ear = await place.listen("?only=commit")
+
+    place.engine.move_by(1000)
+
+    _, _, data = await ear.next()
+    refused = "release_claim was refused: the claim of shop was not held by hold_claim"
+    assert data["refused"] == [refused]
     await ear.close()

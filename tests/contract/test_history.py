@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.engine.history import CAPACITY
-from hosting_emulator.sdk import ControlRefused
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.conftest import Api
 
 
@@ -94,3 +94,15 @@ def test_what_replaces_a_world_is_in_its_history(api: Api):
     titles = [item["title"] for item in history(api, 3)["items"]]
 
     assert titles == ["state imported", "reset", "scenario stuck-operation"]
+
+
+def test_what_a_timeline_planned_and_was_refused_is_told(hosting_emulator: HostingEmulator):
+    planned = {"at": "1m", "intervene": {"stick_operation": {"project": "shop"}}}
+    control, scenario = hosting_emulator.control, {"timeline": [planned]}
+    with HostingEmulator.fresh(control, scenario=scenario) as emulator:
+        emulator.clock.advance("2m")
+
+        said = "stick_operation was refused: no operation of project shop is under way"
+        assert f"the timeline: {said}" in emulator.history[-1]["says"]
+        assert emulator.report_document()["refused"] == [said]
+        assert f"timeline: {said}" in emulator.report()

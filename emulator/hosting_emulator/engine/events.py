@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hosting_emulator.engine.history import planned_in
 from hosting_emulator.world.tables import CLOCK, FAULTS, SCHEDULE
 from hosting_emulator.world.value import World, Writes
 
@@ -29,7 +30,8 @@ KINDS = ("request", "commit", "clock", "fault", "world")
 class FeedEvent:
     """One thing that happened. `facts` are its kind's own; `text` is kept once somebody wrote it.
 
-    `request`: the log's entry. `commit`: number, moment in ms, title. `clock`: nothing; whoever
+    `request`: the log's entry. `commit`: number, moment in ms, title, and what a timeline planned for
+    it that was refused. `clock`: nothing; whoever
     shows it reads the clock. `fault`: its id, the fault (None: it was removed) and the moment.
     `world`: commit and title of what took its place.
     """
@@ -87,7 +89,8 @@ class Feed:
 
     def committed(self, title: str, writes: Writes, world: World) -> None:
         """Tell of a commit, and of what it did to the clock, to the schedule and to faults."""
-        self._add("commit", (world.commit, world.at_ms, title))
+        refused = [str(planned.said) for planned in planned_in(writes) if planned.refused]
+        self._add("commit", (world.commit, world.at_ms, title, refused))
         if CLOCK.name in writes or SCHEDULE.name in writes:
             self._add("clock", None)
         for id_, fault in writes.get(FAULTS.name, {}).items():

@@ -24,7 +24,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
-from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED, Commit
+from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED, Commit, planned_in
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import (
     RequestLog,
@@ -383,11 +383,7 @@ def _happened(made: Commit) -> list[str]:
                 project = _alias(made.world, t.PROJECTS, getattr(record, "project_id", id_))
                 was = f", was {old.status}" if old else ""
                 all_.append(f"the {kind} of {project} is {record.status}{was}")
-    all_ += [
-        f"the timeline: {planned.said}"
-        for planned in made.writes.get(t.TIMELINE.name, {}).values()
-        if planned is not None and planned.done
-    ]
+    all_ += [f"the timeline: {planned.said}" for planned in planned_in(made.writes)]
     more = len(all_) - _MOST_THINGS
     return all_[:_MOST_THINGS] + ([f"and {more} more"] if more > 0 else [])
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from hosting_emulator.world.records import TimelineEntry
+from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Transition, World, Writes
 
 #: The commits that only count what was asked: for the armed faults, and for the rate limit.
@@ -20,6 +22,12 @@ CAPACITY = 1000
 MOST_ROWS_REPLACED = 100_000
 #: How many snapshots: more would only be a test that forgot to delete them.
 MOST_SNAPSHOTS = 1000
+
+
+def planned_in(writes: Writes) -> list[TimelineEntry]:
+    """Return what of the timeline came to pass in a commit, in the order in which it did."""
+    rows = writes.get(TIMELINE.name, {}).values()
+    return [planned for planned in rows if planned is not None and planned.done]
 
 
 class Commit(NamedTuple):

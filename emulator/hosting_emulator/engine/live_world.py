@@ -205,13 +205,13 @@ def carry_out(change: Change, key: str) -> None:
     """Do what an entry of the timeline says, and note in it what came of that.
 
     What makes no sense any more (an operation that has ended, say) is noted, not raised: time goes
-    on.
+    on. History, events and report tell of it, and a story fails.
     """
     # Imported here: only a world with a timeline needs to read faults and interventions.
     from hosting_emulator.faults.documents import arm
     from hosting_emulator.interventions import read_intervention
 
-    planned = change.row(TIMELINE, key)
+    planned, refused = change.row(TIMELINE, key), False
     attempt = change.fork()
     try:
         if planned.action == "fault":
@@ -219,9 +219,9 @@ def carry_out(change: Change, key: str) -> None:
         else:
             said = read_intervention(planned.document).apply(attempt)
         change.take(attempt)
-    except DocumentRefused as refused:
-        said = f"refused: {refused}"
-    change.put(TIMELINE, key, replace(planned, done=True, said=said))
+    except DocumentRefused as error:
+        said, refused = f"{next(iter(planned.document))} was refused: {error}", True
+    change.put(TIMELINE, key, replace(planned, done=True, said=said, refused=refused))
 
 
 def count_call(change: Change, call_id: str) -> None:

@@ -45,6 +45,7 @@ from hosting_emulator.world.tables import (
     ONLY,
     OPERATIONS,
     PEOPLE,
+    TIMELINE,
 )
 from hosting_emulator.world.value import Change
 
@@ -76,6 +77,8 @@ class StoryRun:
         self._delayed = False
         #: The fault that kept the last answer from arriving whole.
         self._lost: str | None = None
+        #: What of the timeline has been found to be refused.
+        self._refused: set[str] = set()
 
     def run(self) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report."""
@@ -102,6 +105,7 @@ class StoryRun:
                 differences = self._differences(step, action)
                 if differences:
                     break
+            differences += self._refusals()
             self._save(step)
         except ValueError as failed:
             said = str(failed)
@@ -114,6 +118,13 @@ class StoryRun:
             "said": said,
             "differences": [difference._asdict() for difference in differences],
         }
+
+    def _refusals(self) -> list[Mismatch]:
+        """Return what the timeline planned, and what was refused in its time since the last step."""
+        refused = {key: row for key, row in self._engine.world.rows(TIMELINE) if row.refused}
+        new = [row for key, row in refused.items() if key not in self._refused]
+        self._refused = set(refused)
+        return [Mismatch(f"timeline[{row.order}]", "to be possible", row.said) for row in new]
 
     # --- requests -------------------------------------------------------------------------------
 

@@ -289,6 +289,7 @@ def report_text(document: Document, *, color: bool = False) -> str:
     findings = (document.get("conduct") or {}).get("findings") or ()
     lines = [
         *(f"{bold(name.ljust(7))}  {text}" for name, text in _head(document)),
+        *(paint("red", f"timeline: {said}", color=color) for said in document.get("refused", ())),
         *_requests(document["requests"], color),
         *_operations(document["operations"], color),
         *_faults(document["faults"], color),

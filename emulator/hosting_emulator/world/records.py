@@ -271,7 +271,8 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
     """An entry of a scenario's timeline, and what came of it.
 
     It happens at its event in the schedule, or when `after_calls` more calls (of `call`, if named)
-    have succeeded. `document` is an intervention or a fault, as it is written.
+    have succeeded. `document` is an intervention or a fault, as it is written. `refused`: it was
+    `done`, in its time, and made no sense; `said` tells why.
     """
 
     order: int
@@ -281,6 +282,7 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
     call: str | None = None
     done: bool = False
     said: str | None = None
+    refused: bool = False
 
 
 class ScheduledEvent(WorldRecord, frozen=True, gc=False):

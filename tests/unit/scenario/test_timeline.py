@@ -1,4 +1,4 @@
-"""The timeline: at a world time, after the n-th call, and what makes no sense any more is noted."""
+"""The timeline: at a world time, after the n-th call; what makes no sense any more fails the story."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_after_calls_of_one_call_counts_no_other():
     assert report["passed"], report["steps"][-1]
 
 
-def test_an_intervention_that_makes_no_sense_any_more_is_noted_and_time_goes_on():
+def test_what_makes_no_sense_any_more_fails_the_step_in_which_it_came_and_time_goes_on():
     report, engine = run_on(
         """
         timeline:
@@ -90,18 +90,36 @@ def test_an_intervention_that_makes_no_sense_any_more_is_noted_and_time_goes_on(
           - after_calls: 1
             intervene: {revoke_key: {key: nobodys}}
         story:
-          - advance: 1m
           - call: list_deployments
-            expect: {status: 200}
+          - advance: 1m
         """
     )
 
-    assert report["passed"], report["steps"][-1]
-    assert notes(engine) == [
-        (True, "refused: no operation of project shop is under way"),
-        (True, "acme has 7 credits"),
-        (True, "refused: no API key is 'nobodys' (by id or name)"),
+    key = "revoke_key was refused: no API key is 'nobodys' (by id or name)"
+    assert [step["differences"] for step in report["steps"]] == [
+        [{"at": "timeline[2]", "expected": "to be possible", "found": key}]
     ]
+    assert notes(engine)[2:] == [(True, key)]
+
+    engine.move_by(60_000)
+    release = "release_operation was refused: no operation of project shop is under way"
+    assert notes(engine)[:2] == [(True, release), (True, "acme has 7 credits")]
+
+
+def test_a_fault_that_makes_no_sense_any_more_fails_the_step_in_which_it_came():
+    report, _ = run_on(
+        """
+        timeline:
+          - at: 1m
+            fault: {abort: {code: forbidden}, until: 2026-01-01T00:00:30Z}
+        story:
+          - advance: 59s
+          - advance: 1s
+        """
+    )
+
+    assert [step["passed"] for step in report["steps"]] == [True, False]
+    assert "abort was refused: until" in report["steps"][1]["differences"][0]["found"]
 
 
 def test_entries_of_one_moment_happen_in_the_order_of_the_file():

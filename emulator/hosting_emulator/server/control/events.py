@@ -122,8 +122,9 @@ def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[
     if event.kind == "clock":
         return clock_view(engine)
     if event.kind == "commit":
-        commit, at_ms, title = facts
-        return {"commit": commit, "at": format_timestamp(at_ms), "title": title}
+        commit, at_ms, title, refused = facts
+        at = format_timestamp(at_ms)
+        return {"commit": commit, "at": at, "title": title, "refused": refused}
     if event.kind == "world":
         commit, title = facts
         return {"commit": commit, "title": title}

@@ -8,7 +8,13 @@ from typing import Any
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import CAPACITY, Commit, SavedState, TooManySnapshots
+from hosting_emulator.engine.history import (
+    CAPACITY,
+    Commit,
+    SavedState,
+    TooManySnapshots,
+    planned_in,
+)
 from hosting_emulator.server.control.context import Body, Limit, found, refused_as
 from hosting_emulator.server.control.worlds import (
     find_moment,
@@ -66,7 +72,9 @@ def _summary(moment: Commit, before: World | None) -> str:
 
     `before` is the world that the commit found; None when it is forgotten.
     """
+    planned = sorted(planned_in(moment.writes), key=lambda one: not one.refused)
     changes = [
+        *(f"the timeline: {one.said}" for one in planned),
         *_clock_changes(moment.world, before),
         *_operation_changes(moment),
         *_key_uses(moment.world, before),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any
 
 from aiohttp import web
@@ -58,6 +59,11 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
                 {**entry_view(world, entry), "problem": problem_of(entry)} for entry in entries
             ],
         },
+        "refused": [
+            f"{row.said}"
+            for row in sorted((row for _, row in world.rows(t.TIMELINE)), key=attrgetter("order"))
+            if row.refused
+        ],
         "operations": [why(engine, operation.id) for operation in pending],
         "faults": [fault_view(world, fault, now_ms) for fault in faults_in_order(world)],
     }
