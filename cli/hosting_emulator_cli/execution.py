@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 import time
@@ -224,7 +225,8 @@ class _Run:
                 if execution.keep is not None and failed:
                     write_whole(execution.keep, f"{as_json(world.export())}\n", mode=PRIVATE)
                     if not execution.quiet:
-                        line = f"hosting-emulator start --ephemeral --from {execution.keep}"
+                        path = shlex.quote(str(execution.keep))
+                        line = f"hosting-emulator start --ephemeral --from {path}"
                         mention(f"The world is kept: {line}")
         except Failure as error:
             mention(f"Error: {error.format_message()}")

@@ -257,7 +257,7 @@ def test_where_nobody_listens_the_exit_code_is_the_commands():
 
 
 def test_a_failed_commands_world_is_kept_and_opened(tmp_path: Path):
-    path = tmp_path / "failed.json"
+    path = tmp_path / "it failed.json"
     change = f"{shlex.quote(COMMAND)} clock advance 100d >/dev/null; exit 1"
     look = f"{shlex.quote(COMMAND)} clock show"
 
@@ -265,7 +265,7 @@ def test_a_failed_commands_world_is_kept_and_opened(tmp_path: Path):
 
     assert done.returncode == 1
     assert done.stderr.endswith(
-        f"The world is kept: hosting-emulator start --ephemeral --from {path}\n"
+        f"The world is kept: hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
     )
     assert path.stat().st_mode & 0o777 == 0o600
     assert "2026-04-11T00:00:00.000Z" in run("--from", str(path), *sh(look)).stdout

@@ -26,6 +26,7 @@ from hosting_emulator.replay import (
 from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator_cli.main import cli
 from tests.conftest import Api
+from tests.contract.raw_http import wire
 from tests.examples.programs import need
 from tests.warm import programs
 
@@ -229,6 +230,82 @@ def test_a_line_sent_with_a_key_that_was_left_out_can_be_run(
     assert f'"status":{status}' in shell(api, lines)
 
 
+def test_the_time_before_the_first_line_passes_too(api: Api, run: Run):
+    api.emulator.clock.advance("20d")
+    api.dns()
+    api.emulator.clock.advance("11d")
+    api.dns()
+
+    lines = run("requests", "shrink", "--shows", "call=get_dns_authorization n=2").stdout.split(
+        "\n"
+    )
+
+    assert lines[0] == "hosting-emulator clock advance 950400000ms"
+    with api.emulator.fork(commit=1) as again:
+        again.clock.advance("20d")  # the record begins where its first request did
+        assert '"status":"expired"' in _shell(again, lines[:2])
+
+
+#: Requests that curl would send otherwise than they were, were it not told.
+ODD: list[tuple[str, str, dict[str, str], bytes | None, str]] = [
+    ("GET", "/v1/projects/[x]{a,b}/../edge-dns", {}, None, "404"),
+    ("GET", "/v1/projects/$HOME/edge-dns", {}, None, "404"),
+    ("GET", "edge-dns", {}, b"{}", "200"),
+    ("DELETE", "edge-dns", {}, None, "405"),
+    ("PUT", "domains", {"Idempotency-Key": ""}, None, "400"),
+    ("PUT", "powered-by-flag", {"Idempotency-Key": "a"}, b'{"enabled": true}', "400"),
+    (
+        "PUT",
+        "powered-by-flag",
+        {"Idempotency-Key": "it's", "Content-Type": "application/json"},
+        b'{"enabled": "it\'s $HOME `x`"}',
+        "400",
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "headers", "body", "status"), ODD)
+def test_an_odd_request_is_sent_again_as_it_was(
+    api: Api, method: str, path: str, headers: dict[str, str], body: bytes | None, status: str
+):
+    target = path if path.startswith("/") else api.project_path(path)
+    sent = [*api.emulator.headers().items(), *headers.items()]
+    with wire(api.emulator.base_url) as connection:
+        connection.ask(method, target, sent, body or b"")
+        connection.answer(method)
+
+    before = recorded(api)
+    with api.emulator.fork(commit=1) as again:
+        _shell(again, list(curl_lines(before)))
+        after = recorded(Api(again))
+
+    first, second = before.requests[0], after.requests[0]
+    assert first.answer is not None
+    assert second.answer is not None
+    assert str(first.answer.status) == status
+    for one in ("method", "target", "body", "who"):
+        assert getattr(first, one) == getattr(second, one)
+    assert (first.answer.status, first.answer.code) == (second.answer.status, second.answer.code)
+
+
+def test_a_line_is_sent_as_who_sent_it_for_the_same_organization(api: Api):
+    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
+    for token in (
+        api.emulator.token(),
+        api.emulator.token(organization="hobby"),
+        api.emulator.token(interactive=False),
+        api.emulator.token("reader"),
+    ):
+        api.create_key(organization="hobby", token=token)
+
+    before = recorded(api)
+    with api.emulator.fork(commit=2) as again:
+        _shell(again, list(curl_lines(before)))
+        after = recorded(Api(again))
+
+    assert [one.who for one in before.requests] == [one.who for one in after.requests]
+
+
 def test_a_line_that_makes_a_key_keeps_it_for_a_later_one(api: Api):
     with_keys(api)
     lines = list(curl_lines(recorded(api)))
@@ -249,13 +326,13 @@ def test_a_line_that_makes_a_key_keeps_it_for_a_later_one(api: Api):
 
 def shell(api: Api, lines: list[str]) -> str:
     """Run lines as they were printed, in a world that begins as the recorded one did."""
-    need("curl")
     control = api.emulator.control
     with HostingEmulator.fresh(control) as emulator:
         return _shell(emulator, lines)
 
 
 def _shell(emulator: HostingEmulator, lines: list[str]) -> str:
+    need("curl")
     url = emulator.control.control_url.removesuffix("/_emulator")
     outer = {"HOSTING_EMULATOR_URL": url, "HOSTING_EMULATOR_WORLD": emulator.name}
     path = os.pathsep.join((str(programs()), os.environ["PATH"]))

@@ -339,7 +339,7 @@ def shrink(
         )
     except NotShown as error:
         raise Failure(str(error)) from error
-    lines = list(curl_lines(read_record(found.har)))
+    lines = list(curl_lines(read_record(found.har), found.began_ms))
     numbers = [one.n for one in found.requests]
     if output is not None:
         put_document(found.har, output, "What is left is written to")

@@ -114,9 +114,8 @@ def _stuck(operation: Operation) -> _Reason:
         f"{seen.attempt_id}), and no clock ends that."
     )
     names = ["run_reconciliation"] if seen.state == "required" else []
-    commands = [
-        f"intervene {n} operation={operation.id}" for n in (*names, "complete_reconciliation")
-    ]
+    names += ["complete_reconciliation", *["release_operation"] * seen.was_stuck]
+    commands = [f"intervene {name} operation={operation.id}" for name in names]
     return _Reason([says], commands, held_by=f"a reconciliation that is {seen.state}")
 
 

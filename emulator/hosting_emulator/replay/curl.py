@@ -9,29 +9,35 @@ from collections.abc import Iterator, Mapping
 from hosting_emulator.replay.recording import RecordedCall, Recording, Who
 
 #: Of the headers, what a person would write.
-_WORTH = frozenset({"idempotency-key", "content-type", "x-request-id"})
+_WORTH = frozenset({"idempotency-key", "content-type", "content-encoding", "x-request-id"})
 _NOT_PLAIN = re.compile(r'([\\"$`])')
+_NOT_FOR_CURL = re.compile(r"[][{}]|/\.")
+_OWNERS = "$HOSTING_TOKEN"
 #: Takes the value of a new key out of the answer, however that is laid out.
 _VALUE = r"""sed -n 's/.*"value" *: *"\([^"]*\)".*/\1/p'"""
 
 
-def curl_lines(record: Recording) -> Iterator[str]:
+def curl_lines(record: Recording, began_ms: int | None = None) -> Iterator[str]:
     """Yield lines for a shell where `eval "$(hosting-emulator env)"` was run.
 
     Ids in them are those of the record; `requests replay` puts others in their place. An API key
-    that a request is sent with stands in a variable: an earlier line has filled it.
+    that a request is sent with stands in a variable: an earlier line has filled it. `began_ms` is
+    when the world began: until the first request, time has to pass too.
     """
     variables = _variables(record)
     filled: set[str] = set()
-    before_ms = record.requests[0].at_ms
+    before_ms, waited = record.requests[0].at_ms if began_ms is None else began_ms, False
     for recorded in record.requests:
         passed_ms = recorded.at_ms - before_ms
         if passed_ms > 0:
             yield f"hosting-emulator clock advance {passed_ms}ms"
-            before_ms = recorded.at_ms
+            before_ms, waited = recorded.at_ms, True
+        token = _token(recorded, variables, record)
+        if waited and token == _OWNERS:
+            token = "$(hosting-emulator token)"  # the other may have expired meanwhile
         who, line, made = (
             recorded.who,
-            _curl(recorded, variables),
+            _curl(recorded, token),
             recorded.answer and recorded.answer.key_made,
         )
         if who is not None and who.api_key is not None and who.api_key not in filled:
@@ -65,30 +71,38 @@ def _key_like(who: Who, record: Recording) -> str:
     return shlex.join(words)
 
 
-def _curl(recorded: RecordedCall, variables: Mapping[str, str]) -> str:
-    words = ["curl -s"]
-    if recorded.method != "GET":
+def _curl(recorded: RecordedCall, token: str | None) -> str:
+    # Left alone, curl takes brackets in an address for a range, and "/../" for a way up.
+    words = ["curl -s" + " -g --path-as-is" * bool(_NOT_FOR_CURL.search(recorded.target))]
+    if recorded.method == "HEAD":
+        words.append("--head")  # else it would wait for a body
+    elif recorded.method != "GET" or recorded.body is not None:
         words.append(f"-X {shlex.quote(recorded.method)}")
-    words += (f'-H "Authorization: Bearer {token}"' for token in _token(recorded, variables))
+    if token is not None:
+        words.append(f'-H "Authorization: Bearer {token}"')
     for name, value in recorded.headers:
         if name.lower() in _WORTH:
-            words.append(f"-H {shlex.quote(f'{name}: {value}')}")
+            words.append(f"-H {shlex.quote(f'{name}: {value}' if value else f'{name};')}")
     if recorded.body is not None:
+        if all(name.lower() != "content-type" for name, _ in recorded.headers):
+            words.append("-H Content-Type:")  # or curl would say that it is a form
         words.append(f"--data-raw {shlex.quote(recorded.body.decode(errors='replace'))}")
     target = _NOT_PLAIN.sub(r"\\\1", recorded.target)
     words.append(f'"$HOSTING_BASE_URL{target}"')
     return " ".join(words)
 
 
-def _token(recorded: RecordedCall, variables: Mapping[str, str]) -> Iterator[str]:
+def _token(recorded: RecordedCall, variables: Mapping[str, str], record: Recording) -> str | None:
     who = recorded.who
     if who is None:
-        if recorded.credential is not False:
-            yield "$HOSTING_TOKEN" if recorded.credential is None else "unknown"
-    elif who.api_key is not None:
-        yield f"${variables[who.api_key]}"
-    elif who.alias in (None, "owner"):
-        yield "$HOSTING_TOKEN"
-    else:
-        flags = "" if who.interactive else " --api-client"
-        yield f"$(hosting-emulator token --as {shlex.quote(str(who.alias))}{flags})"
+        return {None: _OWNERS, True: "unknown", False: None}[recorded.credential]
+    if who.api_key is not None:
+        return f"${variables[who.api_key]}"
+    flags = " --api-client" * (not who.interactive)
+    # Whoever belongs to several organizations gets a token for the first of them, by alias.
+    others = sorted(record.world.organizations.items())[1:]
+    flags += "".join(f" --organization {a}" for a, id_ in others if id_ == who.organization)
+    name = shlex.quote(who.alias or who.person)
+    if name == "owner" and not flags:
+        return _OWNERS
+    return f"$(hosting-emulator token --as {name}{flags})"

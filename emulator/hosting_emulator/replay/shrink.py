@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hosting_emulator.delta_debugging import smallest
-from hosting_emulator.replay.recording import RecordedAnswer, RecordedCall, Recording
+from hosting_emulator.replay.recording import RecordedAnswer, RecordedCall, Recording, moment_ms
 from hosting_emulator.replay.run import (
     Beginning,
     Replayed,
@@ -77,7 +77,8 @@ class Shrunk:
     """The requests that are left: the last one's answer is the one that was to be shown.
 
     `runs` is how many worlds were tried; `shortest`: without any single one of the requests it is
-    not shown. `har` is their recording, as it was answered in the last try.
+    not shown. `har` is their recording, as it was answered in the last try, in a world that began at
+    `began_ms`.
     """
 
     requests: Requests
@@ -85,6 +86,7 @@ class Shrunk:
     runs: int
     shortest: bool
     har: JsonObject
+    began_ms: int
 
 
 def shrink(
@@ -128,9 +130,10 @@ def shrink(
             found = smallest(before, holds, max_runs - 1)
             left, shortest = found.items, found.finished
         with base.fork() as world:
+            began_ms = moment_ms(world.clock.now)
             list(sent(world, (*left, shown)))
             har = world.requests.har(state=True)
-    return Shrunk((*left, shown), len(record.requests), runs, shortest, har)
+    return Shrunk((*left, shown), len(record.requests), runs, shortest, har, began_ms)
 
 
 def _nearest(shows: Shows, done: Sequence[Replayed]) -> str:
