@@ -34,6 +34,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> N
         "token": f"{_HERE}.env:token",
         "clock": f"{_HERE}.clock:clock",
         "fault": f"{_HERE}.fault:fault",
+        "outcome": f"{_HERE}.outcome:outcome",
         "intervene": f"{_HERE}.fault:intervene",
         "scenario": f"{_HERE}.scenario:scenario",
         "world": f"{_HERE}.world:world",

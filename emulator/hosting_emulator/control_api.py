@@ -179,6 +179,21 @@ class NewWorldSummary(WorldSummary, optional=("token",)):
     token: AccessToken
 
 
+class OutcomeState(Record):
+    """What is told beforehand of operations, and its counts. Beside these stands what was written.
+
+    `order` is its place among a world's outcomes; `seen` counts the operations it fits, `hits` those
+    that it was told of; one that is `spent` is told of no more.
+    """
+
+    id: str
+    order: int
+    armed_at: str
+    seen: int
+    hits: int
+    spent: bool
+
+
 class FaultState(Record):
     """An armed fault and its counts. Beside these stands what was written: effect, match, times.
 
@@ -501,11 +516,15 @@ class FaultEffect(Record):
 
 
 class FaultKinds(Record):
-    """What a fault can do, what it can match and when it acts; the last two by name, in words."""
+    """What a fault or outcome can do, what it can match and when it acts; all but the first in words.
+
+    `while_` are the conditions on the world that its `while` takes.
+    """
 
     effects: list[FaultEffect]
     matches: dict[str, str]
     conditions: dict[str, str]
+    while_: dict[str, str]
 
 
 class InterventionField(Record):
@@ -748,7 +767,7 @@ class InterventionDone(Record):
 
 
 class FaultsRemoved(Record):
-    """How many faults were removed."""
+    """How many faults or outcomes were removed."""
 
     removed: int
 

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.text import FaultWords
 
 
-def _words(fault: Mapping[str, Any]) -> FaultWords:
+def words(fault: Mapping[str, Any]) -> FaultWords:
+    """Return a fault or outcome as people read it."""
     from hosting_emulator.sdk import fault_words
 
     return fault_words(fault)
 
 
-def _armed_words(fault: Mapping[str, Any]) -> str:
-    parts = (*_words(fault), fault["phase"])
+def armed_words(fault: Mapping[str, Any]) -> str:
+    """Say that a fault or outcome is armed."""
+    parts = (*words(fault), fault.get("phase"))
     world = click.get_current_context().params["world"]
     return f"{fault['id']} is armed in world {world}: {', '.join(filter(None, parts))}."
 
@@ -72,9 +74,10 @@ class _Add(click.Command):
 @opt.option("--from from_ WHEN")
 @opt.option("--until WHEN")
 @opt.option("--ttl DURATION", type=str)
+@opt.option("--while while_ NAME=VALUE", multiple=True, type=TYPED_VALUE)
 @opt.option("--after-commit/--before-commit after")
 @opt.option("--json-fault JSON")
-@prints("{value[id]}", words=_armed_words)
+@prints("{value[id]}", words=armed_words)
 @opt.with_world
 def add(
     world: opt.HostingEmulator,
@@ -86,8 +89,8 @@ def add(
     """Arm a fault and print its id."""
     after = rule.pop("after")
     rule["phase"] = None if after is None else "after_commit" if after else "before_commit"
-    rule |= {"from": rule.pop("from_"), "header": dict(rule["header"]) or None}
-    written = {name: value for name, value in rule.items() if value is not None}
+    rule["header"] = dict(rule["header"]) or None
+    written = written_rule(rule)
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")
     if effect is not None:
@@ -97,6 +100,12 @@ def add(
     else:
         document = _parsed(str(json_fault))
     return world.arm(document).state
+
+
+def written_rule(rule: dict[str, Any]) -> dict[str, Any]:
+    """Return what was given of a rule, by the names it is written with."""
+    rule |= {"from": rule.pop("from_"), "while": dict(rule.pop("while_")) or None}
+    return {name: value for name, value in rule.items() if value is not None}
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -117,9 +126,9 @@ def _parsed(text: str) -> dict[str, Any]:
     columns(
         {
             "FAULT": "id",
-            "EFFECT": lambda found: _words(found).effect,
-            "MATCHES": lambda found: _words(found).matches or "everything",
-            "WHEN": lambda found: _words(found).conditions or "always",
+            "EFFECT": lambda found: words(found).effect,
+            "MATCHES": lambda found: words(found).matches or "everything",
+            "WHEN": lambda found: words(found).conditions or "always",
             "PHASE": "phase",
             "SEEN": "seen",
             "HITS": "hits",
@@ -160,18 +169,20 @@ _kind_columns = columns(
 )
 
 
-def _kinds_text(found: Mapping[str, Any]) -> str:
+def kinds_text(found: Mapping[str, Any]) -> str:
+    """Write what a fault or outcome can do, can match, and when it acts."""
     return "\n\n".join(
         [
             _kind_columns(found["effects"]),
             table(("MATCH", "ABOUT"), found["matches"].items()),
             table(("CONDITION", "ABOUT"), found["conditions"].items()),
+            table(("WHILE", "ABOUT"), found["while"].items()),
         ]
     )
 
 
 @fault.command()
-@prints(_kinds_text)
+@prints(kinds_text)
 @opt.with_or_without_client
 def kinds(ask: opt.Ask) -> Any:
     """List what a fault can do, what it can match and when it acts."""

@@ -10,6 +10,6 @@ from hosting_emulator.world.value import Change
 
 def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     """Accept the operation; its result holds the hostnames."""
-    operation = operations.begin(change, project, operations.APPLY_DOMAINS)
+    operation = operations.begin(change, project, operations.APPLY_DOMAINS, outcome=request.outcome)
     body = views.encode(views.operation(change, operation), change.assumptions)
     return Reply(request.spec.success_status(change.assumptions), body, operation.id)

@@ -22,7 +22,11 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
             field="expected_source_generation",
         )
     operation = operations.begin(
-        change, project, operations.INITIALIZE, expected_generation=expected
+        change,
+        project,
+        operations.INITIALIZE,
+        expected_generation=expected,
+        outcome=request.outcome,
     )
     body = views.encode(views.operation(change, operation), assumptions)
     return Reply(request.spec.success_status(assumptions), body, operation.id)

@@ -11,6 +11,7 @@ import msgspec
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.ids import make_ulid
+from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import World
 
@@ -96,6 +97,8 @@ class CallRequest(msgspec.Struct, kw_only=True):
     #: when they are the same request: call, path and body.
     storage_key: str = ""
     fingerprint: str = ""
+    #: What is told beforehand of the operation that the call is to begin.
+    outcome: OperationOutcome | None = None
 
     def request_id(self) -> str:
         """Return the id the client gave, or one of our own, which is worked out when it is needed."""

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hosting_emulator.engine.history import planned_in
-from hosting_emulator.world.tables import CLOCK, FAULTS, SCHEDULE
+from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES, SCHEDULE
 from hosting_emulator.world.value import World, Writes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: How many events are kept for listeners that are slow, or were away for a moment.
 RING = 1000
 #: The kinds of events, in the order in which documents name them.
-KINDS = ("request", "commit", "clock", "fault", "world")
+KINDS = ("request", "commit", "clock", "fault", "outcome", "world")
 
 
 @dataclass(slots=True)
@@ -31,8 +31,8 @@ class FeedEvent:
     """One thing that happened. `facts` are its kind's own; `text` is kept once somebody wrote it.
 
     `request`: the log's entry. `commit`: number, moment in ms, title, and what a timeline planned for
-    it that was refused. `clock`: nothing; whoever
-    shows it reads the clock. `fault`: its id, the fault (None: it was removed) and the moment.
+    it that was refused. `clock`: nothing; whoever shows it reads the clock. `fault` and `outcome`: its
+    id, itself (None: it was removed) and the moment.
     `world`: commit and title of what took its place.
     """
 
@@ -93,8 +93,9 @@ class Feed:
         self._add("commit", (world.commit, world.at_ms, title, refused))
         if CLOCK.name in writes or SCHEDULE.name in writes:
             self._add("clock", None)
-        for id_, fault in writes.get(FAULTS.name, {}).items():
-            self._add("fault", (id_, fault, world.at_ms))
+        for kind, table in (("fault", FAULTS), ("outcome", OUTCOMES)):
+            for id_, armed in writes.get(table.name, {}).items():
+                self._add(kind, (id_, armed, world.at_ms))
 
     def replaced(self, title: str, world: World) -> None:
         """Tell that another world stands here now."""

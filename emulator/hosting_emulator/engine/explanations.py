@@ -35,6 +35,7 @@ from hosting_emulator.engine.request_log import (
 )
 from hosting_emulator.faults.decisions import idle_reason
 from hosting_emulator.faults.kinds import fault_kinds, kind_of
+from hosting_emulator.faults.outcomes import outcome_text
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault, Phase
@@ -46,7 +47,7 @@ from hosting_emulator.world.value import Change, World
 #: The steps of an explanation, in the order in which things happen. `fault` comes once more after
 #: `commit`: there stand the faults that act after it, and what became of the answer.
 STEPS = (
-    *("due", "principal", "fault", "scope", "role", "idempotency", "commit", "fault"),
+    *("due", "principal", "fault", "scope", "role", "idempotency", "outcome", "commit", "fault"),
     *("assumption", "variation", "refusal"),
 )
 #: More people, and more things of a commit, than these are counted, not named.
@@ -133,6 +134,7 @@ class Explanations:
             yield from _access(asked, entry, entry.principal, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._of_key(entry, asked))
+        yield from _named("outcome", _outcomes(own))
         yield from _named("commit", map(_commit, own))
         if not own and spec is not None and spec.idempotent and 200 <= entry.status < 300:
             rest = "all but what faults count" if commits else "the world"
@@ -340,6 +342,7 @@ def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
 def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[Step]:
     acted = {fault.id for fault in entry.acted}
     refused = entry.status >= 400 and all(f.rule.phase == "before_commit" for f in entry.acted)
+    organization = entry.principal.organization_id if entry.principal else None
     for fault in entry.acted:
         if fault.rule.phase == phase:
             yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}."
@@ -348,11 +351,27 @@ def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[
         if any(fault.rule.phase == phase for fault in faults):
             for fault in faults:
                 if fault.id not in acted:
-                    why = idle_reason(fault, entry.at_ms)
+                    project = entry.project
+                    if operation := made.before.get(t.OPERATIONS, entry.operation or ""):
+                        project = operation.project_id
+                    why = idle_reason(fault, entry.at_ms, made.before, project, organization)
                     if refused and phase == "after_commit":
                         why = "the request was refused, so nothing was done"
                     yield "fault", f"{fault.id} ({fault.kind}) matched and did not act: {why}."
             yield "fault", _commit(made)
+
+
+def _outcomes(own: Sequence[Commit]) -> Iterator[str]:
+    """Say what was told beforehand of the operation that a request began."""
+    for made in own:
+        for operation in made.writes.get(t.OPERATIONS.name, {}).values():
+            if operation is None or operation.outcome is None:
+                continue
+            if made.before.get(t.OPERATIONS, operation.id) is None:
+                armed = made.world.get(t.OUTCOMES, operation.outcome.id)
+                hit = f", its hit {armed.hits}" if armed else ""
+                text = outcome_text(operation.outcome)
+                yield f"{operation.outcome.id} tells of the operation{hit}: {text}."
 
 
 def _counted(made: Commit) -> list[Fault]:

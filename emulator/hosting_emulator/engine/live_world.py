@@ -208,16 +208,17 @@ def carry_out(change: Change, key: str) -> None:
     on. History, events and report tell of it, and a story fails.
     """
     # Imported here: only a world with a timeline needs to read faults and interventions.
-    from hosting_emulator.faults.documents import arm
+    from hosting_emulator.faults.documents import FAULT, OUTCOME, arm
     from hosting_emulator.interventions import read_intervention
 
     planned, refused = change.row(TIMELINE, key), False
     attempt = change.fork()
     try:
-        if planned.action == "fault":
-            said = f"{arm(attempt, planned.document).id} was armed"
-        else:
+        if planned.action == "intervene":
             said = read_intervention(planned.document).apply(attempt)
+        else:
+            family = FAULT if planned.action == "fault" else OUTCOME
+            said = f"{arm(attempt, planned.document, family).id} was armed"
         change.take(attempt)
     except DocumentRefused as error:
         said, refused = f"{next(iter(planned.document))} was refused: {error}", True

@@ -31,13 +31,20 @@ from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.problem_documents import problem_reply
-from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject, decide, matches
+from hosting_emulator.faults.decisions import (
+    NOTHING,
+    Decision,
+    FaultSubject,
+    decide,
+    matches,
+    next_outcome,
+)
 from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
 from hosting_emulator.variation.worlds import AnswerFacts, assumed_points
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, TIMELINE
+from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, TIMELINE
 from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
@@ -173,6 +180,9 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         )
         reply = answer_again(ctx.change, ctx, remembered)
     else:
+        begins = ctx.spec.idempotent and ctx.spec.response == "Operation"
+        if engine.world.tables[OUTCOMES.name] and begins:
+            ctx.outcome = next_outcome(ctx.change, _fault_subject(engine, ctx))
         try:
             reply = FUNCTIONS[ctx.spec.call_id].answer(ctx.change, ctx, ctx.record)
         except Refused as refused:
@@ -308,13 +318,7 @@ def _decide(
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
     if not engine.world.has_faults:
         return NOTHING
-    project = ctx.subject_id if ctx.subject == "project" else None
-    if ctx.subject == "operation":
-        operation = engine.world.get(OPERATIONS, ctx.subject_id)
-        project = operation.project_id if operation else None
-    subject = FaultSubject(
-        ctx.spec.call_id, project, ctx.principal.person_id, ctx.method, ctx.path, ctx.headers
-    )
+    subject = _fault_subject(engine, ctx)
     for fault in engine.world.tables[FAULTS.name].values():
         if fault.rule.phase == phase and matches(fault.rule, subject):
             break
@@ -324,6 +328,24 @@ def _decide(
     decision = decide(change, subject, phase, refused=refused)
     engine.commit(change, FAULTS_COUNTED)
     return decision
+
+
+def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
+    project = ctx.subject_id if ctx.subject == "project" else None
+    if ctx.subject == "operation":
+        operation = engine.world.get(OPERATIONS, ctx.subject_id)
+        project = operation.project_id if operation else None
+    principal = ctx.principal
+    organization = ctx.subject_id if ctx.subject == "organization" else principal.organization_id
+    return FaultSubject(
+        call=ctx.spec.call_id,
+        project=project,
+        organization=organization,
+        principal=principal.person_id,
+        method=ctx.method,
+        path=ctx.path,
+        headers=ctx.headers,
+    )
 
 
 def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:

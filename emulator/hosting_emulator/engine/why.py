@@ -10,8 +10,17 @@ from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.live_world import LiveWorld
 from hosting_emulator.faults.decisions import faults_in_order, spent
+from hosting_emulator.faults.outcomes import outcome_text
+from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import DEFAULT_WORLD
-from hosting_emulator.world.operations import HELD, finished, plan_of, profile_of, stands
+from hosting_emulator.world.operations import (
+    HELD,
+    finished,
+    next_turn,
+    plan_of,
+    profile_of,
+    stands,
+)
 from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
@@ -48,6 +57,8 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
     if finished(operation):
         ended = STATE_WORDS[operation.state].ended
         reason = _Reason([f"It {ended} at {operation.updated_at}; that is final."])
+        if operation.outcome is not None:
+            reason.says.append(f"{operation.outcome.id} had told it how to go.")
         if (error := operation.error) is not None:
             told, again = f"Its error is {error.code}: {error.message}", error.retryable
             reason.says.append(f"{told} A client {'may' if again else 'may not'} try it again.")
@@ -90,6 +101,8 @@ def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int
         reason = _timed(live, operation, now_ms)
     else:
         reason = _untimed(world, operation, now_ms)
+    if operation.outcome is not None and (told := outcome_text(operation.outcome)):
+        reason.says.append(f"{operation.outcome.id} tells it beforehand: {told}.")
     for fault in faults_in_order(world):
         polls = fault.rule.call == GET_OPERATION.call_id
         if polls and fault.rule.project in (None, project.id) and not spent(fault, now_ms):
@@ -101,14 +114,17 @@ def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int
 
 
 def _stuck(operation: Operation) -> _Reason:
-    seen = operation.reconciliation
+    seen, told = operation.reconciliation, operation.outcome
     if seen is None or seen.state not in ("required", "running"):
+        by = "the intervention stick_operation"
+        if told is not None and "stuck" in told.turns[: told.done]:
+            by = told.id
         says = (
-            f"It is stuck while {operation.state}: an intervention took its next step off the "
-            "schedule, and no clock moves it."
+            f"It is stuck while {operation.state}: {by} took its next step off the schedule, and no "
+            "clock moves it."
         )
         command = f"intervene release_operation operation={operation.id}"
-        return _Reason([says], [command], held_by="the intervention stick_operation")
+        return _Reason([says], [command], held_by=by)
     says = (
         f"Its outcome has to be found out: its reconciliation is {seen.state} (attempt "
         f"{seen.attempt_id}), and no clock ends that."
@@ -150,6 +166,10 @@ def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:
     assert due_ms is not None
     following, now = plan_of(operation)[operation.step + 1], stands(operation)
     into = following.state if following.state != operation.state else following.phase
+    if operation.outcome is not None and (turn := next_turn(operation)) is not None:
+        into = operation.outcome.turns[turn]
+        if into in lifecycles.RECONCILIATION.transitions:
+            into = f"a reconciliation that is {into}"
     left = format_duration(max(0, due_ms - now_ms))
     return _Reason(
         [
@@ -163,7 +183,7 @@ def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:
 
 
 def _untimed(world: World, operation: Operation, now_ms: int) -> _Reason:
-    mode, per_state, _ = profile_of(Change(world, now_ms), operation.kind)
+    mode, per_state, _ = profile_of(Change(world, now_ms), operation)
     if mode == "per_poll":
         says = (
             f"It is {stands(operation)} and moves as it is polled: each state lasts {per_state} polls, "

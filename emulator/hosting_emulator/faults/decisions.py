@@ -16,11 +16,14 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.faults.conditions import condition_text, unmet
 from hosting_emulator.faults.kinds import FaultKind, kind_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
+from hosting_emulator.faults.outcomes import outcome_of
 from hosting_emulator.world.fault_records import Fault, Phase, Rule
+from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import draw
-from hosting_emulator.world.tables import FAULTS
+from hosting_emulator.world.tables import FAULTS, OUTCOMES, Table
 from hosting_emulator.world.value import Change, World
 
 _by_order = attrgetter("order")
@@ -38,6 +41,7 @@ class FaultSubject(NamedTuple):
 
     call: str
     project: str | None
+    organization: str | None
     principal: str
     method: str
     path: str
@@ -59,9 +63,9 @@ class Decision(NamedTuple):
 NOTHING = Decision()
 
 
-def faults_in_order(world: World) -> list[Fault]:
-    """Return a world's faults in the order in which they are tried."""
-    return sorted(world.tables[FAULTS.name].values(), key=_by_order)
+def faults_in_order(world: World, table: Table[Fault] = FAULTS) -> list[Fault]:
+    """Return a world's faults or outcomes in the order in which they are tried."""
+    return sorted(world.tables[table.name].values(), key=_by_order)
 
 
 def spent(fault: Fault, now_ms: int) -> bool:
@@ -81,12 +85,7 @@ def decide(
         if fault.rule.phase != phase or not matches(fault.rule, subject):
             continue
         fault = replace(fault, seen=fault.seen + 1)
-        probability = fault.rule.probability
-        acts = (
-            not refused
-            and _idle_reason(fault, change.now_ms) is None
-            and (probability >= 1 or _chance(change) < probability)
-        )
+        acts = not refused and _acts(change, fault, subject)
         if acts:
             effect = kind_of(fault)
             fault, acts = effect.count(fault, change.now_ms)
@@ -100,6 +99,29 @@ def decide(
             return Decision(delay_ms, effect, effect.problem(fault, change.now_ms), acted)
         delay_ms = min(LONGEST_DELAY_MS, delay_ms + effect.delay(partial(_chance, change)))
     return Decision(delay_ms, acted=acted) if acted else NOTHING
+
+
+def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
+    """Count the operation that a request begins, and return what the first outcome for it tells."""
+    for armed in faults_in_order(change.world, OUTCOMES):
+        if not matches(armed.rule, subject):
+            continue
+        told = outcome_of(armed).told(armed.id, subject.call)
+        if told is None:
+            continue
+        armed = replace(armed, seen=armed.seen + 1)
+        acts = _acts(change, armed, subject)
+        change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
+        if acts:
+            return told
+    return None
+
+
+def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
+    """Tell whether a fault or outcome acts on what it has seen, this time."""
+    probability = fault.rule.probability
+    idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
+    return idle is None and (probability >= 1 or _chance(change) < probability)
 
 
 def matches(rule: Rule, subject: FaultSubject) -> bool:
@@ -130,21 +152,29 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
-def idle_reason(fault: Fault, now_ms: int) -> str:
+def idle_reason(
+    fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
+) -> str:
     """Say why a fault that has seen a request did not act on it."""
-    if reason := _idle_reason(fault, now_ms):
+    if reason := _idle_reason(fault, now_ms, world, project_id, organization_id):
         return reason
     if fault.rule.probability < 1:
         return f"its probability is {fault.rule.probability:g}, and chance was against it"
     return "its limit is not reached"
 
 
-def _idle_reason(fault: Fault, now_ms: int) -> str | None:
+def _idle_reason(
+    fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
+) -> str | None:
     rule = fault.rule
     if rule.from_ms is not None and now_ms < rule.from_ms:
         return f"its time begins at {rule.from_}"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
         return f"its time ended at {rule.until}"
+    if rule.while_ is not None:
+        reason = unmet(rule.while_, world, project_id, organization_id)
+        if reason is not None:
+            return f"it acts while {condition_text(rule.while_)}: {reason}"
     if rule.times is not None and fault.hits >= rule.times:
         return f"it has acted its {rule.times} times"
     number = fault.seen - rule.skip_first

@@ -1,6 +1,7 @@
-"""Faults as people write and see them: one effect by its name, what it matches, when it acts.
+"""Faults and outcomes as people write and see them: one by its kind's name, what it matches, when it acts.
 
     {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
+    {"fail": {"phase": "deploying"}, "project": "blog"}
 
 Whatever is unknown (a call, a code, a project, a field) is refused here, when it is armed, and not
 found out later by a fault that never acts.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -20,11 +21,12 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
 from hosting_emulator.faults.decisions import fits, spent
-from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.world.fault_records import Fault, Rule
+from hosting_emulator.faults.kinds import FaultKind, fault_kinds
+from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind
+from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.streams import next_number
-from hosting_emulator.world.tables import FAULTS, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.tables import FAULTS, OUTCOMES, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
@@ -32,43 +34,102 @@ RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
 _MATCHES = ("call", "project", "principal", "method", "path", "header")
 
 
-def arm(change: Change, document: Mapping[str, Any]) -> Fault:
-    """Arm a fault in a world, after all that are armed there. Raises DocumentRefused."""
-    fault = read_fault(change, document)
-    change.put(FAULTS, fault.id, fault)
+class Family(NamedTuple):
+    """Faults, or outcomes: what one is called, where they are kept, the fields of a rule, the calls."""
+
+    noun: str
+    table: Table[Fault]
+    fields: tuple[str, ...]
+    calls: tuple[str, ...]
+
+    @property
+    def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
+        """Every kind by its name, in their order."""
+        return fault_kinds() if self.noun == "fault" else OUTCOME_KINDS
+
+
+FAULT = Family("fault", FAULTS, RULE_FIELDS, tuple(ALL_CALLS))
+#: An outcome is about the operation that a call begins, and not about one request.
+OUTCOME = Family(
+    "outcome",
+    OUTCOMES,
+    tuple(name for name in RULE_FIELDS if name not in ("method", "path", "header", "phase")),
+    tuple(
+        call.call_id
+        for call in ALL_CALLS.values()
+        if call.idempotent and call.response == "Operation"
+    ),
+)
+
+
+def arm(change: Change, document: Mapping[str, Any], family: Family = FAULT) -> Fault:
+    """Arm a fault or outcome in a world, after all that are armed there. Raises DocumentRefused."""
+    fault = read_fault(change, document, family)
+    change.put(family.table, fault.id, fault)
     return fault
 
 
-def read_fault(change: Change, document: Mapping[str, Any]) -> Fault:
-    """Read and check a fault against a world. Raises DocumentRefused."""
-    kinds = fault_kinds()
+def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAULT) -> Fault:
+    """Read and check a fault or outcome against a world. Raises DocumentRefused.
+
+    An outcome acts once where it does not say how many times.
+    """
+    kinds, noun = family.kinds, family.noun
     for name in document:
-        if name not in kinds and name not in RULE_FIELDS:
-            hint = nearest(str(name), (*kinds, *RULE_FIELDS))
-            raise DocumentRefused(f"a fault has no field {name!r}{hint}", str(name))
+        if name not in kinds and name not in family.fields:
+            hint = nearest(str(name), (*kinds, *family.fields))
+            article = "an" if noun == "outcome" else "a"
+            raise DocumentRefused(f"{article} {noun} has no field {name!r}{hint}", str(name))
     named = [name for name in document if name in kinds]
     if len(named) != 1:
         found = f"{' and '.join(named)} are given" if named else "none is given"
-        raise DocumentRefused(f"a fault needs exactly one effect of {', '.join(kinds)}; {found}")
+        what = (
+            "an outcome is exactly one" if noun == "outcome" else "a fault needs exactly one effect"
+        )
+        raise DocumentRefused(f"{what} of {', '.join(kinds)}; {found}")
     kind = named[0]
-    options = read_options(kind, document[kind])
+    options = read_options(kind, document[kind], family)
+    written = {name: value for name, value in document.items() if name not in (kind, "while")}
+    if noun == "outcome":
+        written.setdefault("times", 1)
     try:
-        written = read_fields({n: value for n, value in document.items() if n != kind}, Rule)
+        rule = read_fields(written, Rule)
     except DocumentRefused as refused:
-        message = f"{refused.field or 'the fault'}: {refused}"
+        message = f"{refused.field or f'the {noun}'}: {refused}"
         raise DocumentRefused(message, refused.field) from None
-    rule = _resolved(written, change.world, change.now_ms)
-    order = next_number(change, "fault order")
-    return Fault(f"fault-{order + 1}", order, change.now_ms, kind, options, rule)
+    if document.get("while") is not None:
+        rule = replace(rule, while_=_read_condition(document["while"], "while"))
+    rule = _resolved(rule, change.world, change.now_ms, family)
+    order = next_number(change, f"{noun} order")
+    return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
 
 
-def read_options(kind: str, options: Any) -> dict[str, Any]:
+def _read_condition(found: Any, place: str) -> Condition:
+    if not isinstance(found, Mapping) or not found:
+        raise DocumentRefused(f"{place} takes conditions, such as {{dns: expired}}", place)
+    known = [field.encode_name for field in msgspec.structs.fields(Condition)]
+    for name in found:
+        if name not in known:
+            hint = nearest(str(name), known) or f"; there are {', '.join(known)}"
+            raise DocumentRefused(f"{place}: no condition is called {name!r}{hint}", place)
+    rest = {name: value for name, value in found.items() if name != "not"}
+    try:
+        condition = read_fields(rest, Condition)
+    except DocumentRefused as refused:
+        where = f"{place}.{refused.field}" if refused.field else place
+        raise DocumentRefused(f"{where}: {refused}", where) from None
+    if "not" in found:
+        condition = replace(condition, not_=_read_condition(found["not"], f"{place}.not"))
+    return condition
+
+
+def read_options(kind: str, options: Any, family: Family = FAULT) -> dict[str, Any]:
     """Return a kind's options as they are kept: checked, without defaults. Raises DocumentRefused."""
     if options is None or options is True:
         options = {}
     if not isinstance(options, Mapping):
         raise DocumentRefused(f"{kind} takes an object of options, such as {{}}", kind)
-    known = fault_kinds()[kind]
+    known = family.kinds[kind]
     fields = {f.encode_name for f in msgspec.structs.fields(known)}
     for name in options:
         if name not in fields:
@@ -84,7 +145,7 @@ def read_options(kind: str, options: Any) -> dict[str, Any]:
     return kept
 
 
-def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
+def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
     """Return a rule as it is kept: ids for names, timestamps for durations. Raises DocumentRefused."""
     from_ms, until_ms = _moment(rule.from_, "from", now_ms), _moment(rule.until, "until", now_ms)
     if rule.ttl is not None:
@@ -98,7 +159,7 @@ def _resolved(rule: Rule, world: World, now_ms: int) -> Rule:
         raise DocumentRefused(f"{field}: it would be over before it could act", field)
     rule = replace(
         rule,
-        call=_known(rule.call, "call", tuple(ALL_CALLS)),
+        call=_known(rule.call, "call", family.calls),
         project=_record_id(world, PROJECTS, rule.project, "project"),
         principal=_record_id(world, PEOPLE, rule.principal, "principal"),
         method=_known(rule.method, "method", METHODS),
@@ -175,12 +236,12 @@ def _moment(text: str | None, field: str, now_ms: int) -> int | None:
         ) from None
 
 
-def what_is_wrong(fault: Fault) -> str | None:
-    """Say why a fault that comes from outside could not act; None: it can."""
-    if fault.kind not in fault_kinds():
-        return f"there is no kind of fault {fault.kind!r}"
+def what_is_wrong(fault: Fault, family: Family) -> str | None:
+    """Say why a fault or outcome that comes from outside could not act; None: it can."""
+    if fault.kind not in family.kinds:
+        return f"there is no kind of {family.noun} {fault.kind!r}"
     try:
-        read_options(fault.kind, fault.options)
+        read_options(fault.kind, fault.options, family)
         for moment in filter(None, (fault.rule.from_, fault.rule.until)):
             parse_timestamp(moment)
     except ValueError as error:
@@ -205,7 +266,7 @@ def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
         **({"project": project.alias} if project else {}),
         **({"principal": person.alias} if person else {}),
         **{name: rule[name] for name in ("from", "until") if name in rule},
-        "phase": fault.rule.phase,
+        **({} if fault.kind in OUTCOME_KINDS else {"phase": fault.rule.phase}),
         "armed_at": format_timestamp(fault.armed_ms),
         "seen": fault.seen,
         "hits": fault.hits,
@@ -217,13 +278,20 @@ def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
 _NAMED = ("project", "principal", "from", "until", "phase")
 
 
-def describe_kinds() -> dict[str, Any]:
-    """Return effects (with options and an example), matches and conditions."""
+def describe_outcome_kinds() -> dict[str, Any]:
+    """Return the same of outcomes as `describe_kinds` of faults."""
+    return describe_kinds(OUTCOME)
+
+
+def describe_kinds(family: Family = FAULT) -> dict[str, Any]:
+    """Return effects (with options and an example), matches and conditions, and those on the world."""
     hints = get_type_hints(Rule, include_extras=True)
     rule = {
         field.encode_name: str(hints[field.name].__metadata__[-1].description)
         for field in msgspec.structs.fields(Rule)
+        if field.encode_name in family.fields
     }
+    world = get_type_hints(Condition, include_extras=True)
     return {
         "effects": [
             {
@@ -232,8 +300,12 @@ def describe_kinds() -> dict[str, Any]:
                 "options": [field.encode_name for field in msgspec.structs.fields(kind)],
                 "example": dict(kind.example),
             }
-            for name, kind in fault_kinds().items()
+            for name, kind in family.kinds.items()
         ],
         "matches": {name: about for name, about in rule.items() if name in _MATCHES},
         "conditions": {name: about for name, about in rule.items() if name not in _MATCHES},
+        "while": {
+            field.encode_name: str(world[field.name].__metadata__[-1].description)
+            for field in msgspec.structs.fields(Condition)
+        },
     }

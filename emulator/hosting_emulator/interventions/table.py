@@ -33,7 +33,6 @@ from hosting_emulator.world.records import (
     Person,
     Placement,
     Project,
-    Reconciliation,
     Ticket,
 )
 from hosting_emulator.world.streams import draw, new_id
@@ -109,8 +108,7 @@ def cancel_operation(change: Change, operation: Operation) -> str:
 @intervention
 def require_reconciliation(change: Change, operation: Operation) -> str:
     """An unfinished operation needs reconciliation, and stops until that has been completed."""
-    advice = "Keep polling the same operation; do not start another."
-    moved = _reconcile(change, operation, "required", advice)
+    moved = _reconcile(change, operation, "required")
     if not moved.stuck:
         operations.stick(change, moved)
     return f"operation {moved.id} requires reconciliation"
@@ -119,7 +117,7 @@ def require_reconciliation(change: Change, operation: Operation) -> str:
 @intervention
 def run_reconciliation(change: Change, operation: Operation) -> str:
     """The required reconciliation of an operation is running."""
-    _reconcile(change, operation, "running", "Keep polling the same operation.")
+    _reconcile(change, operation, "running")
     return f"the reconciliation of {operation.id} is running"
 
 
@@ -129,7 +127,7 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
 
     One that was stuck before stays so until it is released.
     """
-    moved = _reconcile(change, operation, "completed", "Keep polling: this alone is no success.")
+    moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:
         return f"the reconciliation of {moved.id} is completed, and it is stuck as before"
     operations.release(change, moved)
@@ -139,31 +137,19 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
 @intervention
 def exhaust_reconciliation(change: Change, operation: Operation) -> str:
     """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
-    moved = _reconcile(change, operation, "exhausted", "Read the operation's error.")
-    failure = OperationFailure(
-        "reconciliation_exhausted",
-        "Reconciliation could not determine the outcome in the attempts it has.",
-        False,
-        "Look at the project's state, then start a new operation with a new Idempotency-Key.",
-    )
-    operations.fail(change, moved, failure)
+    moved = _reconcile(change, operation, "exhausted")
+    operations.fail(change, moved, operations.EXHAUSTED)
     return f"operation {moved.id} failed: its reconciliation is exhausted"
 
 
-def _reconcile(change: Change, operation: Operation, state: str, advice: str) -> Operation:
-    seen = operation.reconciliation
-    before = seen.state if seen else "none"
-    if not lifecycles.RECONCILIATION.may(before, state):
+def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
+    try:
+        return operations.reconcile(change, operation, state)
+    except ValueError:
+        before = operation.reconciliation.state if operation.reconciliation else "none"
         raise DocumentRefused(
             f"the reconciliation of {operation.id} is {before}; from there it cannot become {state}"
-        )
-    attempt, was_stuck = (seen.attempt_id, seen.was_stuck) if seen else (None, False)
-    if attempt is None or state == "required":
-        attempt, was_stuck = new_id(change), operation.stuck
-    observed = Reconciliation(state, attempt, advice, was_stuck)
-    moved = replace(operation, reconciliation=observed)
-    change.put(t.OPERATIONS, moved.id, moved)
-    return moved
+        ) from None
 
 
 @intervention

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
@@ -17,9 +17,9 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.documents import arm, read_fault
+from hosting_emulator.faults.documents import FAULT, OUTCOME, arm, read_fault
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.document import ExpectPart, Scenario, StepPart
+from hosting_emulator.scenario.document import PLANNED, ExpectPart, Scenario, StepPart
 from hosting_emulator.scenario.source import Path, Place
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
@@ -48,11 +48,12 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
     change = Change(world, world.at_ms)
-    for number, document in enumerate(part.faults):
-        place = top / "faults" / number
-        _check_no_variables(place, document)
-        with place.refusals():
-            arm(change, document)
+    for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
+        for number, document in enumerate(getattr(part, section)):
+            place = top / section / number
+            _check_no_variables(place, document)
+            with place.refusals():
+                arm(change, document, family)
     _plan(scenario, change)
     _check_story(scenario, change)
     return varied_world(world if change.empty else change.applied(), _variation(scenario))
@@ -112,10 +113,8 @@ def _check_aliases(place: Place, world: WorldPart) -> None:
 
 def _plan(scenario: Scenario, change: Change) -> None:
     for order, planned in enumerate(scenario.part.timeline):
-        place, is_fault = scenario.place / "timeline" / order, planned.fault is not None
-        action: Literal["fault", "intervene"] = "fault" if is_fault else "intervene"
-        found = planned.fault if is_fault else planned.intervene
-        assert found is not None
+        place = scenario.place / "timeline" / order
+        action, found = next((a, f) for a in PLANNED if (f := getattr(planned, a)) is not None)
         _check_no_variables(place / action, found)
         _check_turn(place / action, found, change)
         if planned.call is not None:
@@ -151,13 +150,13 @@ def _check_no_variables(place: Place, found: Any) -> None:
 
 
 def _check_turn(place: Place, found: dict[str, Any], change: Change) -> None:
-    """Check a fault or an intervention without doing it, as far as that can be told beforehand."""
+    """Check one of PLANNED without doing it, as far as that can be told beforehand."""
     if place.path[-1] == "intervene":
         with place.below([*found][:1]).refusals():
             read_intervention(found).check_names(change)
     elif not any(_names_in(found)):
         with place.refusals():
-            read_fault(change.fork(), found)
+            read_fault(change.fork(), found, OUTCOME if place.path[-1] == "outcome" else FAULT)
 
 
 def _check_story(scenario: Scenario, change: Change) -> None:
@@ -194,8 +193,8 @@ def _aliases(change: Change, index: str) -> list[str]:
 def _check_action(place: Place, step: StepPart, change: Change) -> None:
     if step.call is not None:
         (place / "call").check_word("call", step.call, CALLS)
-    for action, turn in (("fault", step.fault), ("intervene", step.intervene)):
-        if turn is not None:
+    for action in PLANNED:
+        if (turn := getattr(step, action)) is not None:
             _check_turn(place / action, turn, change)
     with (place / ("to" if step.advance is None else "advance")).refusals():
         if step.advance is not None:

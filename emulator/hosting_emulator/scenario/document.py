@@ -20,6 +20,7 @@ from hosting_emulator.contract.words import nearest, words_of
 from hosting_emulator.scenario.source import Path, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
+Planned = Literal["fault", "outcome", "intervene"]
 Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
 
 
@@ -45,6 +46,7 @@ class PlannedPart(Part):
     after_calls: Annotated[int, Meta(ge=1)] | None = None
     call: str | None = None
     fault: dict[str, Any] | None = None
+    outcome: dict[str, Any] | None = None
     intervene: dict[str, Any] | None = None
 
 
@@ -88,6 +90,7 @@ class StepPart(Part, rename={"who": "as"}):
     until: str | None = None
     intervene: dict[str, Any] | None = None
     fault: dict[str, Any] | None = None
+    outcome: dict[str, Any] | None = None
     clear_faults: bool | None = None
     assume: dict[str, Any] | None = None
     # What a request says
@@ -107,7 +110,19 @@ class StepPart(Part, rename={"who": "as"}):
 
 #: The fields of which a step has exactly one: those that ask for an answer, and all.
 REQUESTS = ("call", "poll", "redeem", "sign_in")
-ACTIONS = (*REQUESTS, "advance", "to", "until", "intervene", "fault", "clear_faults", "assume")
+ACTIONS = (
+    *REQUESTS,
+    "advance",
+    "to",
+    "until",
+    "intervene",
+    "fault",
+    "outcome",
+    "clear_faults",
+    "assume",
+)
+#: What an entry of the timeline does: exactly one of these.
+PLANNED: tuple[Planned, ...] = get_args(Planned)
 #: Which actions each of the other fields of a step belongs to.
 _BELONGS = {
     "expect": REQUESTS,
@@ -142,6 +157,7 @@ class ScenarioPart(Part):
     vary: VaryPart | None = None
     world: WorldPart | None = None
     faults: list[dict[str, Any]] = []
+    outcomes: list[dict[str, Any]] = []
     timeline: list[PlannedPart] = []
     story: list[StepPart] = []
 
@@ -190,8 +206,8 @@ def read_scenario(text: str, file: str) -> Scenario:
         place = top / "timeline" / number
         if (planned.at is None) == (planned.after_calls is None):
             raise place.error("an entry of the timeline has either at or after_calls")
-        if (planned.fault is None) == (planned.intervene is None):
-            raise place.error("an entry of the timeline has either fault or intervene")
+        if sum(getattr(planned, action) is not None for action in PLANNED) != 1:
+            raise place.error(f"an entry of the timeline has one of {', '.join(PLANNED)}")
     return Scenario(part, source, text)
 
 

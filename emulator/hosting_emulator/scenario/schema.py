@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import ALL_CALLS, CALLS
-from hosting_emulator.faults.documents import RULE_FIELDS
-from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ScenarioPart
 from hosting_emulator.variation.points import POINTS
@@ -20,13 +19,14 @@ _DEFS = "#/$defs/{name}"
 
 def scenario_schema() -> dict[str, Any]:
     """Return the schema (JSON Schema 2020-12)."""
-    kinds = fault_kinds()
+    kinds = {**FAULT.kinds, **OUTCOME.kinds}
     types = [ScenarioPart, Assumptions, Rule, *kinds.values(), *INTERVENTIONS.values()]
     _, defs = msgspec.json.schema_components(types, ref_template=_DEFS)
     for kind, effect in kinds.items():
         defs[effect.__name__].setdefault("required", [])
         defs[effect.__name__].setdefault("title", kind)
-    defs["Fault"] = _fault(defs.pop("Rule"))
+    rule = defs.pop("Rule")
+    defs["Fault"], defs["Outcome"] = _armed(rule, FAULT), _armed(rule, OUTCOME)
     defs["Intervention"] = {
         "type": "object",
         "minProperties": 1,
@@ -36,14 +36,19 @@ def scenario_schema() -> dict[str, Any]:
             word: _may_be_empty(defs, kind.__name__) for word, kind in INTERVENTIONS.items()
         },
     }
-    fault, intervention = {"$ref": "#/$defs/Fault"}, {"$ref": "#/$defs/Intervention"}
+    turns = {
+        "fault": {"$ref": "#/$defs/Fault"},
+        "outcome": {"$ref": "#/$defs/Outcome"},
+        "intervene": {"$ref": "#/$defs/Intervention"},
+    }
     scenario = defs["ScenarioPart"]
-    scenario["properties"]["faults"] = {"type": "array", "items": fault}
+    scenario["properties"]["faults"] = {"type": "array", "items": turns["fault"]}
+    scenario["properties"]["outcomes"] = {"type": "array", "items": turns["outcome"]}
     scenario["properties"]["assumptions"] = {"$ref": "#/$defs/Assumptions"}
     only = defs["VaryPart"]["properties"]["only"]["anyOf"]
     next(kind for kind in only if kind["type"] == "array")["items"] = {"enum": list(POINTS)}
     for part in ("PlannedPart", "StepPart"):
-        defs[part]["properties"] |= {"fault": fault, "intervene": intervention}
+        defs[part]["properties"] |= turns
     defs["StepPart"]["properties"]["call"] = {"enum": list(CALLS)}
     defs["StepPart"]["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
     return {
@@ -60,19 +65,19 @@ def _may_be_empty(defs: dict[str, Any], name: str) -> dict[str, Any]:
     return found if defs[name].get("required") else {"anyOf": [found, {"type": "null"}]}
 
 
-def _fault(rule: dict[str, Any]) -> dict[str, Any]:
-    properties = {name: dict(rule["properties"][name]) for name in RULE_FIELDS}
+def _armed(rule: dict[str, Any], family: Family) -> dict[str, Any]:
+    properties = {name: dict(rule["properties"][name]) for name in family.fields}
     for found in properties.values():
         found["description"] = found.pop("description")  # last, where readers look for it
     called = properties["call"]["description"]
-    properties["call"] = {"enum": list(ALL_CALLS), "description": called}
+    properties["call"] = {"enum": list(family.calls), "description": called}
     effects = {
         kind: {"anyOf": [{"$ref": f"#/$defs/{effect.__name__}"}, {"type": "null"}]}
-        for kind, effect in fault_kinds().items()
+        for kind, effect in family.kinds.items()
     }
     return {
         "type": "object",
         "additionalProperties": False,
         "properties": effects | properties,
-        "oneOf": [{"required": [kind]} for kind in fault_kinds()],
+        "oneOf": [{"required": [kind]} for kind in family.kinds],
     }

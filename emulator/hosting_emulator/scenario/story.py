@@ -27,11 +27,12 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import arm
+from hosting_emulator.faults.documents import OUTCOME, arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.build import USUAL, build_world, fill, pattern_of
 from hosting_emulator.scenario.document import (
     ACTIONS,
+    PLANNED,
     REQUESTS,
     ExpectPart,
     Scenario,
@@ -250,6 +251,10 @@ class StoryRun:
         document = self._filled(step.fault)
         return self._change("fault armed", lambda c: f"{arm(c, document).id} is armed")
 
+    def _outcome(self, step: StepPart) -> str:
+        document = self._filled(step.outcome)
+        return self._change("outcome armed", lambda c: f"{arm(c, document, OUTCOME).id} is armed")
+
     def _clear_faults(self, step: StepPart) -> str:
         def clear(change: Change) -> str:
             armed = faults_in_order(change.world)
@@ -343,7 +348,7 @@ class StoryRun:
 
 def _title(action: str, step: StepPart) -> str:
     value = getattr(step, action, "")
-    if action in ("intervene", "fault") and isinstance(value, dict):
+    if action in PLANNED and isinstance(value, dict):
         return f"{action} {next(iter(value), '')}"
     who = f" as {step.who}" if step.who else ""
     return f"{action} {value}{who}" if action != "call" else f"{value}{who}"

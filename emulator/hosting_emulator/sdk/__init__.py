@@ -23,6 +23,7 @@ from hosting_emulator.control_api import Info as Info
 from hosting_emulator.control_api import JsonObject as JsonObject
 from hosting_emulator.control_api import Message as Message
 from hosting_emulator.control_api import NewWorldSummary as NewWorldSummary
+from hosting_emulator.control_api import OutcomeState as OutcomeState
 from hosting_emulator.control_api import Record as Record
 from hosting_emulator.control_api import RequestFilters as RequestFilters
 from hosting_emulator.control_api import Severity as Severity

@@ -17,6 +17,7 @@ from hosting_emulator.control_api import (
     CommitEntry,
     FaultState,
     JsonObject,
+    OutcomeState,
     Record,
     VariationState,
     Why,
@@ -364,6 +365,7 @@ class HostingEmulator:
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
+        while_: JsonObject | None = None,
         phase: Phase | None = None,
         **options: Any,
     ) -> ArmedFault:
@@ -382,13 +384,13 @@ class HostingEmulator:
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
         """Arm a fault that is written as in a scenario: one effect, what it matches, when it acts."""
         armed = self.control.post(self.control_path("faults"), fault)
-        return ArmedFault(self, FaultState(armed))
+        return ArmedFault(self, "faults", FaultState(armed))
 
     @property
     def faults(self) -> list[ArmedFault]:
         """The armed faults, in the order in which they are tried."""
         found = self.control.get(self.control_path("faults"))["items"]
-        return [ArmedFault(self, FaultState(fault)) for fault in found]
+        return [ArmedFault(self, "faults", FaultState(fault)) for fault in found]
 
     def remove_fault(self, fault_id: str) -> None:
         """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
@@ -397,6 +399,53 @@ class HostingEmulator:
     def clear_faults(self) -> int:
         """Disarm all faults, and return how many there were."""
         return int(self.control.delete(self.control_path("faults"))["removed"])
+
+    def outcome(
+        self,
+        kind: str | None = None,
+        *,
+        call: CallName | None = None,
+        project: str | None = None,
+        principal: str | None = None,
+        times: int | None = None,
+        skip_first: int | None = None,
+        every: int | None = None,
+        probability: float | None = None,
+        from_: str | None = None,
+        until: str | None = None,
+        ttl: str | None = None,
+        while_: JsonObject | None = None,
+        **options: Any,
+    ) -> ArmedFault:
+        """Tell beforehand how the next operation goes; `with` takes back what nobody met.
+
+        Such as `outcome("fail", phase="deploying", project="blog")`; or as in a scenario:
+        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. It is for one operation unless
+        `times` says for how many. What is wrong is refused now (ControlRefused).
+        """
+        rule, apart = locals(), ("self", "kind", "options")
+        rule = {name.rstrip("_"): value for name, value in rule.items() if name not in apart}
+        options = given(**options)
+        return self.tell((options if kind is None else {kind: options}) | given(**rule))
+
+    def tell(self, outcome: Mapping[str, Any]) -> ArmedFault:
+        """Arm an outcome that is written as in a scenario."""
+        armed = self.control.post(self.control_path("outcomes"), outcome)
+        return ArmedFault(self, "outcomes", OutcomeState(armed))
+
+    @property
+    def outcomes(self) -> list[ArmedFault]:
+        """What is told beforehand of operations, in the order in which it is tried."""
+        found = self.control.get(self.control_path("outcomes"))["items"]
+        return [ArmedFault(self, "outcomes", OutcomeState(told)) for told in found]
+
+    def remove_outcome(self, outcome_id: str) -> None:
+        """Remove one outcome, by its id. Raises ControlRefused (404) when it is not there."""
+        self.control.delete(self.control_path("outcomes", outcome_id))
+
+    def clear_outcomes(self) -> int:
+        """Remove all outcomes, and return how many there were."""
+        return int(self.control.delete(self.control_path("outcomes"))["removed"])
 
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return what was done in one sentence.
@@ -504,14 +553,16 @@ class HostingEmulator:
 
 
 class ArmedFault:
-    """A fault that was armed. `id` is its id in its world; the end of a `with` block disarms it."""
+    """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
-    def __init__(self, emulator: HostingEmulator, state: FaultState) -> None:
-        self._emulator = emulator
+    def __init__(
+        self, emulator: HostingEmulator, kept: str, state: FaultState | OutcomeState
+    ) -> None:
+        self._emulator, self._kept = emulator, kept
         self.id = state.id
         self.state = state
         """The fault as it was when it was armed or listed."""
-        self._last: FaultState | None = None
+        self._last: FaultState | OutcomeState | None = None
 
     def __repr__(self) -> str:
         return f"<ArmedFault {self.id!r} of {self._emulator.name!r}>"
@@ -532,20 +583,20 @@ class ArmedFault:
         return self.now.spent
 
     @property
-    def now(self) -> FaultState:
+    def now(self) -> FaultState | OutcomeState:
         """The fault as it now is, with all its counts; or as it was when it was removed from here.
 
         Raises ControlRefused when it went some other way, such as a reset of the world.
         """
         if self._last is not None:
             return self._last
-        path = self._emulator.control_path("faults", self.id)
-        return FaultState(self._emulator.control.get(path))
+        found = self._emulator.control.get(self._emulator.control_path(self._kept, self.id))
+        return FaultState(found) if self._kept == "faults" else OutcomeState(found)
 
     def remove(self) -> None:
         """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
         last = self.now
-        self._emulator.remove_fault(self.id)
+        self._emulator.control.delete(self._emulator.control_path(self._kept, self.id))
         self._last = last
 
     def __enter__(self) -> Self:

@@ -15,7 +15,7 @@ import msgspec
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.faults.documents import what_is_wrong
+from hosting_emulator.faults.documents import FAULT, OUTCOME, what_is_wrong
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world import clock as clocks
@@ -73,6 +73,7 @@ _KEYS: dict[str, Callable[[Any], str]] = {
     t.GRANTS.name: lambda row: f"{row.project_id}/{row.person_id}",
     t.SCHEDULE.name: lambda row: str(row.sequence),
     t.FAULTS.name: lambda row: f"fault-{row.order + 1}",
+    t.OUTCOMES.name: lambda row: f"outcome-{row.order + 1}",
     **{table.name: lambda _: t.ONLY for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN, t.VARIATION)},
 }
 #: What the first answer to an idempotent call was about, by its resource; others: the project.
@@ -183,6 +184,7 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
         event is None or (event.kind == "operation_step" and event.subject == key),
         "its event is about something else",
     )
+    _check_outcome(operation.outcome)
     plan = plan_of(operation)
     _must(0 <= operation.step <= len(plan), "step is out of range")
     if finished(operation):
@@ -200,6 +202,15 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
     )
 
 
+def _check_outcome(told: r.OperationOutcome | None) -> None:
+    if told is None:
+        return
+    turns = {*lifecycles.RECONCILIATION.transitions, "stuck", "failed", "cancelled"} - {"none"}
+    _must(turns.issuperset(told.turns), "its outcome has a turn that there is not")
+    _must(0 <= told.done <= len(told.turns), "its outcome has taken more turns than it has")
+    _must(told.failure or "failed" not in told.turns, "its outcome fails without an error")
+
+
 def _check_event(rows: Rows, key: str, event: r.ScheduledEvent) -> None:
     drawn = rows.get(t.STREAMS.name, {}).get("schedule", 0)
     _must(event.sequence < drawn, "its sequence was not drawn yet")
@@ -215,10 +226,11 @@ def _check_event(rows: Rows, key: str, event: r.ScheduledEvent) -> None:
 
 
 def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
-    drawn = rows.get(t.STREAMS.name, {}).get("fault order", 0)
+    family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
+    drawn = rows.get(t.STREAMS.name, {}).get(f"{family.noun} order", 0)
     _must(0 <= fault.order < drawn and fault.id == key, "its order was not drawn yet")
     _check_fields(rows, _RULE, fault.rule)
-    wrong = what_is_wrong(fault)
+    wrong = what_is_wrong(fault, family)
     _must(not wrong, str(wrong))
 
 
@@ -258,6 +270,7 @@ _CHECKS: dict[str, Callable[[Rows, str, Any], None]] = {
     t.DNS.name: _check_of_project,
     t.DATABASES.name: _check_database,
     t.FAULTS.name: _check_fault,
+    t.OUTCOMES.name: _check_fault,
     t.REMEMBERED.name: _check_answer,
     t.CLOCK.name: _check_clock,
     t.ORIGIN.name: _check_origin,

@@ -13,6 +13,8 @@ from msgspec import Meta
 from hosting_emulator.contract.timestamps import parse_timestamp
 
 Phase = Literal["before_commit", "after_commit"]
+DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
+DatabaseState = Literal["init", "ready", "suspended", "resizing", "failed"]
 _PATH = "the path without its query, with * for any text, such as /v1/projects/*/domains"
 _CHANCE = "act by chance, above 0 up to 1, drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
@@ -23,13 +25,51 @@ def _says(description: str, **bounds: Any) -> Meta:
     return Meta(description=description, **bounds)
 
 
+class Condition(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"not_": "not"},
+):
+    """How the world must be at the request, for its project and organization: all that is given.
+
+    A request that names no project meets no condition about one.
+    """
+
+    dns: Annotated[
+        DnsStatus | tuple[DnsStatus, ...] | None, _says("the status of its DNS authorization")
+    ] = None
+    zone: Annotated[bool | None, _says("a DNS zone is bound")] = None
+    plan: Annotated[Literal["free", "paid"] | None, _says("its organization's plan")] = None
+    credits_below: Annotated[
+        Annotated[int, Meta(ge=1)] | None, _says("its organization has fewer credits")
+    ] = None
+    claim: Annotated[
+        Literal["free", "held"] | None, _says("an operation holds its mutation claim, or none")
+    ] = None
+    flag: Annotated[bool | None, _says("the powered-by flag is on")] = None
+    domain: Annotated[bool | None, _says("it has a domain of its own")] = None
+    deployed: Annotated[bool | None, _says("one of its deployments is ready")] = None
+    database: Annotated[
+        DatabaseState | tuple[DatabaseState, ...] | None,
+        _says("the state of its production database"),
+    ] = None
+    database_change: Annotated[bool | None, _says("that database is changing its state")] = None
+    data_mode: Annotated[
+        Literal["separate", "shared"] | None, _says("whether both environments share a database")
+    ] = None
+    not_: Annotated[Condition | None, _says("what may not be so")] = None
+
+
 class Rule(
     msgspec.Struct,
     frozen=True,
     gc=False,
     forbid_unknown_fields=True,
     omit_defaults=True,
-    rename={"from_": "from"},
+    rename={"from_": "from", "while_": "while"},
 ):
     """Which requests a fault acts on, and when, as people write it. What is None matches everything.
 
@@ -59,6 +99,7 @@ class Rule(
         None
     )
     ttl: Annotated[str | None, _says("act for this long in world time after it is armed")] = None
+    while_: Annotated[Condition | None, _says("act while the world is so; see Condition")] = None
     phase: Annotated[Phase, _says(_PHASE)] = "before_commit"
 
     @property
@@ -73,7 +114,7 @@ class Rule(
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
-    """An armed fault, kept under its id.
+    """An armed fault or outcome, kept under its id.
 
     `armed_ms` is world time. `seen` counts the requests it matched, `hits` those it acted on; a kind
     that limits counts in windows of world time. All are part of the world, so they survive a restart

@@ -22,7 +22,9 @@ from hosting_emulator.world.records import (
     Deployment,
     Operation,
     OperationFailure,
+    OperationOutcome,
     Project,
+    Reconciliation,
     ScheduledEvent,
 )
 from hosting_emulator.world.streams import draw, new_id, next_number
@@ -44,6 +46,21 @@ BUILD_FAILED = OperationFailure(
     retryable=True,
     suggested_action="Read the deployment logs, mend the build and deploy again.",
 )
+EXHAUSTED = OperationFailure(
+    code="reconciliation_exhausted",
+    message="Reconciliation could not determine the outcome in the attempts it has.",
+    retryable=False,
+    suggested_action=(
+        "Look at the project's state, then start a new operation with a new Idempotency-Key."
+    ),
+)
+#: What a client is told to do in each state of a reconciliation.
+_RECONCILING = {
+    "required": "Keep polling the same operation; do not start another.",
+    "running": "Keep polling the same operation.",
+    "completed": "Keep polling: this alone is no success.",
+    "exhausted": "Read the operation's error.",
+}
 
 
 class Step(NamedTuple):
@@ -75,12 +92,18 @@ def plan_of(operation: Operation) -> tuple[Step, ...]:
     return DEPLOYING_PLAN if operation.deployment_id else PLAIN_PLAN
 
 
-def profile_of(change: Change, kind: str) -> tuple[str, int, int]:
-    """Return the profile of a kind of operation, as `parse_profile` reads it."""
-    assumptions = change.assumptions
-    return parse_profile(
-        assumptions.source_profile if kind == INITIALIZE else assumptions.domains_profile
+def profile_of(change: Change, operation: Operation) -> tuple[str, int, int]:
+    """Return an operation's profile, as `parse_profile` reads it, or as its outcome times it."""
+    assumptions, told = change.assumptions, operation.outcome
+    profile = parse_profile(
+        assumptions.source_profile if operation.kind == INITIALIZE else assumptions.domains_profile
     )
+    if told is None or told.queued_ms is told.running_ms is None:
+        return profile
+    queued_ms, running_ms = profile[1:] if profile[0] == "timed" else (0, 0)
+    if told.queued_ms is not None:
+        queued_ms = told.queued_ms
+    return "timed", queued_ms, running_ms if told.running_ms is None else told.running_ms
 
 
 def finished(operation: Operation) -> bool:
@@ -105,7 +128,12 @@ def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
 
 
 def begin(
-    change: Change, project: Project, kind: str, *, expected_generation: int | None = None
+    change: Change,
+    project: Project,
+    kind: str,
+    *,
+    expected_generation: int | None = None,
+    outcome: OperationOutcome | None = None,
 ) -> Operation:
     """Accept an operation: it takes the project's claim, or waits behind the one that holds it."""
     now = format_timestamp(change.now_ms)
@@ -117,6 +145,7 @@ def begin(
         updated_at=now,
         created_ms=change.now_ms,
         expected_generation=expected_generation,
+        outcome=outcome,
     )
     if kind == INITIALIZE:  # call 2's response shows a deployment_id (contract, Operation)
         digests = draw(change, "digests", 64)
@@ -178,9 +207,12 @@ def schedule_next(change: Change, operation: Operation, left_ms: int | None = No
 
     `left_ms` is how long it is to that, where a part of the present one is over already.
     """
-    mode, queued_ms, running_ms = profile_of(change, operation.kind)
+    mode, queued_ms, running_ms = profile_of(change, operation)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
         return operation
+    told = operation.outcome
+    if left_ms is None and told is not None and told.done and told.phase == operation.phase:
+        left_ms = told.turn_ms
     if left_ms is not None:
         due_ms = change.now_ms + left_ms
     elif operation.step == 0:
@@ -203,10 +235,44 @@ def step(change: Change, operation_id: str) -> Operation:
     if operation.step == 0 and (failure := _stale_generation(change, operation)):
         operation = _enter(change, operation, Step("running", "building", "building", 0))
         return finish(change, operation, "failed", failure=failure)
+    if (turn := next_turn(operation)) is not None:
+        return _take(change, operation, turn)
     following = plan_of(operation)[operation.step + 1]
     if following.state == "succeeded":
         return finish(change, operation, "succeeded")
     return schedule_next(change, _enter(change, operation, following))
+
+
+def next_turn(operation: Operation) -> int | None:
+    """Return the place of the next turn of an operation's outcome; None: it takes its next step."""
+    told = operation.outcome
+    if told is None or told.phase != operation.phase:
+        return None
+    # One that somebody was quicker with by hand is passed over.
+    seen = operation.reconciliation.state if operation.reconciliation else "none"
+    states = lifecycles.RECONCILIATION.transitions
+    for place in range(told.done, len(told.turns)):
+        turn = told.turns[place]
+        if turn not in states or lifecycles.RECONCILIATION.may(seen, turn):
+            return place
+    return None
+
+
+def _take(change: Change, operation: Operation, place: int) -> Operation:
+    """Take a turn that was told beforehand."""
+    told = operation.outcome
+    assert told is not None
+    turn = told.turns[place]
+    operation = _put(change, operation, outcome=replace(told, done=place + 1))
+    if turn == "cancelled":
+        return finish(change, operation, turn)
+    if turn == "stuck":
+        return _put(change, operation, stuck=True, left_ms=0)
+    if turn != "failed":
+        operation = reconcile(change, operation, turn)
+    if turn in ("failed", "exhausted"):
+        return fail(change, operation, told.failure or EXHAUSTED)
+    return schedule_next(change, operation)
 
 
 def _unscheduled(change: Change, operation: Operation) -> Operation:
@@ -357,6 +423,18 @@ def fail(change: Change, operation: Operation, failure: OperationFailure) -> Ope
     return finish(change, operation, "failed", failure=failure)
 
 
+def reconcile(change: Change, operation: Operation, state: str) -> Operation:
+    """Move an operation's reconciliation. Raises ValueError when its lifecycle has no such move."""
+    found = operation.reconciliation
+    lifecycles.RECONCILIATION.move(found.state if found else "none", state)
+    if found is None or state == "required":
+        attempt, was_stuck = new_id(change), operation.stuck
+    else:
+        attempt, was_stuck = found.attempt_id, found.was_stuck
+    observed = Reconciliation(state, attempt, _RECONCILING[state], was_stuck)
+    return _put(change, operation, reconciliation=observed)
+
+
 def hold_claim(change: Change, project: Project) -> Operation:
     """Make an operation that holds a free claim and never moves by itself."""
     return _enter(change, begin(change, project, HELD), Step("running", "deploying", "queued", 0))
@@ -393,9 +471,10 @@ def put_past_deployment(
 def count_poll(change: Change, operation: Operation) -> Operation:
     """Count a poll of an unfinished operation; under `per_poll n` each state lasts n of them.
 
-    The phases of a running operation share its n polls as they share its time under `timed`.
+    The phases of a running operation share its n polls as they share its time under `timed`. Each
+    turn of its outcome after the first lasts one poll.
     """
-    mode, per_state, _ = profile_of(change, operation.kind)
+    mode, per_state, _ = profile_of(change, operation)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:
         return operation
     if change.row(PROJECTS, operation.project_id).claim != operation.id:
@@ -404,7 +483,10 @@ def count_poll(change: Change, operation: Operation) -> Operation:
     state, phases = operation.state, len(plan_of(operation)) - 2
     shared = phases if state == "running" else 1
     due = operation.polls * shared // per_state + (1 if state == "running" else 0)
-    while operation.state == state and operation.step < due:
+    told = operation.outcome
+    if told is not None and told.done and next_turn(operation) is not None:
+        due = operation.step + 1
+    while operation.state == state and operation.step < due and operation.outcome == told:
         operation = step(change, operation.id)
     if operation.state != state and not finished(operation):
         operation = _put(change, operation, polls=0)

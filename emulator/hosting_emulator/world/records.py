@@ -152,6 +152,26 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
     was_stuck: bool = False
 
 
+class OperationOutcome(WorldRecord, frozen=True, gc=False):
+    """What was told beforehand of an operation, by the outcome `id`; `done` of its turns are taken.
+
+    The turns come one after the other when its `phase` is over: the first at the time of the next
+    step, each other `turn_ms` later (None: as long as the phase lasts). A turn is a state of
+    reconciliation, or `stuck`, `failed` or `cancelled`. With `queued_ms` or `running_ms` the
+    operation takes that time, whatever its profile says.
+    """
+
+    id: str
+    kind: str
+    phase: str = ""
+    turns: tuple[str, ...] = ()
+    done: int = 0
+    turn_ms: int | None = None
+    queued_ms: int | None = None
+    running_ms: int | None = None
+    failure: OperationFailure | None = None
+
+
 class Operation(WorldRecord, frozen=True, gc=False):
     """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule.
 
@@ -178,6 +198,7 @@ class Operation(WorldRecord, frozen=True, gc=False):
     stuck: bool = False
     left_ms: int | None = None
     reconciliation: Reconciliation | None = None
+    outcome: OperationOutcome | None = None
 
 
 class Ticket(WorldRecord, frozen=True, gc=False):
@@ -271,12 +292,12 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
     """An entry of a scenario's timeline, and what came of it.
 
     It happens at its event in the schedule, or when `after_calls` more calls (of `call`, if named)
-    have succeeded. `document` is an intervention or a fault, as it is written. `refused`: it was
-    `done`, in its time, and made no sense; `said` tells why.
+    have succeeded. `document` is an intervention, a fault or an outcome, as it is written. `refused`:
+    it was `done`, in its time, and made no sense; `said` tells why.
     """
 
     order: int
-    action: Literal["fault", "intervene"]
+    action: Literal["fault", "outcome", "intervene"]
     document: dict[str, Any]
     after_calls: int | None = None
     call: str | None = None

@@ -44,6 +44,7 @@ CLOCK = Table("clock", r.ClockRecord)
 ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
 FAULTS = Table("faults", Fault)
+OUTCOMES = Table("outcomes", Fault)
 TIMELINE = Table("timeline", r.TimelineEntry)
 VARIATION = Table("variation", r.Variation)
 

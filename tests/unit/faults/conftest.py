@@ -46,6 +46,7 @@ class Desk:
         subject = FaultSubject(
             call=call,
             project=self.project(project) if project else None,
+            organization=None,
             principal=str(self.world.indexes[f"person:{who}"]),
             method=method,
             path=path,

@@ -1,4 +1,4 @@
-"""Control of what goes otherwise in a world: faults, interventions and variation."""
+"""Control of what goes otherwise in a world: faults, outcomes, interventions and variation."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import arm, describe_kinds, fault_view
+from hosting_emulator.faults.documents import (
+    FAULT,
+    OUTCOME,
+    Family,
+    arm,
+    describe_kinds,
+    fault_view,
+)
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
 
 
@@ -27,6 +33,7 @@ def _defined(name: str) -> Meta:
 
 
 FaultDocument = Annotated[dict[str, Any], _defined("Fault")]
+OutcomeDocument = Annotated[dict[str, Any], _defined("Outcome")]
 InterventionDocument = Annotated[dict[str, Any], _defined("Intervention")]
 
 
@@ -43,37 +50,27 @@ class NewVariation(Body):
 
 def list_faults(engine: Engine) -> list[dict[str, Any]]:
     """List the armed faults, in the order in which they are tried."""
-    now_ms = engine.run_due()
-    armed = faults_in_order(engine.world)
-    return [fault_view(engine.world, fault, now_ms) for fault in armed]
+    return _list(engine, FAULT)
 
 
 def arm_fault(engine: Engine, body: FaultDocument) -> dict[str, Any]:
     """Arm a fault, after those that are armed already. It is written as in a scenario."""
-    now_ms = engine.run_due()
-    change = Change(engine.world, now_ms)
-    with refused_as(400, "Fault refused", DocumentRefused):
-        fault = arm(change, body)
-    engine.commit(change, f"{fault.id} armed")
-    return fault_view(engine.world, fault, now_ms)
+    return _arm(engine, FAULT, body)
 
 
 def show_fault(engine: Engine, fault: str) -> dict[str, Any]:
     """Show an armed fault and its counts."""
-    now_ms = engine.run_due()
-    return fault_view(engine.world, _find_fault(engine, fault), now_ms)
+    return _show(engine, FAULT, fault)
 
 
 def remove_fault(engine: Engine, fault: str) -> None:
     """Remove a fault."""
-    _remove(engine, [_find_fault(engine, fault)])
+    _remove(engine, FAULT, [_find(engine, FAULT, fault)])
 
 
 def clear_faults(engine: Engine) -> dict[str, int]:
     """Remove all faults, and tell how many there were."""
-    armed = faults_in_order(engine.world)
-    _remove(engine, armed)
-    return {"removed": len(armed)}
+    return _clear(engine, FAULT)
 
 
 def list_kinds() -> Any:
@@ -81,17 +78,74 @@ def list_kinds() -> Any:
     return describe_kinds()
 
 
-def _find_fault(engine: Engine, fault_id: str) -> Fault:
-    armed = ", ".join(fault.id for fault in faults_in_order(engine.world)) or "none"
-    detail = f"no fault is {fault_id[:80]!r}; armed are {armed}"
-    return found(engine.world.get(FAULTS, fault_id), "No such fault", detail)
+def list_outcomes(engine: Engine) -> list[dict[str, Any]]:
+    """List what is told beforehand of operations, in the order in which it is tried."""
+    return _list(engine, OUTCOME)
 
 
-def _remove(engine: Engine, faults: list[Fault]) -> None:
+def arm_outcome(engine: Engine, body: OutcomeDocument) -> dict[str, Any]:
+    """Tell beforehand how the next operation goes, after what is told already."""
+    return _arm(engine, OUTCOME, body)
+
+
+def show_outcome(engine: Engine, outcome: str) -> dict[str, Any]:
+    """Show an outcome and its counts."""
+    return _show(engine, OUTCOME, outcome)
+
+
+def remove_outcome(engine: Engine, outcome: str) -> None:
+    """Remove an outcome; an operation that it was told of already goes as told."""
+    _remove(engine, OUTCOME, [_find(engine, OUTCOME, outcome)])
+
+
+def clear_outcomes(engine: Engine) -> dict[str, int]:
+    """Remove all outcomes, and tell how many there were."""
+    return _clear(engine, OUTCOME)
+
+
+def list_outcome_kinds() -> Any:
+    """List every outcome with its options, and to which operations it can come."""
+    return describe_kinds(OUTCOME)
+
+
+def _list(engine: Engine, family: Family) -> list[dict[str, Any]]:
+    now_ms = engine.run_due()
+    armed = faults_in_order(engine.world, family.table)
+    return [fault_view(engine.world, fault, now_ms) for fault in armed]
+
+
+def _arm(engine: Engine, family: Family, body: dict[str, Any]) -> dict[str, Any]:
+    now_ms = engine.run_due()
+    change = Change(engine.world, now_ms)
+    with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
+        fault = arm(change, body, family)
+    engine.commit(change, f"{fault.id} armed")
+    return fault_view(engine.world, fault, now_ms)
+
+
+def _show(engine: Engine, family: Family, id_: str) -> dict[str, Any]:
+    now_ms = engine.run_due()
+    return fault_view(engine.world, _find(engine, family, id_), now_ms)
+
+
+def _clear(engine: Engine, family: Family) -> dict[str, int]:
+    armed = faults_in_order(engine.world, family.table)
+    _remove(engine, family, armed)
+    return {"removed": len(armed)}
+
+
+def _find(engine: Engine, family: Family, id_: str) -> Fault:
+    armed = faults_in_order(engine.world, family.table)
+    ids = ", ".join(fault.id for fault in armed) or "none"
+    detail = f"no {family.noun} is {id_[:80]!r}; armed are {ids}"
+    return found(engine.world.get(family.table, id_), f"No such {family.noun}", detail)
+
+
+def _remove(engine: Engine, family: Family, faults: list[Fault]) -> None:
     change = Change(engine.world, engine.run_due())
     for fault in faults:
-        change.delete(FAULTS, fault.id)
-    engine.commit(change, "faults removed")
+        change.delete(family.table, fault.id)
+    engine.commit(change, f"{family.noun}s removed")
 
 
 # --- interventions -------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ GET     /contract/problems                              documents.problems      
 GET     /contract/assumptions                           worlds.list_assumptions     AssumptionRow[]
 GET     /contract/conduct-rules                         reports.list_rules          ConductRuleRow[]
 GET     /contract/fault-kinds                           faults.list_kinds           FaultKinds
+GET     /contract/outcome-kinds                         faults.list_outcome_kinds   FaultKinds
 GET     /contract/interventions                         faults.list_interventions   InterventionRow[]
 GET     /contract/variation-points                      faults.list_points          VariationPoint[]
 GET     /contract/scenario-schema.json                  scenarios.schema            object
@@ -95,6 +96,11 @@ POST    /worlds/{world}/faults                          faults.arm_fault        
 DELETE  /worlds/{world}/faults                          faults.clear_faults         FaultsRemoved
 GET     /worlds/{world}/faults/{fault}                  faults.show_fault           FaultState
 DELETE  /worlds/{world}/faults/{fault}                  faults.remove_fault         204
+GET     /worlds/{world}/outcomes                        faults.list_outcomes        OutcomeState[]
+POST    /worlds/{world}/outcomes                        faults.arm_outcome          201:OutcomeState
+DELETE  /worlds/{world}/outcomes                        faults.clear_outcomes       FaultsRemoved
+GET     /worlds/{world}/outcomes/{outcome}              faults.show_outcome         OutcomeState
+DELETE  /worlds/{world}/outcomes/{outcome}              faults.remove_outcome       204
 POST    /worlds/{world}/interventions                   faults.intervene            InterventionDone
 GET     /worlds/{world}/variation                       faults.get_variation        VariationState?
 PUT     /worlds/{world}/variation                       faults.put_variation        VariationState

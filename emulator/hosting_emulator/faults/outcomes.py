@@ -1,0 +1,176 @@
+"""Outcomes: how an operation is to go, told before it begins.
+
+A kind is a struct whose fields are its options and whose docstring says what it is for. It gives the
+record that an operation carries from its beginning to its end, and so through restart, fork and rewind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hosting_emulator.contract.durations import format_duration, parse_duration_ms
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.operations import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN
+from hosting_emulator.world.records import OperationFailure, OperationOutcome
+
+Phase = Literal["queued", "building", "deploying", "verifying"]
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class OutcomeKind(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+):
+    """Base of all kinds. `queued` and `running` are durations: how long the operation is each."""
+
+    example: ClassVar[Mapping[str, Any]] = {}
+
+    queued: str | None = None
+    running: str | None = None
+
+    def __post_init__(self) -> None:
+        for duration in (self.queued, self.running):
+            if duration is not None:
+                parse_duration_ms(duration)
+
+    def at(self) -> str:
+        """Return the phase at whose end something happens; empty: nothing does."""
+        return ""
+
+    def turns(self) -> tuple[str, ...]:
+        """Return what happens then, one after the other (see `OperationOutcome`)."""
+        return ()
+
+    def turn_ms(self) -> int | None:
+        """Return how long each of these takes; None: as long as the phase."""
+        return None
+
+    def failure(self) -> OperationFailure | None:
+        """Return the error of an operation that fails."""
+        return None
+
+    def told(self, id_: str, call: str) -> OperationOutcome | None:
+        """Return what an operation of a call is told; None: it has no such phase."""
+        plan = DEPLOYING_PLAN if call == INITIALIZE else PLAIN_PLAN
+        if self.at() and all(step.phase != self.at() for step in plan):
+            return None
+        return OperationOutcome(
+            id=id_,
+            kind=type(self).__name__.lower(),
+            phase=self.at(),
+            turns=self.turns(),
+            turn_ms=self.turn_ms(),
+            queued_ms=None if self.queued is None else parse_duration_ms(self.queued),
+            running_ms=None if self.running is None else parse_duration_ms(self.running),
+            failure=self.failure(),
+        )
+
+
+class Succeed(OutcomeKind, frozen=True):
+    """The operation succeeds, in the time that is given."""
+
+    example: ClassVar = {"running": "40s"}
+
+
+class _InPhase(OutcomeKind, frozen=True):
+    """Base of those that happen at the end of a phase."""
+
+    phase: Phase = "deploying"
+
+    def at(self) -> str:
+        return self.phase
+
+
+class Fail(_InPhase, frozen=True):
+    """The operation fails at the end of a phase, with an error."""
+
+    example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
+
+    code: Text = "operation_failed"
+    message: Text = "The operation failed."
+    retryable: bool = False
+    suggested_action: Text = "Read the deployment logs, mend the cause and start a new operation."
+
+    def turns(self) -> tuple[str, ...]:
+        return ("failed",)
+
+    def failure(self) -> OperationFailure:
+        return OperationFailure(self.code, self.message, self.retryable, self.suggested_action)
+
+
+class Cancel(_InPhase, frozen=True):
+    """The operation, and the deployment that it makes, are cancelled at the end of a phase."""
+
+    example: ClassVar = {"phase": "building"}
+
+    def turns(self) -> tuple[str, ...]:
+        return ("cancelled",)
+
+
+class Stick(_InPhase, frozen=True):
+    """The operation is stuck in a phase, until release_operation."""
+
+    example: ClassVar = {"phase": "verifying"}
+
+    phase: Phase = "verifying"
+
+    def turns(self) -> tuple[str, ...]:
+        return ("stuck",)
+
+
+class Reconcile(_InPhase, frozen=True):
+    """The operation needs reconciliation at the end of a phase, so many times, and then goes on.
+
+    With `then: exhaust` the last attempt is exhausted, and the operation fails with
+    reconciliation_exhausted. `each` is how long each state of an attempt lasts.
+    """
+
+    example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}
+
+    phase: Phase = "verifying"
+    attempts: Annotated[int, Meta(ge=1, le=100)] = 1
+    then: Literal["continue", "exhaust"] = "continue"
+    each: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.turn_ms()
+
+    def turns(self) -> tuple[str, ...]:
+        attempt = ("required", "running", "completed")
+        if self.then == "continue":
+            return attempt * self.attempts
+        return (*attempt * (self.attempts - 1), "required", "running", "exhausted")
+
+    def turn_ms(self) -> int | None:
+        return None if self.each is None else parse_duration_ms(self.each)
+
+
+OUTCOME_KINDS: Mapping[str, type[OutcomeKind]] = {
+    kind.__name__.lower(): kind for kind in (Succeed, Fail, Cancel, Stick, Reconcile)
+}
+
+
+def outcome_of(armed: Fault) -> OutcomeKind:
+    """Return an armed outcome's kind with its options. Raises msgspec.ValidationError or KeyError."""
+    return msgspec.convert(armed.options, OUTCOME_KINDS[armed.kind])
+
+
+def outcome_text(told: OperationOutcome) -> str:
+    """Say what is told of an operation and has not happened yet; empty: nothing is left of it."""
+    left = ", then ".join(
+        f"its reconciliation is {turn}"
+        if turn in lifecycles.RECONCILIATION.transitions
+        else f"it is {turn}"
+        for turn in told.turns[told.done :]
+    )
+    if left:
+        error = f" with {told.failure.code}" if told.failure else ""
+        return f"after {told.phase} {left.replace('it is failed', 'it fails')}{error}"
+    times = {"queued": told.queued_ms, "running": told.running_ms}
+    parts = [f"{format_duration(ms)} {name}" for name, ms in times.items() if ms is not None]
+    return f"it takes {' and '.join(parts)}" if parts and not told.turns else ""
