@@ -809,3 +809,4 @@ class WorldReport(Record):
     refused: list[str]
     operations: list[Why]
     faults: list[FaultState]
+    outcomes: list[OutcomeState]

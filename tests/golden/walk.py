@@ -108,7 +108,7 @@ INTERVENTIONS: tuple[dict[str, Any], ...] = (
 #: Every document that is the same for all worlds.
 DOCUMENTS = (
     "openapi.json contract/calls contract/openapi.json contract/problems contract/assumptions "
-    "contract/fault-kinds "
+    "contract/fault-kinds contract/outcome-kinds "
     "contract/variation-points contract/interventions contract/conduct-rules "
     "contract/scenario-schema.json docs/errors docs/errors/etag-mismatch docs/errors/none docs "
     "health info idp/.well-known/openid-configuration idp/jwks.json idp/authorize idp/userinfo "
@@ -470,6 +470,29 @@ def faults(world: WorldWalk) -> None:
     world.control("DELETE", f"faults/{armed.json['id']}")
 
 
+def outcomes(world: WorldWalk) -> None:
+    """Tell each kind of outcome of an operation, and see it come true."""
+    told = (
+        {"succeed": {"running": "40s"}},
+        {"fail": {"phase": "verifying", "code": "build_broken"}},
+        {"cancel": {}},
+        {"reconcile": {"attempts": 2, "then": "exhaust", "each": "5s"}, "while": {"plan": "paid"}},
+        {"stick": {"phase": "deploying"}},
+    )
+    for number, outcome in enumerate(told):
+        armed = world.control("POST", "outcomes", outcome)
+        operation = world.call("PUT", world.project("domains"), key=f"told-{number}").json["id"]
+        world.control("GET", f"operations/{operation}/why")
+        for _ in range(6):
+            world.advance("5s")
+            world.call("GET", f"/v1/operations/{operation}")
+        world.control("GET", f"outcomes/{armed.json['id']}")
+    world.control("POST", "outcomes", {"fail": {"phase": "built"}})
+    world.control("GET", "outcomes")
+    world.control("DELETE", f"outcomes/{armed.json['id']}")
+    world.control("DELETE", "outcomes")
+
+
 def _unanswered(world: WorldWalk, key: str) -> None:
     """Send what is never answered, wait until the emulator has read it, and hang up."""
     base, client = world.prefix, world.walk.client
@@ -559,6 +582,7 @@ def whole_walk(walk: Walk) -> None:
         views(world, FEW_VIEWS)
     faulty = WorldWalk(walk, "faulty", token={})
     faults(faulty)
+    outcomes(faulty)
     views(faulty)
     control(WorldWalk(walk, "controlled"))
     documents(walk)

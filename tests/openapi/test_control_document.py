@@ -71,6 +71,7 @@ def begin(world: HostingEmulator) -> None:
         assert answer.status == 200
     world.snapshot()
     world.control.post(world.control_path("faults"), {"latency": {"delay_ms": 1}})
+    world.control.post(world.control_path("outcomes"), {"succeed": {}})
 
 
 def ask(world: HostingEmulator, method: str, path: str, operation: Any) -> tuple[int, bytes]:

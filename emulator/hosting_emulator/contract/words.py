@@ -55,7 +55,8 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
 
 def words_of(kind: type[Any], field: str) -> list[str]:
     """Return the words that a field of a type may take, if it takes only some."""
-    return [word for word in _literals(get_type_hints(kind).get(field)) if isinstance(word, str)]
+    found = _literals(get_type_hints(kind).get(field))
+    return list(dict.fromkeys(word for word in found if isinstance(word, str)))
 
 
 def _literals(hint: Any) -> list[Any]:

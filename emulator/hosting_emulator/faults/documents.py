@@ -22,7 +22,7 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
 from hosting_emulator.faults.decisions import fits, spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
-from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind
+from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
 from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.streams import next_number
@@ -100,6 +100,13 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     if document.get("while") is not None:
         rule = replace(rule, while_=_read_condition(document["while"], "while"))
     rule = _resolved(rule, change.world, change.now_ms, family)
+    if noun == "outcome":
+        told = msgspec.convert(options, OUTCOME_KINDS[kind])
+        if not any(told.told("", call) for call in (rule.call and [rule.call]) or family.calls):
+            message = f"operations of {rule.call} have no phase {told.at()!r}"
+            raise DocumentRefused(
+                f"{message}; they have {', '.join(phases_of(rule.call))}", "phase"
+            )
     order = next_number(change, f"{noun} order")
     return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
 

@@ -22,6 +22,12 @@ Phase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
 
+def phases_of(call: str | None) -> tuple[str, ...]:
+    """Return the phases of an operation that a call begins, before its end."""
+    plan = DEPLOYING_PLAN if call in (None, INITIALIZE) else PLAIN_PLAN
+    return tuple(step.phase for step in plan[:-1])
+
+
 class OutcomeKind(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
@@ -55,8 +61,7 @@ class OutcomeKind(
 
     def told(self, id_: str, call: str) -> OperationOutcome | None:
         """Return what an operation of a call is told; None: it has no such phase."""
-        plan = DEPLOYING_PLAN if call == INITIALIZE else PLAIN_PLAN
-        if self.at() and all(step.phase != self.at() for step in plan):
+        if self.at() and self.at() not in phases_of(call):
             return None
         return OperationOutcome(
             id=id_,
@@ -162,15 +167,13 @@ def outcome_of(armed: Fault) -> OutcomeKind:
 
 def outcome_text(told: OperationOutcome) -> str:
     """Say what is told of an operation and has not happened yet; empty: nothing is left of it."""
-    left = ", then ".join(
-        f"its reconciliation is {turn}"
-        if turn in lifecycles.RECONCILIATION.transitions
-        else f"it is {turn}"
-        for turn in told.turns[told.done :]
-    )
+    left = told.turns[told.done :]
     if left:
+        turns = ", ".join(left)
+        if left[0] in lifecycles.RECONCILIATION.transitions:
+            return f"in {told.phase} its reconciliation becomes {turns}"
         error = f" with {told.failure.code}" if told.failure else ""
-        return f"after {told.phase} {left.replace('it is failed', 'it fails')}{error}"
+        return f"it becomes {turns} in {told.phase}{error}"
     times = {"queued": told.queued_ms, "running": told.running_ms}
-    parts = [f"{format_duration(ms)} {name}" for name, ms in times.items() if ms is not None]
-    return f"it takes {' and '.join(parts)}" if parts and not told.turns else ""
+    parts = [f"{name} for {format_duration(ms)}" for name, ms in times.items() if ms is not None]
+    return f"it is {' and '.join(parts)}" if parts and not told.turns else ""

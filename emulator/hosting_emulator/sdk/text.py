@@ -292,7 +292,8 @@ def report_text(document: Document, *, color: bool = False) -> str:
         *(paint("red", f"timeline: {said}", color=color) for said in document.get("refused", ())),
         *_requests(document["requests"], color),
         *_operations(document["operations"], color),
-        *_faults(document["faults"], color),
+        *_armed(document["faults"], "fault", color),
+        *_armed(document.get("outcomes", ()), "outcome", color),
     ]
     if findings:
         lines += [bold(f"conduct: {summary(findings)}"), *finding_lines(findings[:_FINDINGS])]
@@ -369,10 +370,10 @@ def _operations(operations: Sequence[Document], color: bool) -> list[str]:
     return lines + _more(operations, _OPERATIONS)
 
 
-def _faults(faults: Sequence[Document], color: bool) -> list[str]:
+def _armed(faults: Sequence[Document], noun: str, color: bool) -> list[str]:
     if not faults:
         return []
-    head = paint("bold", f"{count_text(len(faults), 'fault')} armed", color=color)
+    head = paint("bold", f"{count_text(len(faults), noun)} armed", color=color)
     table = align([_fault_row(fault) for fault in faults[:_FAULTS]])
     return [head, *table, *_more(faults, _FAULTS)]
 
@@ -409,7 +410,7 @@ def _fault_row(fault: Document) -> list[str]:
     return [
         f"  {fault['id']}",
         effect,
-        " ".join([fault["phase"], *filter(None, rule)]),
+        " ".join(filter(None, [fault.get("phase"), *rule])),
         counts,
     ]
 

@@ -99,7 +99,9 @@ class Rule(
         None
     )
     ttl: Annotated[str | None, _says("act for this long in world time after it is armed")] = None
-    while_: Annotated[Condition | None, _says("act while the world is so; see Condition")] = None
+    while_: Annotated[Condition | None, _says("act while these conditions on the world hold")] = (
+        None
+    )
     phase: Annotated[Phase, _says(_PHASE)] = "before_commit"
 
     @property

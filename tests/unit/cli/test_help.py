@@ -60,6 +60,7 @@ def test_the_whole_tree_is_there():
             for c in ("openapi", "problems", "assumptions", "variation-points", "check")
         ),
         *(f"fault {c}" for c in ("add", "list", "remove", "clear", "kinds")),
+        *("outcome", *(f"outcome {c}" for c in ("add", "list", "remove", "clear", "kinds"))),
         *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
         "conduct rules",
         *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay", "shrink")),
@@ -128,11 +129,13 @@ def test_commands_that_give_data_can_give_json():
             ("world",),
             ("contract",),
             ("fault",),
+            ("outcome",),
             ("scenario",),
             ("requests",),
         ),  # groups
         ("exec",),  # what it prints is the command's
         *(("wait",), ("world", "delete"), ("fault", "remove"), ("fault", "clear")),  # no data
+        *(("outcome", "remove"), ("outcome", "clear")),  # likewise
         *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
         ("requests", "har"),  # likewise
         ("scenario", "show"),  # always YAML

@@ -43,7 +43,7 @@ world:
         ("faults:\n  - abort: {code: rate_limited}\n    cal: x", 5, "cal:", "did you mean call?"),
         ("faults: [{timeout: , project: shpo}]", 3, "shpo", "did you mean shop?"),
         ("faults: [{timeout: , ttl: long}]", 3, "long", "'long' is not a duration"),
-        ("timeline: [{at: 1s}]", 3, "{at:", "either fault or intervene"),
+        ("timeline: [{at: 1s}]", 3, "{at:", "has one of fault, outcome, intervene"),
         ("timeline: [{fault: {timeout: }}]", 3, "{fault:", "either at or after_calls"),
         ("timeline: [{at: later, fault: {timeout: }}]", 3, "later", "nor a timestamp"),
         (

@@ -39,7 +39,7 @@ _OPERATIONS = 10
 
 
 def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, Any]:
-    """Tell of clock, last requests (oldest first), pending operations and faults."""
+    """Tell of clock, last requests (oldest first), pending operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
     origin = world.get(t.ORIGIN, t.ONLY)
@@ -65,7 +65,10 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
             if row.refused
         ],
         "operations": [why(engine, operation.id) for operation in pending],
-        "faults": [fault_view(world, fault, now_ms) for fault in faults_in_order(world)],
+        **{
+            name: [fault_view(world, one, now_ms) for one in faults_in_order(world, table)]
+            for name, table in (("faults", t.FAULTS), ("outcomes", t.OUTCOMES))
+        },
     }
 
 

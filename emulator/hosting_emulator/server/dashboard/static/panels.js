@@ -15,6 +15,7 @@ export const PANELS = [
   { id: "try", name: "Try a call", group: "Steer", key: "t", load: () => import("./panels/try.js") },
   { id: "clock", name: "Clock", group: "Steer", key: "c", load: () => import("./panels/clock.js") },
   { id: "faults", name: "Faults", group: "Steer", key: "f", load: () => import("./panels/faults.js") },
+  { id: "outcomes", name: "Outcomes", group: "Steer", key: "u", load: () => import("./panels/outcomes.js") },
   { id: "interventions", name: "Interventions", group: "Steer", key: "i", load: () => import("./panels/interventions.js") },
   { id: "scenarios", name: "Scenarios", group: "Steer", key: "s", load: () => import("./panels/scenarios.js") },
   { id: "history", name: "History", group: "Steer", key: "h", load: () => import("./panels/history.js") },

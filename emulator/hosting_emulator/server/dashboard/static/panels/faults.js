@@ -1,4 +1,4 @@
-// Faults: armed from a form that the emulator describes itself, with their hits as they happen.
+// Faults and outcomes: armed from a form that the emulator describes itself, with their hits as they happen.
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { useResource } from "../resource.js";
@@ -12,45 +12,56 @@ const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "arme
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"].map(choice);
 
+const FAULT = {
+  noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
+  lead: "What is armed to go wrong, and how often it did.",
+  none: "No fault is armed: every call is answered as it should be.",
+};
+
 /** @param {{query: Record<string, string>}} props */
 export default function Faults({ query }) {
-  const about = useResource(described, { on: [] });
+  return html`<${ArmedPanel} of=${FAULT} rows=${faults.value} first=${query.kind} />`;
+}
+
+/** @param {{of: typeof FAULT, rows: any[], first?: string}} props */
+export function ArmedPanel({ of, rows, first }) {
+  const about = useResource(() => described(of.noun), { on: [] });
   const clear = async () => {
-    if (!await ask({ title: "Clear faults", text: "Remove every fault of this world?", yes: "Remove all", danger: true })) return;
+    if (!await ask({ title: `Clear ${of.noun}s`, text: `Remove every ${of.noun} of this world?`, yes: "Remove all", danger: true })) return;
     await act(async () => {
-      await inWorld.delete("/faults");
-      await refresh();
-    }, "Every fault is removed.");
+      await inWorld.delete(`/${of.noun}s`);
+      await of.reload();
+    }, `Every ${of.noun} is removed.`);
     toTitle();
   };
-  const some = faults.value.length > 0;
-  return html`<${Panel} title="Faults" lead="What is armed to go wrong, and how often it did.">
+  const some = rows.length > 0;
+  return html`<${Panel} title=${of.title} lead=${of.lead}>
     <${Section} title="Armed" actions=${some && html`<${Button} kind="quiet" onClick=${clear}>Clear all<//>`}>
-      ${!summary.value ? html`<${Loading} />` : some ? html`<${Armed} />`
-        : html`<${Empty}>No fault is armed: every call is answered as it should be.<//>`}
+      ${!summary.value ? html`<${Loading} />` : some ? html`<${Armed} of=${of} rows=${rows} />`
+        : html`<${Empty}>${of.none}<//>`}
     <//>
-    <${Section} title="Arm a fault">
-      <${Shown} of=${about}>${(d) => html`<${Arm} about=${d} first=${query.kind} />`}<//>
+    <${Section} title=${of.add}>
+      <${Shown} of=${about}>${(d) => html`<${Arm} of=${of} about=${d} first=${first} />`}<//>
     <//>
   <//>`;
 }
 
-async function described() {
+async function described(noun) {
   const [kinds, schema, problems] = await Promise.all([
-    api.get("/contract/fault-kinds"), api.get("/contract/scenario-schema.json"), api.get("/contract/problems"),
+    api.get(`/contract/${noun}-kinds`), api.get("/contract/scenario-schema.json"), api.get("/contract/problems"),
   ]);
   return { ...kinds, defs: schema.$defs, codes: problems.items.map((one) => choice(one.code)) };
 }
 
-function Armed() {
+function Armed({ of, rows }) {
   const remove = (event, id) => removingRow(event, () => act(async () => {
-    await inWorld.delete(`/faults/${id}`);
-    await refresh();
+    await inWorld.delete(`/${of.noun}s/${id}`);
+    await of.reload();
   }, `${id} is removed.`));
-  return html`<${Table} caption="Armed faults" rows=${faults.value} of=${(fault) => fault.id} columns=${[
-    { name: "Fault", cell: (fault) => html`<span class="whole">${fault.id}</span>` },
+  return html`<${Table} caption=${`Armed ${of.noun}s`} rows=${rows} of=${(fault) => fault.id} columns=${[
+    { name: of.title.slice(0, -1), cell: (fault) => html`<span class="whole">${fault.id}</span>` },
     { name: "Does", wide: true, cell: effectText },
-    { name: "When", wide: true, cell: ruleText },
+    { name: "When", wide: true, cell: (fault) => ruleText(fault, of.any) },
     { name: "Seen", number: true, cell: (fault) => fault.seen },
     { name: "Hits", number: true, cell: (fault) => fault.hits },
     { name: "State", cell: (fault) => fault.spent ? html`<${Badge} tone="calm">spent<//>` : html`<${Badge} tone="warn">armed<//>` },
@@ -59,37 +70,38 @@ function Armed() {
 }
 
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-const kindOf = (fault) => Object.keys(fault).find((name) => isObject(fault[name]) && name !== "header") ?? "";
+const kindOf = (fault) => Object.keys(fault).find((name) => isObject(fault[name]) && !["header", "while"].includes(name)) ?? "";
 
 function effectText(fault) {
   const kind = kindOf(fault);
   const options = Object.entries(fault[kind] ?? {}).map(([name, value]) => `${name} ${value}`);
-  return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${fault.phase.replace("_", " ")}</span>`;
+  return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${fault.phase?.replace("_", " ")}</span>`;
 }
 
-function ruleText(fault) {
+function ruleText(fault, any) {
   const kind = kindOf(fault);
   const rule = Object.entries(fault).filter(([name]) => name !== kind && !NOT_RULE.has(name));
   const text = rule.map(([name, value]) => `${name} ${isObject(value) ? JSON.stringify(value) : value}`);
-  return text.join(", ") || html`<span class="quiet">any request, always</span>`;
+  return text.join(", ") || html`<span class="quiet">${any}</span>`;
 }
 
-function Arm({ about, first }) {
+function Arm({ of, about, first }) {
   const kinds = about.effects.map((one) => one.kind);
   const [kind, setKind] = useState(kinds.includes(first) ? first : kinds[0]);
   const [all, setAll] = useState(false);
   if (!summary.value) return html`<${Loading} />`;
   const effect = about.effects.find((one) => one.kind === kind);
   const known = { code: about.codes, method: METHODS };
-  const options = fieldsOf(about.defs.Fault.properties[kind], about.defs, known)
+  const schema = about.defs[of.title.slice(0, -1)];
+  const options = fieldsOf(schema.properties[kind], about.defs, known)
     .map((field) => ({ ...field, value: String(effect.example[field.name] ?? field.value) }));
-  const rules = fieldsOf(about.defs.Fault, about.defs, known)
+  const rules = fieldsOf(schema, about.defs, known)
     .filter(({ name }) => !kinds.includes(name) && (all || USUAL.has(name)))
     .map((field) => ({ ...field, help: field.help || (about.matches[field.name] ?? about.conditions[field.name] ?? "") }));
   /** @param {Record<string, any>} values */
   const arm = async (values) => {
-    const made = await inWorld.post("/faults", { [kind]: documentOf(options, values), ...documentOf(rules, values) });
-    await refresh();
+    const made = await inWorld.post(`/${of.noun}s`, { [kind]: documentOf(options, values), ...documentOf(rules, values) });
+    await of.reload();
     toast(`${made.id} is armed.`, "good");
   };
   return html`<div class="stack fault-form">

@@ -29,6 +29,7 @@ const HELP = {
   window: "a span of world time, 1s to 24h",
   expires_in: "a span of world time, such as 30d",
   header: "one on each line: X-Client: mobile*",
+  while: "one on each line: dns: expired",
   path: "below /v1, with * for any text: /v1/projects/*/domains",
   zone: "such as example.com",
   domain: "such as shop.example.com",
@@ -121,16 +122,25 @@ export function documentOf(fields, values) {
 }
 
 /** @param {Field} field */
-function read({ type }, value) {
-  if (type === "object") return pairs(value);
+function read({ type, name }, value) {
+  if (type === "object") return pairs(value, name === "header" ? String : anything);
   return type === "integer" || type === "number" ? Number(value) : value;
 }
 
 /** Read lines like `X-Client: mobile*`. @param {string} text */
-function pairs(text) {
+function pairs(text, value) {
   const lines = text.split("\n").filter((line) => line.trim());
   return Object.fromEntries(lines.map((line) => {
     const [name, ...rest] = line.split(":");
-    return [name.trim(), rest.join(":").trim()];
+    return [name.trim(), value(rest.join(":").trim())];
   }));
+}
+
+/** @param {string} text */
+function anything(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
