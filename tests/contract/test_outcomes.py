@@ -10,7 +10,7 @@ from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.contract.conftest import HeldApi
 
 #: What is told, and how the operation ends: its state and its error's code.
-ENDS = {
+ENDS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "succeed": ({"succeed": {"running": "40s"}}, "succeeded", None),
     "fail": ({"fail": {"phase": "deploying", "code": "build_broken"}}, "failed", "build_broken"),
     "fail while queued": ({"fail": {"phase": "queued"}}, "failed", "operation_failed"),

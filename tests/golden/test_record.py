@@ -24,7 +24,7 @@ _NOT_WALKED = {"/worlds/{world}/events", "/metrics"}
 
 
 #: Kinds with members that no declaration could name: an effect's own, and a step's own.
-_OPEN = {"FaultState", "StoryStep"}
+_OPEN = {"FaultState", "OutcomeState", "StoryStep"}
 
 
 @pytest.fixture(scope="module")

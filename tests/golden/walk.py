@@ -472,7 +472,7 @@ def faults(world: WorldWalk) -> None:
 
 def outcomes(world: WorldWalk) -> None:
     """Tell each kind of outcome of an operation, and see it come true."""
-    told = (
+    told: tuple[dict[str, Any], ...] = (
         {"succeed": {"running": "40s"}},
         {"fail": {"phase": "verifying", "code": "build_broken"}},
         {"cancel": {}},

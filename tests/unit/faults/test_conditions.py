@@ -98,7 +98,7 @@ def test_a_fault_acts_exactly_while_its_condition_holds(condition, begin: Do, en
 
 
 #: How the project of a fresh world is, by what a condition may ask of it.
-FACTS = {
+FACTS: dict[str, dict[str, Any]] = {
     "shop": {"zone": True, "deployed": True, "database": "ready", "data_mode": "separate"},
     "labs": {"zone": False, "deployed": False, "database_change": False},
 }
