@@ -25,8 +25,8 @@ class HeldApi(Api):
     refusals_are_kept = False
 
     def state(self) -> dict[str, Any]:
-        """Return the whole world."""
-        return self.emulator.export()
+        """Return the whole world, with its seed."""
+        return self.emulator.export(with_seed=True)
 
     def _held(self) -> dict[str, Any]:
         """Return what a read and a refused request leave as it is; a rate limit counts them, too."""

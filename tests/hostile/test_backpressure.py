@@ -122,9 +122,9 @@ async def test_one_export_serves_all_who_want_it_meanwhile(
     written: list[World] = []
     write = worlds._written
 
-    def count(world: World) -> bytes:
+    def count(world: World, with_seed: bool) -> bytes:
         written.append(world)
-        return write(world)
+        return write(world, with_seed)
 
     monkeypatch.setattr(worlds, "_written", count)
 

@@ -167,11 +167,11 @@ def delete(client: opt.ControlClient, name: str) -> None:
 
 @world.command()
 @opt.output_option
+@opt.flag("--with-seed")
 @opt.with_world
-def export(world: opt.HostingEmulator, output: Path | None) -> None:
+def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> None:
     """Write a world's whole state as one readable JSON document."""
-
-    state = world.export()
+    state = world.export(with_seed=with_seed)
     put_document(state, output, f"World {world.name} is written to")
 
 

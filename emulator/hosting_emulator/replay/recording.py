@@ -141,7 +141,6 @@ class RecordedWorld(Struct, frozen=True):
     """
 
     name: str = ""
-    seed: str | None = None
     at: str | None = None
     began_at: str | None = None
     assumptions: dict[str, Any] = {}

@@ -338,6 +338,9 @@ def _start_ms(record: Recording, now_ms: int) -> int:
 
 # --- Worlds like the recorded ----------------------------------------------------------------
 
+#: Recordings hold no seed. What the worlds of one make anew is each time the same.
+_SEED = "replay"
+
 
 @dataclass(frozen=True)
 class Beginning:
@@ -357,12 +360,12 @@ def like_recorded(
 ) -> Iterator[HostingEmulator]:
     """Make a world as the first recorded request found it, standing still, and delete it after.
 
-    That is the state in the recording; else a default world of its seed and assumptions.
+    That is the state in the recording; else a default world of its assumptions.
     """
     scenario, was, how = beginning.scenario, record.world, dict[str, Any]()
     like_state = record.state is not None and scenario is None and beginning.seed is None
     if like_state:
-        how["state"] = record.state
+        how = {"state": record.state, "seed": _SEED}
     else:
         clock: ClockRequest = {"mode": "frozen"}
         begins_at = was.began_at or was.at
@@ -370,7 +373,7 @@ def like_recorded(
             clock["at"] = begins_at
         assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
         how = {"scenario": scenario, "clock": clock, "assumptions": assumptions or None}
-        how["seed"] = beginning.seed or was.seed
+        how["seed"] = beginning.seed
     with HostingEmulator.fresh(control, **how) as emulator:
         if like_state and beginning.assumptions:
             emulator.set_assumptions(beginning.assumptions)

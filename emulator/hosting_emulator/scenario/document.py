@@ -211,6 +211,18 @@ def read_scenario(text: str, file: str) -> Scenario:
     return Scenario(part, source, text)
 
 
+def without_seed(text: str) -> str:
+    """Return a scenario's text without its seed, as JSON; one that names none stays as it is."""
+    try:
+        scenario = read_scenario(text, "scenario.yaml")
+    except ScenarioError:  # so no world was made of it
+        return text
+    if scenario.part.seed is None:
+        return text
+    left = {name: value for name, value in scenario.source.data.items() if name != "seed"}
+    return msgspec.json.encode(left).decode()
+
+
 def _explained(source: Source, message: str) -> Exception:
     reason, _, where = message.partition(" - at `$")
     place = _place(source, where, reason)

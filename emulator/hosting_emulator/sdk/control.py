@@ -128,7 +128,7 @@ class ScenarioChoice(TypedDict, total=False):
 class WorldRequest(TypedDict, total=False):
     """How a world begins: as a `scenario`, as an exported `state`, or else as the default world.
 
-    A `state` takes no seed, clock or assumptions beside it; over a scenario's they are laid. `vary`
+    A `state` takes no clock or assumptions beside it; over a scenario's they are laid. `vary`
     is a seed that its answers vary by, at the points in `only` or at all. With `token`, if only {},
     an access token comes with its summary: {"as": …, "organization": …, "expires_in_seconds": …}.
     With `ttl` it is deleted once nobody has asked anything of it for so long.

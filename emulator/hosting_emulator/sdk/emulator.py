@@ -541,12 +541,14 @@ class HostingEmulator:
         """Replace this world's state by an exported document; a missing world is made."""
         return self._take_over(self.control.put(self.control_path("state"), state))
 
-    def export(self, path: str | Path | None = None) -> JsonObject:
+    def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
-        `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again.
+        `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again. With its seed,
+        from which its secrets can be computed, a world made of it goes on with the same ids.
         """
-        state = Record(self.control.get(self.control_path("state")))
+        asked = self.control_path("state", seed="true" if with_seed else None)
+        state = Record(self.control.get(asked))
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state

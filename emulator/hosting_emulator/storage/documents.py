@@ -1,10 +1,13 @@
 """Worlds as plain JSON documents, and back: rows, which all files share, and exports.
 
 An export is a world's whole state as one readable document; nothing in it is a secret, only digests.
+Nor is its seed, from which each could be computed, unless it is asked for: what is made of it later is
+then drawn from another.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +15,7 @@ import msgspec
 
 from hosting_emulator import __version__
 from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.scenario.document import without_seed
 from hosting_emulator.storage.format import FORMAT, StateRefused, check_format
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.world.tables import (
@@ -122,18 +126,25 @@ class StoredState:
         )
 
 
-def export_state(world: World) -> dict[str, Any]:
+def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
     """Return the document of a world."""
+    head = heading(world)
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for name, key, document in rows_of(world):
         tables[name][key] = document
-    return {"kind": STATE_KIND, **heading(world), "tables": tables}
+    if not with_seed:
+        del head["seed"]
+        for origin in tables[ORIGIN.name].values():
+            if origin.get("scenario") is not None:
+                origin["scenario"] = without_seed(origin["scenario"])
+    return {"kind": STATE_KIND, **head, "tables": tables}
 
 
-def import_state(document: Any, name: str, after_commit: int) -> World:
+def import_state(document: Any, name: str, after_commit: int, seed: str | None = None) -> World:
     """Return the world of a document, under another name and later than `after_commit`.
 
-    Raises StateRefused, naming the table and the row that cannot be used.
+    It goes on with `seed`, or else the document's, or else a new one. Raises StateRefused, naming the
+    table and the row that cannot be used.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
         raise StateRefused(f'this is no exported state: it has no "kind": "{STATE_KIND}"')
@@ -144,9 +155,9 @@ def import_state(document: Any, name: str, after_commit: int) -> World:
         if not isinstance(rows, Mapping):
             raise StateRefused(f"table {table}: it must be an object of rows by key")
     check_format(document.get("format"), document.get("written_by"))
-    seed = document.get("seed")
+    seed = seed if seed is not None else document.get("seed", secrets.token_hex(16))
     if not isinstance(seed, str):
-        raise StateRefused('"seed" is missing or no text')
+        raise StateRefused('"seed" is no text')
     meta = {
         "world": name,
         "seed": seed,

@@ -18,7 +18,7 @@ from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.variation.points import CHOICES
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.streams import derive
+from hosting_emulator.world.streams import derive, place_of
 
 T = TypeVar("T")
 
@@ -74,12 +74,17 @@ class Member(NamedTuple):
     members: dict[str, Any]
 
     def about(self, whole: dict[str, Any]) -> tuple[str, ...]:
-        """Return what it is about: its own id, or that of what it is part of."""
+        """Return what it is about: its own place among all ids, or the id of what it is part of.
+
+        So a recording, which holds no seed, is answered as it was where it is sent again.
+        """
         if "id" in self.members:
-            return (str(self.members["id"]),)
+            return (place_of(self.members["id"]),)
         if whole.get("data_mode") == "shared":  # both environments show the same database
             return (str(whole["project_id"]),)
-        return (str(whole.get("id") or whole.get("project_id")), str(whole.get("environment")))
+        if "id" in whole:
+            return (place_of(whole["id"]),)
+        return (str(whole.get("project_id")), str(whole.get("environment")))
 
 
 def objects_in(resource: str, document: dict[str, Any], place: str = "") -> Iterator[Member]:
@@ -182,7 +187,7 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
         elif isinstance(told, int) and draws.takes("next-poll"):
             progress["next_poll_after_seconds"] = draws.pick("next-poll", _NEXT_POLL, but=told)
     # What has ended does not change any more: its result is drawn once.
-    once = str(operation["id"])
+    once = place_of(operation["id"])
     if isinstance(result, dict) and draws.takes("result-content", once):
         operation["result"] = draws.pick("result-content", _RESULTS, once, but=result)
 

@@ -10,6 +10,8 @@ from base64 import urlsafe_b64encode
 from functools import lru_cache
 from hashlib import blake2b, sha256
 
+from ulid.base32 import ENCODE as ALPHABET
+
 from hosting_emulator.contract.ids import make_ulid
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
@@ -50,6 +52,11 @@ def new_id(change: Change) -> str:
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
     return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
+
+
+def place_of(id_: str) -> str:
+    """Return what of a new Ulid the seed does not draw: its time and its count."""
+    return id_[:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 
 def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:

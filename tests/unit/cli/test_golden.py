@@ -95,7 +95,7 @@ contract variation-points
 scenario list
 scenario show nothing
 scenario check stuck-operation
-world export --output {tmp}/kept.json
+world export --with-seed --output {tmp}/kept.json
 world import {tmp}/kept.json --world again
 world import {tmp}/kept.json --world again --json
 world export --output {tmp}/no/such.json

@@ -26,10 +26,11 @@ def world():
 
 @pytest.fixture
 def document(world):
-    return json.loads(json.dumps(export_state(world)))
+    return json.loads(json.dumps(export_state(world, with_seed=True)))
 
 
 def test_what_is_imported_is_what_was_exported(world, document):
+    assert import_state(document, world.name, 0).seed == world.seed
     found = import_state(document, world.name, 0)
 
     assert content(found)[4:] == content(world)[4:]

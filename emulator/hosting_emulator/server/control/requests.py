@@ -361,7 +361,6 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
     named: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
     return {
         "name": world.name,
-        "seed": world.seed,
         "at": format_timestamp(entries[0].world.at_ms if entries else engine.run_due()),
         "began_at": _began_at(engine),
         "assumptions": world.assumptions.changes(),

@@ -184,12 +184,12 @@ def _is_ephemeral(body: NewWorld | NewFork) -> bool:
 
 
 async def _world_of_state(body: NewWorld, name: str) -> World:
-    if body.scenario or body.clock or body.assumptions or body.seed is not None:
+    if body.scenario or body.clock or body.assumptions:
         raise ControlRefusal(
-            400, "Bad request", "a state brings its own seed, clock and assumptions: give it alone"
+            400, "Bad request", "a state brings its own clock and assumptions: leave them out"
         )
     with refused_as(400, "State refused", StateRefused):
-        world = await asyncio.to_thread(import_state, body.state, name, 0)
+        world = await asyncio.to_thread(import_state, body.state, name, 0, body.seed)
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
@@ -266,13 +266,17 @@ def find_moment(engine: Engine, commit: int) -> Commit:
 # --- state and assumptions -----------------------------------------------------------------------
 
 
-async def get_state(engine: Engine) -> web.Response:
-    """Export the whole state of a world."""
+async def get_state(engine: Engine, seed: bool = False) -> web.Response:
+    """Export the whole state of a world.
+
+    Without its `seed`, a world that is made of it draws a new one: its ids and secrets are its own.
+    """
     engine.run_due()
     world = engine.world
-    export = _exports.get(id(world))
+    key = (id(world), seed)
+    export = _exports.get(key)
     if export is None:
-        export = _exports[id(world)] = _Export(world)
+        export = _exports[key] = _Export(world, seed)
     text = await asyncio.shield(export.text)
     return answers.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
 
@@ -280,18 +284,19 @@ async def get_state(engine: Engine) -> web.Response:
 class _Export:
     """The state of a world as a text: whoever wants it while it is written or sent shares it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, with_seed: bool) -> None:
         self.world = world
         # Elsewhere: others are answered meanwhile.
-        self.text = asyncio.create_task(asyncio.to_thread(_written, world))
+        self.text = asyncio.create_task(asyncio.to_thread(_written, world, with_seed))
 
 
-#: By the id of their world, which each holds on to.
-_exports: WeakValueDictionary[int, _Export] = WeakValueDictionary()
+#: By the id of their world, which each holds on to, and whether they tell its seed.
+_exports: WeakValueDictionary[tuple[int, bool], _Export] = WeakValueDictionary()
 
 
-def _written(world: World) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(export_state(world)), indent=1) + b"\n"
+def _written(world: World, with_seed: bool) -> bytes:
+    state = export_state(world, with_seed=with_seed)
+    return msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
 
 
 async def put_state(context: Context, world: str, body: StateDocument) -> Engine:
