@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import ssl
 import stat
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 import trustme
@@ -19,6 +21,7 @@ from hosting_emulator.server.tls import (
     CA_KEY,
     LocalAuthority,
 )
+from tests.crash.exec_process import execution
 from tests.crash.process import emulator, failed_start
 from tests.sampling import sampled
 
@@ -240,3 +243,43 @@ def test_its_certificates_do_not_last_too_long(tmp_path: Path):
     authority = LocalAuthority(tmp_path)
     certificate = x509.load_pem_x509_certificate(authority.ca_file.read_bytes())
     assert certificate.not_valid_after_utc - datetime.now(UTC) <= _LASTS
+
+
+def holding_a_key(folder: Path) -> list[Path]:
+    """Return the files that hold a private key."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if b"PRIVATE KEY" in path.read_bytes()]
+
+
+def test_no_key_is_left_of_an_emulator_that_keeps_nothing_and_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    with execution(
+        *("--tls-port", "0", "--", "sh", "-c", "echo ready; sleep 1000"), stdout=PIPE, cold=True
+    ) as running:
+        assert running.popen.stdout is not None
+        assert running.popen.stdout.readline() == "ready\n"
+        running.send(signal.SIGKILL)
+        running.ended()
+
+    assert [path.name for path in tmp_path.rglob("ca.*")] == ["ca.pem"]
+    assert holding_a_key(tmp_path) == []
+
+
+def test_a_servers_key_is_in_no_file_that_a_kill_could_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    load, found = ssl.SSLContext.load_cert_chain, []
+
+    def look(context: ssl.SSLContext, *files: str) -> None:
+        found.append(holding_a_key(tmp_path))
+        load(context, *files)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", look)
+
+    LocalAuthority(tmp_path, kept=False).server_context()
+
+    assert found == [[]]

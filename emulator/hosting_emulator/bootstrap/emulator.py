@@ -237,7 +237,7 @@ class Emulator:
             self._authority_folder = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
             folder = Path(self._authority_folder.name)
         try:
-            authority = LocalAuthority(folder)
+            authority = LocalAuthority(folder, kept=self._directory is not None)
         except OSError as error:
             raise StartError(f"{folder} cannot be used: {error.strerror}") from None
         self._ca_file = str(authority.ca_file)

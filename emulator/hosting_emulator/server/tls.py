@@ -1,7 +1,8 @@
 """TLS for dev origins: a local certificate authority, kept so that it need be trusted only once.
 
 Whoever trusts the authority trusts whoever has its key. So the key is its owner's alone to read,
-and the authority can vouch for nothing but this machine's own names (RFC 5280, 4.2.1.10).
+and the authority can vouch for nothing but this machine's own names (RFC 5280, 4.2.1.10). Where nothing
+is kept, neither is a key: none is ever in a file that a killed process could leave behind.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ssl
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import trustme
 from cryptography import x509
@@ -40,22 +42,24 @@ class LocalAuthority:
     """Issues certificates for the names clients ask for (SNI), under one local authority.
 
     The authority is kept in `folder` (mode 0700, its files 0600) and found again at the next start,
-    unless it has run out or could vouch for other names. Raises OSError.
+    unless it has run out or could vouch for other names. If it is not `kept`, its certificate alone is
+    there. Raises OSError.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, kept: bool = True) -> None:
         make_private_folder(folder)
         make_private(folder)
         self.ca_file = folder / CA_CERTIFICATE
-        self._authority = self._load(folder / CA_KEY)
+        self._authority = self._load(folder / CA_KEY if kept else None)
         self._contexts: dict[str, ssl.SSLContext] = {}
 
-    def _load(self, key_file: Path) -> trustme.CA:
-        kept = self._kept(key_file)
+    def _load(self, key_file: Path | None) -> trustme.CA:
+        kept = None if key_file is None else self._kept(key_file)
         if kept is not None:
             return trustme.CA.from_pem(*kept)
         certificate, key = _new_authority()
-        write_atomically(key_file, key)
+        if key_file is not None:
+            write_atomically(key_file, key)
         write_atomically(self.ca_file, certificate)
         return trustme.CA.from_pem(certificate, key)
 
@@ -98,7 +102,13 @@ class LocalAuthority:
         certificate = self._authority.issue_cert(*names, not_after=ends)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        certificate.configure_cert(context)
+        chain = b"".join(part.bytes() for part in certificate.cert_chain_pems)
+        # Files without a name, of which a kill leaves nothing; two, for some systems read each once.
+        with TemporaryFile() as shown, TemporaryFile() as key:
+            for file, content in ((shown, chain), (key, certificate.private_key_pem.bytes())):
+                file.write(content)
+                file.seek(0)
+            context.load_cert_chain(f"/dev/fd/{shown.fileno()}", f"/dev/fd/{key.fileno()}")
         return context
 
 
