@@ -746,6 +746,7 @@ class ProjectState(Record):
     handle: str
     organization: str
     plan: str | None
+    credits: int | None
     flag: FlagState
     custom_domain: str | None
     source_generation: int

@@ -635,6 +635,21 @@ def _(api: HeldApi) -> list[str]:
     return [*(found[p]["state"] for p in found), found["docs"]["pending_state"]]
 
 
+@cases.add("zero_credits", "nothing_refused", [402, 402, 201, 200], [202, 202, 201, 200])
+def _(api: HeldApi) -> list[int]:
+    api.emulator.intervene("set_credits", organization="acme", credits=0)
+    calls = (api.initialize(1), api.apply_domains(), api.create_key(), api.set_flag(False))
+    return [answer.status for answer in calls]
+
+
+@cases.add("domains_plan", "paid", [202, 202], [402, 202])
+def _(api: HeldApi) -> list[int]:
+    api.emulator.intervene("set_plan", organization="acme", plan="free")
+    free = api.apply_domains().status
+    api.emulator.intervene("set_plan", organization="acme", plan="paid")
+    return [free, api.apply_domains().status]
+
+
 @cases.add("flag_reenabled", "renewed", False, True)
 def _(api: HeldApi) -> bool:
     first = api.set_flag(True).json["enabled_at"]

@@ -71,7 +71,7 @@ def test_each_creation_makes_another_key(api: HeldApi) -> None:
 def test_any_member_may_make_one_even_at_zero_credits(
     api: HeldApi, who: str, organization: str
 ) -> None:
-    # given that hobby is a Free workspace without credits
+    api.emulator.intervene("set_credits", organization=organization, credits=0)
     answer = api.create_key(who=who, organization=organization)
 
     assert answer.status == 201

@@ -55,7 +55,7 @@ _UNSEEN = {
     *("expiry_instant", "former_owners_ticket", "judgement_order", "request_id"),
     *("wrong_method", "wrong_media_type"),
     *("token_lifetime", "body_limit_bytes", "rate_limit", "mail_zone", "listed_statuses"),
-    "dev_origin_port",
+    *("dev_origin_port", "zero_credits", "domains_plan"),
 }
 _UNSEEN_VALUES = {
     ("source_generation", "any_integer"),  # a check sends no negative one

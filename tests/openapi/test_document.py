@@ -41,7 +41,7 @@ CALLS: dict[str, tuple[str, str, set[str], set[str]]] = {
         "post",
         f"{PROJECT}/source:initialize",
         {"202"},
-        {"idempotency_key_reused", "etag_mismatch"},
+        {"idempotency_key_reused", "etag_mismatch", "insufficient_organization_credits"},
     ),
     "createUserApiKey": (
         "post",
@@ -54,7 +54,12 @@ CALLS: dict[str, tuple[str, str, set[str], set[str]]] = {
             "api_key_creation_uncertain",
         },
     ),
-    "applyProjectDomains": ("put", f"{PROJECT}/domains", {"202"}, {"idempotency_key_reused"}),
+    "applyProjectDomains": (
+        "put",
+        f"{PROJECT}/domains",
+        {"202"},
+        {"idempotency_key_reused", "insufficient_organization_credits", "paid_plan_required"},
+    ),
     "getDnsAuthorization": ("get", f"{PROJECT}/edge-dns", {"200"}, set()),
     "listDeployments": ("get", f"{PROJECT}/deployments", {"200"}, set()),
     "createDevAccessTicket": ("post", f"{PROJECT}/dev-access-tickets", {"201"}, set()),
@@ -77,6 +82,8 @@ EVERY_CALL = {
     "503": {"service_unavailable"},
 }
 SOME_CALLS = {
+    "insufficient_organization_credits": "402",
+    "paid_plan_required": "402",
     "idempotency_key_reused": "409",
     "powered_by_flag_required": "409",
     "etag_mismatch": "409",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hosting_emulator.calls.billing import check_credits
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import operations, views
@@ -21,6 +22,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
             "not the one that was expected.",
             field="expected_source_generation",
         )
+    check_credits(change, project)
     operation = operations.begin(
         change,
         project,

@@ -49,6 +49,8 @@ CONDITIONS = {
     "body_too_long": "payload_too_large",
     "rate_exceeded": "rate_limited",
     "creation_uncertain": "api_key_creation_uncertain",
+    "credits_used_up": "insufficient_organization_credits",
+    "plan_too_small": "paid_plan_required",
 }
 #: The codes that the contract gives no condition of their own.
 _OPEN_CODES = tuple(
@@ -119,6 +121,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     data_modes: tuple[Literal["shared"], str] = ("shared", "separate")
     database_states: tuple[str, str, str, str, str] = DATABASE_STATES
     flag_reenabled: Literal["kept", "renewed"] = "kept"
+    zero_credits: Literal["operations_refused", "nothing_refused"] = "operations_refused"
+    domains_plan: Literal["any", "paid"] = "any"
     source_role: Role = "maintainer"
     domains_role: Role = "maintainer"
     dns_role: Role = "reader"

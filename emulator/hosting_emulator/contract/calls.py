@@ -234,9 +234,9 @@ _ROWS = (
         permission="projects.write",
         body="InitializeManagedSourceRequest",
         idempotent=True,
-        codes=("etag_mismatch",),
+        codes=("etag_mismatch", "insufficient_organization_credits"),
         assumptions=(
-            *("accepted_status", "source_role", "source_generation", *_BODY),
+            *("accepted_status", "source_role", "source_generation", "zero_credits", *_BODY),
             *("source_profile", "operation_replay", "unknown_body_fields", *_ONCE, *_OPERATION),
         ),
         place="Endpoints, 2",
@@ -283,9 +283,10 @@ _ROWS = (
         role="domains_role",
         permission="domains.write",
         idempotent=True,
+        codes=("paid_plan_required", "insufficient_organization_credits"),
         assumptions=(
             *("accepted_status", "domains_role", "domains_profile", "operation_replay"),
-            *("unexpected_body", *_ONCE, *_OPERATION, *_HOSTNAMES),
+            *("zero_credits", "domains_plan", "unexpected_body", *_ONCE, *_OPERATION, *_HOSTNAMES),
         ),
         place="Endpoints, 4",
     ),

@@ -80,6 +80,8 @@ _OF_CONDITION = {
     "generation_stale": "source_generation",
     "rate_exceeded": "rate_limit",
     "body_too_long": "body_limit_bytes",
+    "credits_used_up": "zero_credits",
+    "plan_too_small": "domains_plan",
 }
 
 Step = tuple[str, str]

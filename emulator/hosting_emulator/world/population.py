@@ -42,7 +42,7 @@ class OrganizationPart(PopulationPart):
     alias: Alias
     name: str | None = None
     plan: Literal["free", "paid"] = "paid"
-    credits: Annotated[int, Meta(ge=0)] = 0
+    credits: Annotated[int, Meta(ge=0)] = 1_000
     permissions: list[str] | None = None
 
 
@@ -89,7 +89,7 @@ class WorldPart(PopulationPart):
 _DEFAULT = WorldPart(
     organizations=[
         OrganizationPart("acme", "Acme Studio", "paid", 5_000),
-        OrganizationPart("hobby", "Hobby Garden", "free", 0),
+        OrganizationPart("hobby", "Hobby Garden", "free", 50),
     ],
     people=[
         PersonPart("owner", "Olive Owner", {"acme": "owner"}),

@@ -28,6 +28,8 @@ PRODUCED = {
     "interactive_login_required",
     "api_key_permissions_unavailable",
     "service_unavailable",
+    "insufficient_organization_credits",
+    "paid_plan_required",
 }
 
 

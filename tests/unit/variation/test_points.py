@@ -37,7 +37,7 @@ NOT_VARIED = {
         *("idempotency_in_flight", "request_identity", "replay_access", "changed_and_invalid"),
         *("judgement_order", "expiry_instant", "former_owners_ticket", "source_generation"),
         *("request_id_invalid", "dns_transitions", "wrong_media_type", "missing_environment"),
-        *("dns_details", "unshared_project"),
+        *("dns_details", "unshared_project", "zero_credits", "domains_plan"),
         *("deployment_transitions", "database_transitions"),
     },
     "it is outside the letter": {"last_page_cursor"},

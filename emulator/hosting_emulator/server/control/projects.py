@@ -77,6 +77,7 @@ def _project(
         "handle": project.handle,
         "organization": organization.alias if organization else project.organization_id,
         "plan": organization.plan if organization else None,
+        "credits": organization.credits if organization else None,
         "flag": {"enabled": project.flag_enabled, "enabled_at": project.flag_enabled_at},
         "custom_domain": project.custom_domain,
         "source_generation": project.source_generation,

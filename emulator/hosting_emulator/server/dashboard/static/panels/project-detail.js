@@ -4,7 +4,7 @@ import { newKey, send } from "../api.js";
 import { html } from "../lib.js";
 import { Badge, Button, CopyButton, Empty, EndEarly, Facts, Intervene, Moment, Section, StateBadge, Table, toast } from "../parts.js";
 import { link } from "../store.js";
-import { spoken } from "../words.js";
+import { counted, spoken } from "../words.js";
 
 /** @param {{of: any, more: () => void}} props */
 export const ProjectDetail = ({ of, more }) => html`<div class="grid">
@@ -22,7 +22,7 @@ function About({ of }) {
   return html`<${Section} title="Project" actions=${html`<a class="button small" href=${link("requests", "", { project: of.id })}>Its requests</a>`}>
     <${Facts} of=${[
       ["Id", html`<span class="spread tight"><code>${of.id}</code><${CopyButton} text=${of.id} /></span>`],
-      ["Organization", `${of.organization}, ${of.plan}`],
+      ["Organization", `${of.organization}, ${of.plan}, ${counted(of.credits, "credit")}`],
       ["Flag", html`<${Flag} of=${of} />`],
       ["Custom domain", html`<span class="spread">${of.custom_domain ?? html`<span class="quiet">none</span>`}${
         of.custom_domain
