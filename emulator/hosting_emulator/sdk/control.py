@@ -17,6 +17,7 @@ from functools import partialmethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
 from urllib.parse import quote, urlsplit
 
+from hosting_emulator import __version__
 from hosting_emulator.control_api import (
     ClockRequest,
     Info,
@@ -320,6 +321,9 @@ class ControlClient:
         problem = document if isinstance(document, dict) else {}
         title = str(problem.get("title") or f"refused with status {response.status}")
         detail = problem.get("detail")
+        version = response.headers.get("Server", "").partition("hosting-emulator/")[2]
+        if version not in ("", __version__):
+            detail = f"{detail or title} (the emulator is {version}, and this client {__version__})"
         raise ControlRefused(response.status, title, str(detail) if detail else None)
 
     def _drop(self) -> None:

@@ -8,11 +8,14 @@ import msgspec
 from aiohttp import Payload, web
 from aiohttp.abc import AbstractStreamWriter
 
+from hosting_emulator import __version__
 from hosting_emulator.server.ready_response import SERVER
 
 #: What is wrong with a request is said in so many characters, however long its own words are.
 LONGEST_DETAIL = 2_000
 _PIECE = 64 * 1024
+#: A client of another version says so where something is refused.
+_SERVER = f"{SERVER}/{__version__}"
 #: The control API in words, and as an OpenAPI document: each of its refusals says where.
 DOCUMENTATION, DESCRIPTION = "/_emulator/docs/control-api", "/_emulator/openapi.json"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -52,7 +55,7 @@ def raw(
 ) -> web.Response:
     """Answer bytes. What is `kept` lives as long as they are being sent, if they are many."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    named |= {"Content-Type": content_type, "Server": SERVER, **_KEPT_FROM_OTHER_SITES}
+    named |= {"Content-Type": content_type, "Server": _SERVER, **_KEPT_FROM_OTHER_SITES}
     sent = _InPieces(body, kept) if len(body) > _PIECE else body
     return web.Response(status=status, body=sent, headers=named)
 
@@ -64,7 +67,7 @@ def json(document: Any, status: int = 200) -> web.Response:
 
 def stream(content_type: str) -> web.StreamResponse:
     """Return the beginning of an answer that goes on as long as its handler writes."""
-    headers = {"Content-Type": content_type, "Cache-Control": "no-store", "Server": SERVER}
+    headers = {"Content-Type": content_type, "Cache-Control": "no-store", "Server": _SERVER}
     return web.StreamResponse(headers=headers | _KEPT_FROM_OTHER_SITES)
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from hosting_emulator import __version__
 from hosting_emulator.sdk import ControlClient, ControlError, ControlRefused, UnexpectedAnswer
+from pytest_hosting_emulator import RunningEmulator
 from tests.conftest import Api
 from tests.unit.sdk.fake_control import FakeControl, Says
 
@@ -129,3 +131,18 @@ def test_all_errors_share_a_base():
 def test_malformed_address_is_refused_at_once(url: str):
     with pytest.raises(ValueError, match="is not an address"):
         ControlClient(url)
+
+
+def test_a_client_of_another_version_says_so_where_it_is_refused(
+    hosting_emulator_server: RunningEmulator, monkeypatch: pytest.MonkeyPatch
+):
+    control = hosting_emulator_server.control
+    with pytest.raises(ControlRefused) as alike:
+        control.get("worlds/missing")
+    monkeypatch.setattr("hosting_emulator.sdk.control.__version__", "99.0")
+
+    with pytest.raises(ControlRefused) as other:
+        control.get("worlds/missing")
+
+    said = f" (the emulator is {__version__}, and this client 99.0)"
+    assert str(other.value) == str(alike.value) + said
