@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 DEFAULT_URL = "http://127.0.0.1:4620"
 
 
-def _default_url() -> str:
+def default_url() -> str:
+    """Return where an emulator listens that was started here; imports nothing until it is asked."""
     from hosting_emulator.sdk.control import default_url
 
     return default_url()
@@ -114,7 +115,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 # --- Which emulator, which world ---------------------------------------------------------------
 
 url_options = options(
-    option("--url URL", default=_default_url, show_default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
+    option("--url URL", default=default_url, show_default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
     option("--control-token TEXT", env="HOSTING_EMULATOR_CONTROL_TOKEN"),
 )
 world_option = option("--world NAME", default="default", env="HOSTING_EMULATOR_WORLD")

@@ -64,6 +64,7 @@ class Settings:
 class Ready:
     """What a running emulator tells whoever started it. `fresh`: its state was just made.
 
+    `local_url` is where this machine reaches it, whatever its public URL: its ready file leads there.
     `vary` is the seed that the default world's answers vary by, and `vary_only` the points it is
     confined to.
     """
@@ -83,5 +84,6 @@ class Ready:
     pid: int
     control_token: str | None
     fresh: bool
+    local_url: str
     vary: str | None = None
     vary_only: tuple[str, ...] | None = None

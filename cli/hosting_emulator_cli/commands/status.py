@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.world import varied_lines, world_table
@@ -74,12 +75,15 @@ class NotUp(click.ClickException):
 @click.command()
 @opt.option("--timeout timeout_s DURATION", default="30s")
 @opt.url_options
-def wait(timeout_s: float, url: str, control_token: str | None) -> None:
+@click.pass_context
+def wait(ctx: click.Context, timeout_s: float, url: str, control_token: str | None) -> None:
     """Wait until the emulator answers."""
+    unnamed = ctx.get_parameter_source("url") is ParameterSource.DEFAULT
 
     # Also the container's health check, run every few seconds: it must stay light.
     def attempt(seconds: float) -> None:
-        with opt.connected(url, control_token, timeout_s=seconds) as client:
+        at = opt.default_url() if unnamed else url  # a ready file may be there only later
+        with opt.connected(at, control_token, timeout_s=seconds) as client:
             client.health()
 
     reason = wait_until(attempt, timeout_s=timeout_s)

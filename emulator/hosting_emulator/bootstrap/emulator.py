@@ -265,6 +265,7 @@ class Emulator:
             pid=os.getpid(),
             control_token=self._token,
             fresh=self._fresh,
+            local_url=self._site.local_url,
             vary=None if variation is None else variation.seed,
             vary_only=None if variation is None else variation.only,
         )

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partialmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
 from urllib.parse import quote, urlsplit
 
@@ -91,7 +92,14 @@ class ControlAddress(NamedTuple):
 
 
 def default_url() -> str:
-    """Return where an emulator listens that was started here: at HOSTING_EMULATOR_PORT, if it is set."""
+    """Return where an emulator listens that was started here, as far as the environment knows.
+
+    That is where the file of HOSTING_EMULATOR_READY_FILE says, else at HOSTING_EMULATOR_PORT.
+    """
+    with suppress(OSError, ValueError, TypeError, KeyError):  # it may not be there, or another's
+        return str(
+            json.loads(Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes())["local_url"]
+        )
     port = os.environ.get("HOSTING_EMULATOR_PORT", "")
     return f"http://127.0.0.1:{port}" if port.isdigit() and int(port) else DEFAULT_URL
 
@@ -100,8 +108,7 @@ def read_address(url: str | None) -> ControlAddress:
     """Read the address of an emulator or of one of its worlds: a base URL or a control URL.
 
     Without one, the environment's HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, as they do
-    for the command line; without these, an emulator that was started with no options, or at
-    HOSTING_EMULATOR_PORT.
+    for the command line; without these, an emulator that was started here (`default_url`).
     """
     named = None if url else os.environ.get("HOSTING_EMULATOR_WORLD")
     text = url or os.environ.get("HOSTING_EMULATOR_URL") or default_url()

@@ -127,10 +127,14 @@ class Site:
         return self.base_url(request) + _DOCS if opens else self.own_docs_url
 
     @property
-    def own_url(self) -> str:
+    def local_url(self) -> str:
         """Where this machine reaches the server, which may listen on all addresses."""
-        here = self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        return self.public_url or here
+        return self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+    @property
+    def own_url(self) -> str:
+        """Where the server is reached when no request says how."""
+        return self.public_url or self.local_url
 
     @property
     def own_docs_url(self) -> str:

@@ -22,7 +22,7 @@ def control() -> Iterator[FakeControl]:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command line; no emulator is named, and the outer environment does not count."""
-    for name in ("URL", "PORT", "WORLD", "CONTROL_TOKEN"):
+    for name in ("URL", "PORT", "READY_FILE", "WORLD", "CONTROL_TOKEN"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
 
     def run(*arguments: str, stdin: str | None = None) -> Result:

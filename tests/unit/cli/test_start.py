@@ -30,6 +30,7 @@ READY = Ready(
     pid=4242,
     control_token=None,
     fresh=True,
+    local_url="http://127.0.0.1:4620",
 )
 
 

@@ -3,12 +3,14 @@
 import itertools
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hosting_emulator_cli.commands.status import POLL_S, wait_until
 from hosting_emulator_cli.groups import Failure
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.samples import INFO, world
 from tests.unit.sdk.fake_control import FakeControl, Says
 
@@ -161,6 +163,24 @@ def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):
 
     assert ask("wait", "--timeout", "10s").exit_code == 0
     assert len(control.asked) == 3
+
+
+def test_wait_follows_a_ready_file_that_comes_later(
+    run: Run,
+    control: FakeControl,
+    time: MachineTime,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    control.on("GET /health", {"status": "ok", "version": "0.1.0"})
+    ready = tmp_path / "ready.json"
+    monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(ready))
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "1")  # nobody listens there
+    monkeypatch.setattr(
+        time, "sleep", lambda _: ready.write_text(json.dumps({"local_url": control.url}))
+    )
+
+    assert run("wait", "--timeout", "10s").exit_code == 0
 
 
 WHY: dict[str, Any] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
-from hosting_emulator.sdk.control import DEFAULT_URL, read_address, read_control_token
+from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address, read_control_token
 from tests.conftest import Api
 
 LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
@@ -167,6 +167,30 @@ def test_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     assert read_address(None) == ("http://h:1/_emulator", "a")
     assert read_address("http://i:2") == ("http://i:2/_emulator", None)
     assert (read_control_token(None), read_control_token("u")) == ("t", "u")
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        (
+            '{"base_url": "http://h.test", "local_url": "http://127.0.0.1:4701"}',
+            "http://127.0.0.1:4701",
+        ),
+        ("{}", "http://127.0.0.1:4700"),
+        ("[]", "http://127.0.0.1:4700"),
+        ("not whole", "http://127.0.0.1:4700"),
+        (None, "http://127.0.0.1:4700"),
+    ],
+)
+def test_a_ready_file_leads_to_what_was_started_here_else_the_port_does(
+    written: str | None, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4700")
+    monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(tmp_path / "ready.json"))
+    if written is not None:
+        (tmp_path / "ready.json").write_text(written, encoding="utf-8")
+
+    assert default_url() == url
 
 
 # --- Forks, going back -----------------------------------------------------------------------
