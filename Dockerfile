@@ -1,13 +1,20 @@
-# The emulator as an image: a wheel is built and installed into a virtual environment, and only
-# that environment reaches the second stage.
+# The emulator as an image, in two layers of ours: its dependencies as .ci/locks pins them, which are
+# made and pulled anew only when that changes, and on top of them the wheel of its own code.
 #
 #   docker build -t hosting-emulator .
 #   docker run --rm -p 127.0.0.1:4620:4620 -v hosting-emulator:/data hosting-emulator
 
-FROM python:3.13-slim AS build
+FROM python:3.13-slim AS dependencies
 
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1
+
+COPY .ci/locks/image.txt /src/image.txt
+RUN python -m venv --without-pip /opt/hosting-emulator \
+    && pip --python /opt/hosting-emulator/bin/python install --no-deps --require-hashes -r /src/image.txt \
+    && pip --python /opt/hosting-emulator/bin/python check
+
+FROM dependencies AS build
 
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
@@ -16,9 +23,9 @@ COPY scenarios ./scenarios
 COPY fixtures ./fixtures
 COPY cli ./cli
 
-RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
-    && python -m venv --without-pip /opt/hosting-emulator \
-    && pip --python /opt/hosting-emulator/bin/python install --no-cache-dir /dist/*.whl
+# What is installed lies in a folder of its own, so that it can be laid over the dependencies.
+RUN pip wheel --no-deps --wheel-dir /dist . \
+    && pip --python /opt/hosting-emulator/bin/python install --no-deps --prefix /ours /dist/*.whl
 
 FROM python:3.13-slim
 
@@ -27,9 +34,13 @@ LABEL org.opencontainers.image.title="hosting-emulator" \
       org.opencontainers.image.licenses="MIT AND Apache-2.0" \
       org.opencontainers.image.version="0.1.0"
 
+# The health check, and every command that is run in the container, finds the emulator by the file
+# it writes once it is ready, whatever port it was given and how. That lies in memory: the one place
+# that can be written to even where all else is read-only.
 ENV PATH=/opt/hosting-emulator/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
-    PYTHONUNBUFFERED=1
+    PYTHONUNBUFFERED=1 \
+    HOSTING_EMULATOR_READY_FILE=/dev/shm/hosting-emulator.json
 
 # A fixed uid, so that a mounted folder can be given to it; /data is made before VOLUME, so that
 # a named volume starts out owned by it.
@@ -37,7 +48,8 @@ RUN useradd --uid 10001 --user-group --no-log-init --create-home emulator \
     && install --directory --owner=emulator --group=emulator --mode=0750 /data
 
 # The environment keeps its path: its scripts name their interpreter in full.
-COPY --from=build /opt/hosting-emulator /opt/hosting-emulator
+COPY --from=dependencies /opt/hosting-emulator /opt/hosting-emulator
+COPY --from=build /ours /opt/hosting-emulator
 
 USER 10001:10001
 WORKDIR /data

@@ -34,7 +34,7 @@ FLOOR_TESTS := tests/hostile/test_framing.py tests/hostile/test_backpressure.py 
 	get_dns_authorization.py list_deployments.py create_dev_access_ticket.py read_database_compute.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors floor pytest record schemathesis torture lock audit bench pictures format clean
+.PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench pictures format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ record: $(DEV_STAMP) ## write down what the emulator answers, after an answer wa
 
 schemathesis: $(DEV_STAMP) ## both OpenAPI documents at length: made-up requests, linters, more clients
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
+
+image: $(DEV_STAMP) ## build the image without an engine and run it, where root has buildah and mmdebstrap
+	@$(BIN)/python .ci/image.py
 
 lock: $(DEV_STAMP) ## pin anew what CI and the image install; ARGS=--upgrade raises all versions
 	@.ci/lock $(BIN)/python $(ARGS)

@@ -17,6 +17,11 @@ class Step(NamedTuple):
     word: str
     rest: str
 
+    def paths(self) -> tuple[list[str], str]:
+        """Return the sources of a COPY that have no stage, and its target."""
+        *sources, target = self.rest.split()
+        return [source for source in sources if not source.startswith("--")], target
+
     def arguments(self) -> list[str]:
         """Return the words of the JSON array that the instruction ends in (its exec form)."""
         array: list[str] = json.loads(self.rest[self.rest.index("[") :])

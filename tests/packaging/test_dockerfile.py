@@ -1,8 +1,7 @@
 """The Dockerfile, as far as it can be proven without an engine.
 
-Its text is linted and read; the steps of its build stage are then run in order, each path moved
-under a temporary root. What only an engine can show is left out: the base image, the user made in
-the second stage, and the isolation itself.
+Its text is linted and read; the steps of its first stages are then run in order, each path moved
+under a temporary root. What that cannot show, `make image` does: the base, the user, the isolation.
 """
 
 import json
@@ -20,14 +19,14 @@ import pytest
 
 from hosting_emulator import __version__
 from tests.packaging.conftest import REPOSITORY, clean_variables, run
-from tests.packaging.dockerfile import named, read_stages
+from tests.packaging.dockerfile import Step, named, read_stages
 
 pytestmark = pytest.mark.packaging
 
 DOCKERFILE = REPOSITORY / "Dockerfile"
-BUILD, RUNTIME = read_stages(DOCKERFILE)
-# Every folder of the image that a step of the build stage may name.
-FOLDERS = ("/src", "/dist", "/opt/hosting-emulator")
+DEPENDENCIES, BUILD, RUNTIME = read_stages(DOCKERFILE)
+# Every folder of the image that a step of the first stages may name.
+FOLDERS = ("/src", "/dist", "/ours", "/opt/hosting-emulator")
 
 
 def test_hadolint_is_content():
@@ -81,7 +80,7 @@ def test_context_holds_what_the_build_copies():
     lines = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
     let_in = {line.removeprefix("!") for line in lines if line.startswith("!")}
     copied = {
-        Path(source).name for step in named(BUILD, "COPY") for source in step.rest.split()[:-1]
+        source for step in named([*DEPENDENCIES, *BUILD], "COPY") for source in step.paths()[0]
     }
 
     assert "*" in lines
@@ -90,21 +89,25 @@ def test_context_holds_what_the_build_copies():
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root in which the build stage's steps were carried out in order."""
+    """A root in which the steps of the first stages were carried out in order, and put together."""
     root = tmp_path_factory.mktemp("image")
     base = base_image(root / "base")
     variables = {"PATH": f"{base}:/usr/bin:/bin"}
     cwd = root
-    for step in BUILD:
+    for step in [*DEPENDENCIES, *BUILD]:
         if step.word == "ENV":
             variables |= dict(pair.split("=", 1) for pair in step.rest.split())
         elif step.word == "WORKDIR":
             cwd = Path(moved(step.rest, root))
-            cwd.mkdir(parents=True)
+            cwd.mkdir(parents=True, exist_ok=True)
         elif step.word == "COPY":
-            copy(step.rest.split(), cwd)
+            copy(step, cwd, root)
         elif step.word == "RUN":
             run(["/bin/sh", "-ec", moved(step.rest, root)], cwd, **variables)
+    for step in named(RUNTIME, "COPY"):
+        (source,), target = step.paths()
+        if source != target:
+            shutil.copytree(moved(source, root), moved(target, root), dirs_exist_ok=True)
     return root
 
 
@@ -125,28 +128,44 @@ def moved(text: str, root: Path) -> str:
     return re.sub(r"(?<![\w.$*}])(?=/[\w])", str(root), text)
 
 
-def copy(words: list[str], cwd: Path) -> None:
-    *sources, target = words
+def copy(step: Step, cwd: Path, root: Path) -> None:
+    sources, target = step.paths()
+    into = cwd / moved(target, root)
+    into.parent.mkdir(parents=True, exist_ok=True)
     for source in sources:
         found = REPOSITORY / source
         if found.is_dir():
             ignored = shutil.ignore_patterns("__pycache__", "*.py[cod]")
-            shutil.copytree(found, cwd / target, ignore=ignored, dirs_exist_ok=True)
+            shutil.copytree(found, into, ignore=ignored, dirs_exist_ok=True)
         else:
-            shutil.copy(found, cwd / target)
+            shutil.copy(found, into)
 
 
-def test_second_stage_takes_the_environment_to_the_same_path():
+def test_last_stage_takes_the_environment_to_the_same_path_and_lays_our_code_over_it():
     """A virtual environment's scripts name their interpreter in full: it cannot be moved."""
-    (step,) = named(RUNTIME, "COPY")
+    environment, ours = named(RUNTIME, "COPY")
     (path,) = (step.rest for step in named(RUNTIME, "ENV"))
 
-    origin, source, target = step.rest.split()
-    assert origin == "--from=build"
-    assert named(BUILD, "FROM")[0].rest.endswith(" AS build")
+    origin, source, target = environment.rest.split()
+    assert origin == "--from=dependencies"
     assert source == target
+    assert ours.rest.split() == ["--from=build", "/ours", target]
     assert f"PATH={source}/bin:$PATH" in path
-    assert named(BUILD, "FROM")[0].rest.split()[0] == named(RUNTIME, "FROM")[0].rest
+    assert (
+        named(DEPENDENCIES, "FROM")[0].rest == f"{named(RUNTIME, 'FROM')[0].rest} AS dependencies"
+    )
+    assert named(BUILD, "FROM")[0].rest == "dependencies AS build"
+
+
+def test_a_change_of_our_code_leaves_the_layer_of_dependencies():
+    """Before that layer nothing is copied but what is pinned; ours is another one, on top."""
+    copied = [step.paths()[0] for step in named(DEPENDENCIES, "COPY")]
+    words = [step.word for step in RUNTIME]
+
+    assert copied == [[".ci/locks/image.txt"]]
+    assert words.index("RUN") < words.index("COPY"), "else the user is made anew as well"
+    assert "--require-hashes" in named(DEPENDENCIES, "RUN")[0].rest
+    assert "--no-deps" in named(BUILD, "RUN")[0].rest
 
 
 def test_built_command_knows_its_version(image: Path, tmp_path: Path):
@@ -163,16 +182,24 @@ def test_image_keeps_no_installer_and_no_tests(image: Path):
 
 
 def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path):
-    """Given the image's own words (but loopback and a free port), it serves, then stops on TERM."""
+    """Given the image's own words (but loopback and a free port), it serves, then stops on TERM.
+
+    Its health check finds it by the variables of the image alone.
+    """
     commands = image / "opt/hosting-emulator/bin"
     words = named(RUNTIME, "ENTRYPOINT")[0].arguments() + named(RUNTIME, "CMD")[0].arguments()
     told = {"0.0.0.0": "127.0.0.1", "/data": str(tmp_path / "data")}
     words = [told.get(word, word) for word in words]
+    pairs = [pair.split("=", 1) for pair in named(RUNTIME, "ENV")[0].rest.split()]
+    variables = clean_variables(
+        HOSTING_EMULATOR_PORT="1",  # nobody listens there
+        **{name: f"{tmp_path}/ready.json" for name, _ in pairs if name.endswith("_READY_FILE")},
+    )
 
     with subprocess.Popen(
         [commands / words[0], *words[1:], "--port", "0", "--json"],
         cwd=tmp_path,
-        env=clean_variables(),
+        env=variables,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
@@ -182,13 +209,15 @@ def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path)
             with urlopen(f"{ready['control_url']}/health", timeout=10) as answer:
                 health = json.load(answer)
             check = named(RUNTIME, "HEALTHCHECK")[0].arguments()
-            run([commands / check[0], *check[1:], "--url", ready["base_url"]], tmp_path)
+            subprocess.run([commands / check[0], *check[1:]], env=variables, check=True)
         finally:
             process.send_signal(signal.SIGTERM)
             status = process.wait(timeout=10)
 
     assert health == {"status": "ok", "version": __version__}
     assert status == 0
+    ended = subprocess.run([commands / check[0], *check[1:]], env=variables, capture_output=True)
+    assert ended.returncode == 1
 
 
 def read_object(lines: Iterable[str]) -> str:

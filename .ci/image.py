@@ -1,0 +1,260 @@
+"""Builds the image of the Dockerfile without an engine, and runs it once as a container would.
+
+    image.py            build, run and ask it; the exit code is 1 if any of that goes wrong
+    image.py ROOT       only run what lies there: what the first does, in namespaces of its own
+
+The base is Debian with Python, in the place and under the name of the official image, which a
+registry would have; pip reaches its index within the build as it does outside. Where this cannot be
+done (not root, no tools, no base to be had) that is said, and is no failure.
+"""
+
+from __future__ import annotations
+
+import ast
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+BASE = "docker.io/library/python:3.13-slim"
+#: The release of Debian that has this Python.
+SUITE = "trixie"
+PACKAGES = "python3,python3-pip,passwd,ca-certificates"
+TOOLS = ("buildah", "mmdebstrap", "unshare", "chroot", "mount")
+#: What of pip's configuration says how an index is reached.
+INDEX = ("index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert")
+PATIENCE_S = 60.0
+#: Longer than this a container must not take to end, seconds.
+STOP_S = 5.0
+
+
+class NotHere(Exception):
+    """The image cannot be built on this machine; says why."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Build and run, or only run; return the exit code."""
+    if arguments:
+        return run_in(Path(arguments[0]), json.loads(sys.stdin.read()))
+    began = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="image-") as room:
+            return build_and_run(Store(Path(room)), began)
+    except NotHere as reason:
+        print(f"image: NOT BUILT: {reason}")
+        return 0
+
+
+def build_and_run(store: Store, began: float) -> int:
+    """Do all of it in a store of its own; return the exit code."""
+    try:
+        store.make_base()
+        base_at = time.monotonic()
+        options = [word for volume in index_volumes(store.room) for word in ("--volume", volume)]
+        store.buildah("bud", "--quiet", "--pull-never", "--isolation=chroot", "--format=docker",
+                      *options, "--tag=hosting-emulator", ".")  # fmt: skip
+        built_at = time.monotonic()
+        container = store.buildah("from", "--pull-never", "hosting-emulator")
+        config = json.loads(store.buildah("inspect", container))["Docker"]["config"]
+        root = store.buildah("mount", container)
+        spaces = ("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child")
+        done = subprocess.run(
+            [*spaces, sys.executable, __file__, root], input=json.dumps(config), text=True
+        )
+        size = sum(path.lstat().st_size for path in Path(root).rglob("*") if not path.is_symlink())
+        print(
+            f"image: base {base_at - began:.0f} s, build {built_at - base_at:.0f} s,"
+            f" run {time.monotonic() - built_at:.0f} s; {size / 1e6:.0f} MB"
+        )
+        return done.returncode
+    except subprocess.CalledProcessError as error:
+        print(f"image: FAILED: {' '.join(error.cmd)}\n{error.stdout}{error.stderr}")
+        return 1
+    finally:
+        store.remove()
+
+
+# --- Building ------------------------------------------------------------------------------------
+
+
+class Store:
+    """Images and containers in a folder, apart from those that the machine may have."""
+
+    def __init__(self, room: Path) -> None:
+        self.room = room
+        missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+        if missing:
+            raise NotHere(f"{' and '.join(missing)} not installed")
+        if os.geteuid() != 0:
+            raise NotHere("only root can")
+        self._places = [f"--root={room / 'store'}", f"--runroot={room / 'run'}"]
+        # One file system laid over another takes half the time of copies, where the kernel lets us.
+        for driver in ("overlay", "vfs"):
+            self._options = [*self._places, f"--storage-driver={driver}"]
+            try:
+                self.buildah("rm", self.buildah("from", "scratch"))
+                return
+            except subprocess.CalledProcessError as error:
+                reason = error.stderr.strip()
+            shutil.rmtree(room / "store", ignore_errors=True)
+        raise NotHere(f"buildah can keep no images here: {reason}")
+
+    def buildah(self, *words: str) -> str:
+        """Run buildah in this store and return what it prints."""
+        command = ["buildah", *self._options, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def make_base(self) -> None:
+        """Make the base image. Raises NotHere if that cannot be had."""
+        container = self.buildah("from", "scratch")
+        root = Path(self.buildah("mount", container))
+        made = subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=apt", f"--include={PACKAGES}", SUITE, root],
+            capture_output=True,
+            text=True,
+        )
+        if made.returncode != 0:
+            last = made.stderr.strip().rpartition("\n")[2]
+            raise NotHere(f"no base of Debian {SUITE} could be made: {last}")
+        (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
+        self.buildah("commit", "--quiet", "--rm", container, BASE)
+
+    def remove(self) -> None:
+        """Let go of what is mounted, so that the folder can be deleted."""
+        self.buildah("rm", "--all")
+
+
+def index_volumes(room: Path) -> Iterator[str]:
+    """Write pip's configuration for the build, and yield what must be mounted there for it."""
+    listed = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    ).stdout
+    settings = {"cert": os.environ.get("REQUESTS_CA_BUNDLE", "")}
+    # What holds is listed last, but for variables, which some pips list first.
+    for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):
+        name, _, value = line.partition("=")
+        settings[name.rpartition(".")[2]] = str(ast.literal_eval(value))
+    found = {name: settings[name].split() for name in INDEX if settings.get(name)}
+    file = room / "pip.conf"
+    lines = [f"{name} = " + "\n    ".join(words) for name, words in found.items()]
+    file.write_text("[global]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    yield f"{file}:/etc/pip.conf:ro"
+    for word in [word for words in found.values() for word in words]:
+        # The pages of an index that is a folder lead to the files beside them.
+        path = Path(word.removeprefix("file://")).parent if "://" in word else Path(word)
+        if path.is_absolute() and path.exists():
+            yield f"{path}:{path}:ro"
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+def run_in(root: Path, config: dict[str, Any]) -> int:
+    """Run an image's root in the namespaces we are in: read-only but for its volume and memory."""
+    mount(root)
+    bring_loopback_up()
+    container = Container(root, config)
+    assert not container.healthy([]), "the health check passes where nothing runs"
+    start = ["start", "--host", "0.0.0.0", "--data-dir", "/data"]
+    for port, words, env in (
+        (4620, config["Cmd"], []),
+        (4700, [*start, "--port", "4700"], []),
+        (4701, config["Cmd"], ["HOSTING_EMULATOR_PORT=4701"]),
+        (4702, [*start, "--port", "4702", "--public-url", "http://hosting.test"], []),
+    ):
+        print(f"image: {container.serve(port, words, env)}")
+    return 0
+
+
+def mount(root: Path) -> None:
+    """Lay over the root what an engine does; all of it goes with our namespace."""
+    owner = "uid=10001,gid=10001,mode=0750"
+    mounts: Sequence[Sequence[str | Path]] = (
+        ["--bind", root, root],
+        ["-o", "remount,bind,ro", root],
+        ["-t", "proc", "proc", root / "proc"],
+        ["--bind", "/dev", root / "dev"],
+        ["-t", "tmpfs", "tmpfs", root / "dev/shm"],
+        ["-t", "tmpfs", "-o", owner, "tmpfs", root / "data"],
+    )
+    for words in mounts:
+        subprocess.run(["mount", *words], check=True)
+
+
+def bring_loopback_up() -> None:
+    """A new network namespace has a loopback that is down."""
+    set_flags, up_and_running = 0x8914, 0x41
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, set_flags, struct.pack("16sh14x", b"lo", up_and_running))
+
+
+class Container:
+    """What an engine would do with an image's configuration."""
+
+    def __init__(self, root: Path, config: dict[str, Any]) -> None:
+        self._root = root
+        self._config = config
+        self._ready_file = root / "dev/shm/hosting-emulator.json"
+
+    def command(self, words: Sequence[str], env: Sequence[str]) -> list[str]:
+        """Return the command line that runs some words as the image's user, in its environment."""
+        inside = ["chroot", f"--userspec={self._config['User']}", str(self._root)]
+        clean = ["env", "--ignore-environment", f"--chdir={self._config['WorkingDir']}"]
+        return [*inside, *clean, *self._config["Env"], *env, *words]
+
+    def healthy(self, env: Sequence[str]) -> bool:
+        """Run the health check once."""
+        check = self._config["Healthcheck"]["Test"]
+        assert check[0] == "CMD", check
+        return subprocess.run(self.command(check[1:], env), capture_output=True).returncode == 0
+
+    def serve(self, port: int, words: Sequence[str], env: Sequence[str]) -> str:
+        """Start it, ask it as a client and as its health check, stop it; say how that went."""
+        began = time.monotonic()
+        with self.started([*self._config["Entrypoint"], *words], env) as process:
+            while not (self._ready_file.exists() and self.healthy(env)):
+                assert process.poll() is None, f"it ended with {process.returncode}"
+                assert time.monotonic() - began < PATIENCE_S, "the health check never passes"
+            took_s = time.monotonic() - began
+            self.ask(port)
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=STOP_S) == 0, f"it ended with {process.returncode}"
+            stop_s = time.monotonic() - began
+        return f"port {port}: healthy after {took_s:.1f} s, stopped in {stop_s:.1f} s"
+
+    def ask(self, port: int) -> None:
+        """Ask for a page of deployments, as its ready file says who may."""
+        ready = json.loads(self._ready_file.read_bytes())
+        url = f"http://127.0.0.1:{port}/v1/projects/{ready['project_id']}/deployments"
+        request = Request(url, headers={"Authorization": f"Bearer {ready['token']}"})
+        with urlopen(request, timeout=PATIENCE_S) as answer:
+            assert json.load(answer)["items"], "there are no deployments"
+
+    @contextmanager
+    def started(
+        self, words: Sequence[str], env: Sequence[str]
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a process, which is not left behind."""
+        with subprocess.Popen(self.command(words, env), stdout=subprocess.DEVNULL) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

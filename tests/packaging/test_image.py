@@ -1,0 +1,110 @@
+"""What `make image` says where it can build nothing, and where the Dockerfile is wrong.
+
+Its tools are stood for by scripts; the build itself is CI's, which takes a minute.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import image
+
+pytestmark = pytest.mark.usefixtures("root")
+
+
+@pytest.fixture
+def root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of commands, all there are, which do nothing and say where they would."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in image.TOOLS:
+        stand_for(
+            folder / name, f"mkdir -p {tmp_path}/rootfs/usr/local/bin; echo {tmp_path}/rootfs"
+        )
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(image, "__file__", "/dev/null")
+    return folder
+
+
+def stand_for(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def test_without_tools_nothing_is_built_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert image.main([]) == 0
+    assert capsys.readouterr().out.startswith("image: NOT BUILT: buildah and mmdebstrap and ")
+
+
+def test_without_root_nothing_is_built_and_that_is_said(
+    tools: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+
+    assert image.main([]) == 0
+    assert capsys.readouterr().out == "image: NOT BUILT: only root can\n"
+
+
+def test_without_a_base_nothing_is_built_and_that_is_said(
+    tools: Path, capsys: pytest.CaptureFixture[str]
+):
+    stand_for(tools / "mmdebstrap", "echo E: nobody there >&2; exit 25")
+
+    assert image.main([]) == 0
+    assert "no base of Debian trixie could be made: E: nobody there" in capsys.readouterr().out
+
+
+def test_a_dockerfile_that_does_not_build_is_a_failure(
+    tools: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    stand_for(
+        tools / "buildah",
+        'case "$*" in *bud*) echo no such step >&2; exit 1;; esac;'
+        f"mkdir -p {tmp_path}/rootfs/usr/local/bin; echo {tmp_path}/rootfs",
+    )
+
+    assert image.main([]) == 1
+    printed = capsys.readouterr().out
+    assert "image: FAILED: buildah " in printed
+    assert "no such step" in printed
+
+
+def test_pip_reaches_its_index_within_the_build_as_it_does_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    index, authority = tmp_path / "packages" / "simple", tmp_path / "authority.pem"
+    index.mkdir(parents=True)
+    authority.touch()
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
+    monkeypatch.delenv("PIP_CERT", raising=False)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    (tmp_path / "pip.conf").write_text(
+        f"[global]\nindex-url = https://other.example\ncert = {authority}\nquiet = 0\n"
+        f"extra-index-url =\n    file://{index}\n    https://more.example\n"
+    )
+
+    volumes = list(image.index_volumes(room))
+
+    assert (room / "pip.conf").read_text() == (
+        "[global]\n"
+        "index-url = https://index.example/simple\n"
+        f"extra-index-url = file://{index}\n    https://more.example\n"
+        f"cert = {authority}\n"
+    )
+    assert volumes == [
+        f"{room}/pip.conf:/etc/pip.conf:ro",
+        f"{index.parent}:{index.parent}:ro",
+        f"{authority}:{authority}:ro",
+    ]
