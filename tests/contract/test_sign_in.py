@@ -438,6 +438,48 @@ def test_sign_ins_are_state_of_the_world(api: HeldApi, browser: Browser) -> None
     assert browser.choose("owner").answer["code"] not in (spent, open_)
 
 
+def sign_in_many(browser: Browser, count: int) -> None:
+    """Sign in so many times, to stay signed in."""
+    page = browser.authorize(scope="offline_access")
+    chosen = page.fields() | {"choice": page.choice("owner")}
+    for _ in range(count):
+        code = browser.send("/authorize", chosen).answer["code"]
+        assert browser.redeem(code).status == 200
+
+
+def test_however_many_sign_in_a_code_is_there_for_its_minute(browser: Browser) -> None:
+    """Tokens that can be refreshed are good for longer than any code: it is not the first to go."""
+    sign_in_many(browser, 1_000)
+    code = browser.choose("member").answer["code"]
+
+    sign_in_many(browser, 2)
+
+    assert browser.redeem(code).status == 200
+
+
+def test_however_many_sign_in_what_was_revoked_stays_so(api: HeldApi, browser: Browser) -> None:
+    code = browser.choose("owner", scope="openid").answer["code"]
+    token = browser.redeem(code).json["access_token"]
+    assert browser.redeem(code).json["error"] == "invalid_grant"
+    assert api.dns(token=token).status == 401
+
+    sign_in_many(browser, 1_001)
+
+    assert api.dns(token=token).status == 401
+
+
+def test_a_token_of_a_sign_in_that_was_taken_back_is_refused(
+    api: HeldApi, browser: Browser
+) -> None:
+    commit = api.emulator.history[-1].commit
+    token = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
+    assert api.dns(token=token).status == 200
+
+    api.emulator.rewind(commit)
+
+    assert api.dns(token=token).status == 401
+
+
 def test_a_rewind_takes_a_redemption_back(api: HeldApi, browser: Browser) -> None:
     code = browser.choose("owner").answer["code"]
     commit = api.emulator.history[-1].commit

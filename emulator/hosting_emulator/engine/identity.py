@@ -182,11 +182,15 @@ class Identity:
         if found.not_before_ms > change.now_ms:
             valid = format_timestamp(found.not_before_ms)
             raise _unauthenticated(f"The access token is not valid before {valid}.")
-        grant = change.get(AUTHORIZATION_GRANTS, found.grant) if found.grant else None
-        if grant is not None and grant.revoked:
-            raise _unauthenticated(
-                "The access token was revoked: its authorization code or refresh token came twice."
-            )
+        if found.grant is not None:
+            grant = change.get(AUTHORIZATION_GRANTS, found.grant)
+            if grant is None:  # the world was put back to before it, or begun again
+                raise _unauthenticated("The access token is of a sign-in that this world had not.")
+            if grant.revoked:
+                raise _unauthenticated(
+                    "The access token was revoked: its authorization code or refresh token came "
+                    "twice."
+                )
         return found.principal
 
     def _verify(self, token: str, audience: str) -> _Verified:

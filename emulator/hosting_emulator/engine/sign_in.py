@@ -34,8 +34,8 @@ REFRESH_LIFETIME_S = 30 * 86_400
 """How long a refresh token is good for, in seconds of world time."""
 SESSION_LIFETIME_S = 7 * 86_400
 """How long a browser stays signed in at the provider, in seconds of world time."""
-#: Grants are forgotten once they are of no use, and the oldest first beyond so many.
-_MOST_GRANTS = 1_000
+#: At each code of so many, the grants that are of no use any more are forgotten: all are walked then.
+_CODES_BETWEEN = 100
 _ALGORITHM = "HS256"
 Kind = Literal["refresh", "session"]
 
@@ -60,12 +60,11 @@ class SignIns:
 
     def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
         """Return a new authorization code for a grant, which is good for a minute of world time."""
-        count = str(next_number(change, "authorization codes"))
-        code = _encoded(derive(self._seed, "code", self._world_name, count, size=32))
-        kept = list(change.world.rows(AUTHORIZATION_GRANTS))
-        kept.sort(key=lambda row: row[1].expires_ms)
-        for place, (key, old) in enumerate(kept):
-            if old.expires_ms < change.now_ms or place <= len(kept) - _MOST_GRANTS:
+        count = next_number(change, "authorization codes")
+        code = _encoded(derive(self._seed, "code", self._world_name, str(count), size=32))
+        kept = () if count % _CODES_BETWEEN else change.world.rows(AUTHORIZATION_GRANTS)
+        for key, old in kept:
+            if old.expires_ms < change.now_ms:
                 change.delete(AUTHORIZATION_GRANTS, key)
         grant = replace(grant, expires_ms=change.now_ms + CODE_LIFETIME_MS)
         change.put(AUTHORIZATION_GRANTS, _key_of(code), grant)
@@ -110,7 +109,7 @@ class SignIns:
         if refreshed:
             until_ms = max(until_ms, change.now_ms + REFRESH_LIFETIME_S * 1000)
             grant = replace(grant, generation=grant.generation + 1)
-        kept = replace(grant, expires_ms=until_ms)
+        kept = replace(grant, expires_ms=max(until_ms, grant.expires_ms))
         change.put(AUTHORIZATION_GRANTS, key, kept)
         token = None
         if refreshed:
