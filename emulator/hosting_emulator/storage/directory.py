@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from secrets import token_hex
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -38,7 +39,7 @@ from hosting_emulator.storage.format import (
     write_marker,
 )
 from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, empty_trash
-from hosting_emulator.storage.progress import boot_id
+from hosting_emulator.storage.progress import NEVER_REACHED, Reached, boot_id, write_progress
 from hosting_emulator.storage.recovery import Recovery, recover, salvage, sweep
 from hosting_emulator.world.value import World
 
@@ -62,7 +63,7 @@ class DataDirectory:
         self._durability = durability
         self._complain = complain
         self._salvage = salvage
-        self._starts: dict[str, int] = {}
+        self._lineages: dict[str, str] = {}
         self._listed: frozenset[str] = frozenset()
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
@@ -95,14 +96,14 @@ class DataDirectory:
 
     def _finish_deletions(self) -> None:
         for trash in (self.path / "worlds").glob(f".*{DELETED}"):
+            name = trash.name[1:].rpartition("-")[0]
+            if name in self._listed and not (self.path / "worlds" / name).exists():
+                continue  # it was not deleted by us, and will be missed
             try:
                 refuse_link(trash)
                 empty_trash(trash)
             except OSError as error:
                 self._complain(f"{trash} could not be deleted: {error.strerror}")
-            name = trash.name[1:].rpartition("-")[0]
-            if not self._folder(name).exists():
-                self._list(self._listed - {name})
 
     def worlds(self) -> list[str]:
         """Return the names of the worlds kept here, and of those that should be."""
@@ -124,7 +125,7 @@ class DataDirectory:
             if found is not None and found.world.name != name:
                 raise StateRefused(
                     f"{folder} holds the world {found.world.name!r}: a world is copied by `world "
-                    "fork`, or by export and import, not by copying its folder"
+                    "fork`, or by export and import, not by copying its folder; move it back, or away"
                 )
             # Whatever the last process left, more can follow.
             for lines in found.journals if found is not None else ():
@@ -132,11 +133,17 @@ class DataDirectory:
                 if self._durability == "disk":
                     self._write_anew(lines.path)
             sweep(folder)
+            if found is not None and found.reached is None:
+                lost = Reached(found.world.commit, 0, NEVER_REACHED)
+                write_progress(folder, found.lineage, lost, sync=self._durability == "disk")
         except OSError as error:
-            raise StateRefused(f"{folder} cannot be read: {error.strerror}") from None
+            raise StateRefused(
+                f"{error.filename or folder} cannot be read: {error.strerror}; restore it from a "
+                f"copy, or move {folder} away to start afresh"
+            ) from None
         if found is None:
             return None
-        self._starts[name] = found.starts + 1
+        self._lineages[name] = found.lineage
         return found.world
 
     def _miss(self, name: str, folder: Path) -> None:
@@ -175,6 +182,7 @@ class DataDirectory:
             if not self._salvage:
                 raise
             if salvage(folder, lambda text: self._complain(f"world {name}: {text}")) is None:
+                self._list(self._listed - {name})
                 return None
             found = recover(folder)
         if found is not None:
@@ -193,14 +201,13 @@ class DataDirectory:
         """Return the keeper of a world; a fresh one is written at once. Raises OSError."""
         folder = self._folder(world.name)
         make_private_folder(folder)
-        starts = 0 if fresh else self._starts.pop(world.name, 0)
+        lineage = self._begin(folder) if fresh else self._lineages.pop(world.name)
         keeper = DiskKeeper(
-            folder, world, self._durability, self._executor, self._complain, starts=starts
+            folder, world, self._durability, self._executor, self._complain, lineage=lineage
         )
         try:
-            if fresh:
-                keeper.replace(world)
-            self._mark(folder, starts)
+            keeper.replace(world) if fresh else keeper.start()
+            self._mark(folder, lineage)
             self._list(self._listed | {world.name})
         except BaseException:
             keeper.abandon()
@@ -208,10 +215,18 @@ class DataDirectory:
         self._keepers[world.name] = keeper
         return keeper
 
-    def _mark(self, folder: Path, starts: int) -> None:
+    def _begin(self, folder: Path) -> str:
+        """Clear away what an unfinished start left, and return the lineage of the world to come."""
+        for journal in folder.glob("journal*.ndjson"):
+            journal.unlink()
+        lineage = token_hex(8)
+        write_progress(folder, lineage, Reached(), sync=self._durability == "disk")
+        return lineage
+
+    def _mark(self, folder: Path, lineage: str) -> None:
         sync = self._durability == "disk"
         try:
-            write_marker(folder, Marker(starts, "" if sync else boot_id()), sync=sync)
+            write_marker(folder, Marker("" if sync else boot_id(), lineage), sync=sync)
         except OSError as error:  # such as a full disk: what is kept can be used all the same
             self._complain(f"{folder}: its marker could not be written: {error.strerror}")
         if sync:

@@ -89,6 +89,7 @@ class StoredState:
         try:
             self.name, self.seed = str(meta["world"]), str(meta["seed"])
             self.commit, self.at_ms = int(meta["commit"]), int(meta["at_ms"])
+            self.lineage = str(meta.get("lineage", ""))
         except (KeyError, TypeError, ValueError) as error:
             raise StateRefused(f"the heading lacks or garbles {error}") from None
         self.tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}

@@ -74,14 +74,16 @@ def payload_of(line: bytes, kind: bytes) -> bytes | None:
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """`world.json`: says that a world lives in a folder, and how often it was read back from it.
+    """`world.json`: says that a world lives in a folder.
 
     Without it, a folder whose snapshot was lost would look like one that never had any. `boot` is the
     run of the machine in which commits were not synced, if there was one: only its end may lose some.
+    `lineage` tells the world from all others of its name, such as one that was here before: it is
+    drawn when a world is first kept, and each of its files names it.
     """
 
-    starts: int
     boot: str = ""
+    lineage: str | None = None
 
 
 def read_marker(folder: Path) -> Marker | None:
@@ -91,14 +93,15 @@ def read_marker(folder: Path) -> Marker | None:
         return None
     line = path.read_bytes()
     if not line:  # the machine died before it was on disk: that it is there is all it says
-        return Marker(0)
+        return Marker()
     payload = payload_of(line[:-1], b"world") if line.endswith(b"\n") else None
-    if payload is None:
+    try:
+        return msgspec.json.decode(payload or b"", type=Marker)
+    except msgspec.MsgspecError:
         raise StateRefused(
             f"{path}: the checksum does not fit, so the file was changed or damaged; restore it "
             "from a copy, or start with --salvage"
-        )
-    return msgspec.json.decode(payload, type=Marker)
+        ) from None
 
 
 def write_marker(folder: Path, marker: Marker, *, sync: bool) -> None:

@@ -36,9 +36,9 @@ _encode = msgspec.json.Encoder().encode
 _decode_line = msgspec.json.Decoder(StoredCommit).decode
 
 
-def first_line(world: str) -> bytes:
+def first_line(world: str, lineage: str = "") -> bytes:
     """Return the first line of a journal of a world. Its own form must never change."""
-    head = {"format": FORMAT, "written_by": __version__, "world": world}
+    head = {"format": FORMAT, "written_by": __version__, "world": world, "lineage": lineage}
     return checked_line(_HEAD, msgspec.json.encode(head))
 
 
@@ -74,9 +74,9 @@ class Journal:
     says that a sync failed: what was appended before may be lost, and nobody can tell.
     """
 
-    def __init__(self, path: Path, world: str) -> None:
+    def __init__(self, path: Path, world: str, lineage: str = "") -> None:
         self.path = path
-        self._first_line = first_line(world)
+        self._first_line = first_line(world, lineage)
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
         self._open = threading.Lock()  # held while a thread syncs, so that nobody closes it then
         self.size = os.fstat(self._descriptor).st_size
@@ -140,10 +140,10 @@ class Journal:
                 os.close(descriptor)
 
 
-def begin_journal(path: Path, world: str, *, sync: bool) -> Journal:
+def begin_journal(path: Path, world: str, lineage: str, *, sync: bool) -> Journal:
     """Put an empty journal in the place of whatever is there, in one step. Raises OSError."""
-    write_atomically(path, first_line(world), sync=sync)
-    return Journal(path, world)
+    write_atomically(path, first_line(world, lineage), sync=sync)
+    return Journal(path, world, lineage)
 
 
 class JournalLines:
@@ -160,7 +160,7 @@ class JournalLines:
         if tail:
             self._read_tail(tail, lines, last=last)
         first = payload_of(lines[0], _HEAD) if lines else None
-        #: The name of the world that it is of; None where it does not say.
+        #: The name and the lineage of the world that it is of; None where it does not say.
         self.world = None if first is None else _check_head(path, first)
         self._start = 1 if first is None else 2
         #: The lines that hold commits, or should.
@@ -199,7 +199,9 @@ class JournalLines:
             yield commit
 
 
-def whatever_is_there(path: Path, world: str) -> Iterator[tuple[int, StoredCommit | None]]:
+def whatever_is_there(
+    path: Path, world: tuple[str, str]
+) -> Iterator[tuple[int, StoredCommit | None]]:
     """Walk a journal's lines by number; None for each that cannot be read. Raises FormatRefused.
 
     Of a journal of another world none can be.
@@ -215,11 +217,11 @@ def whatever_is_there(path: Path, world: str) -> Iterator[tuple[int, StoredCommi
             yield number, None if isinstance(commit, str) else commit
 
 
-def _check_head(path: Path, first: bytes) -> str | None:
+def _check_head(path: Path, first: bytes) -> tuple[str, str]:
     head = msgspec.json.decode(first, type=dict[str, Any])
     with found_in(path):
         check_format(head.get("format"), head.get("written_by"))
-    return head.get("world")
+    return str(head.get("world")), str(head.get("lineage", ""))
 
 
 _ADVICE = (

@@ -53,9 +53,9 @@ class DiskKeeper(Keeper):
         executor: ThreadPoolExecutor,
         complain: Callable[[str], None],
         compact_bytes: int = COMPACT_BYTES,
-        starts: int = 0,
+        lineage: str = "",
     ) -> None:
-        self.starts = starts
+        self.lineage = lineage
         self.waits = durability != "process"
         self._folder = folder
         self._world = world
@@ -68,8 +68,8 @@ class DiskKeeper(Keeper):
         self._snapshot_lock = threading.Lock()
         self._compaction: Future[None] | None = None
         self._closing = threading.Event()
-        self._journal = Journal(folder / JOURNAL, world.name)
-        self._progress = Progress(folder)
+        self._journal = Journal(folder / JOURNAL, world.name, lineage)
+        self._progress = Progress(folder, lineage)
         self.shown_ms = self._progress.shown_ms
         self._deleted = False
         self._appended = 0
@@ -106,6 +106,12 @@ class DiskKeeper(Keeper):
     def show(self, at_ms: int) -> None:
         """Note that a moment was shown: after a kill time goes on from it."""
         self._progress.show(at_ms)
+
+    def start(self) -> None:
+        """Note that the world was read back, and how far it is."""
+        self._progress.reach(self._world.commit)
+        self._progress.start()
+        self.starts = self._progress.starts
 
     def _check_writable(self) -> None:
         if self._deleted:  # by one request while the body of another was still on its way
@@ -196,7 +202,7 @@ class DiskKeeper(Keeper):
         with self._snapshot_lock:
             if world.commit < self._snapshot_commit:
                 return  # a later one has overtaken this one
-            write_snapshot(self._folder / SNAPSHOT, world, stopped)
+            write_snapshot(self._folder / SNAPSHOT, world, self.lineage, stopped)
             self._snapshot_commit = world.commit
             self._snapshot_size = _size(self._folder / SNAPSHOT)
 
@@ -209,9 +215,8 @@ class DiskKeeper(Keeper):
         self._journal.close()
         try:
             # In one step, so that a crash leaves no snapshot without a journal beside it.
-            self._journal = begin_journal(
-                self._folder / JOURNAL, self._world.name, sync=self._durability == "disk"
-            )
+            path, sync = self._folder / JOURNAL, self._durability == "disk"
+            self._journal = begin_journal(path, self._world.name, self.lineage, sync=sync)
             for path in self._folder.glob("journal-*.ndjson"):
                 path.unlink(missing_ok=True)  # a fold that is just ending removes its own
         except OSError as error:
@@ -227,7 +232,7 @@ class DiskKeeper(Keeper):
                 self._journal.sync()
             current.rename(old)
             try:
-                fresh = Journal(current, world.name)
+                fresh = Journal(current, world.name, self.lineage)
             except OSError:
                 old.rename(current)
                 raise

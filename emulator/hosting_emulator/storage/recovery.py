@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from typing import NamedTuple, TypeAlias
 
 from hosting_emulator.storage.documents import StoredState
@@ -31,25 +32,31 @@ from hosting_emulator.storage.format import (
 )
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
-from hosting_emulator.storage.progress import boot_id, read_commit
+from hosting_emulator.storage.progress import (
+    NEVER_REACHED,
+    Reached,
+    boot_id,
+    read_progress,
+    write_progress,
+)
 from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from hosting_emulator.world.value import World
 
 _DAMAGED = ".damaged-"
-_NEVER_REACHED = 1_000_000
 Complain: TypeAlias = Callable[[str], None]
 
 
 class Recovery(NamedTuple):
     """A world as found, with what is to be said of it.
 
-    `starts` counts how often it was read back before. `journals` are its files of lines, oldest
+    `reached` is how far it came, None where that was lost. `journals` are its files of lines, oldest
     first.
     """
 
     world: World
     notices: list[str]
-    starts: int
+    lineage: str
+    reached: Reached | None
     journals: list[JournalLines]
 
 
@@ -67,24 +74,49 @@ def recover(folder: Path) -> Recovery | None:
     if marker is not None and not paths:
         raise StateRefused(f"{folder}: {JOURNAL} is missing; {_ADVICE}")
     state = SnapshotFile(folder / SNAPSHOT).state()
+    folded = state.commit
     journals = [JournalLines(path, last=path is paths[-1]) for path in paths]
     for journal in journals:
-        if journal.world not in (None, state.name):
-            raise StateRefused(
-                f"{journal.path}: it is the journal of the world {journal.world!r}; {_ADVICE}"
-            )
+        if journal.world not in (None, (state.name, state.lineage)):
+            raise StateRefused(f"{journal.path}: it is {_whose(journal.world, state)}; {_ADVICE}")
         for commit in journal.commits():
             with found_in(journal.path, _ADVICE):
                 state.follow(commit)
     with found_in(folder / SNAPSHOT, _ADVICE):
         world = state.world()
+    if marker is not None and marker.lineage not in (None, state.lineage):
+        raise StateRefused(f"{folder / SNAPSHOT}: it is of another {_NAMESAKE}; {_ADVICE}")
     notices = [journal.notice for journal in journals if journal.notice]
-    if (reached := read_commit(folder)) > world.commit:
-        missing = f"commits {world.commit + 1} to {reached} were made, and are missing"
-        if marker is None or marker.boot in ("", boot_id()):
-            raise StateRefused(f"{folder}: {missing}: the end of {JOURNAL} is lost; {_ADVICE}")
+    reached = read_progress(folder, state.lineage)
+    same_run = marker is None or marker.boot in ("", boot_id())
+    if missing := _missing(reached, world.commit):
+        if same_run:
+            raise StateRefused(f"{folder}: {missing}; {_ADVICE}")
         notices.append(f"{missing}: the machine ended before they were on its disk")
-    return Recovery(world, notices, 0 if marker is None else marker.starts, journals)
+    elif (
+        same_run
+        and reached is not None
+        and marker is not None
+        and marker.boot  # else it only counts what was synced
+        and reached.commit < world.commit - 1
+        and folded < world.commit  # else a kill may have come before a world put in place was noted
+    ):
+        raise StateRefused(f"{folder / PROGRESS}: it is older than {JOURNAL}; {_ADVICE}")
+    return Recovery(world, notices, state.lineage, reached, journals)
+
+
+def _missing(reached: Reached | None, commit: int) -> str | None:
+    """Say what should be there and is not, by how far a world came; None: it is all there."""
+    if reached is None:
+        return f"{PROGRESS} is missing, damaged or of another {_NAMESAKE}"
+    if reached.commit <= commit:
+        return None
+    return f"commits {commit + 1} to {reached.commit} were made, and are missing"
+
+
+def _whose(world: tuple[str, str] | None, state: StoredState) -> str:
+    same = world is not None and world[0] == state.name
+    return f"of another {_NAMESAKE}" if same else f"the journal of the world {world and world[0]!r}"
 
 
 def _journals_of(folder: Path) -> list[Path]:
@@ -100,6 +132,7 @@ def sweep(folder: Path) -> None:
             unfinished.unlink()
 
 
+_NAMESAKE = "world of that name, such as one that was here before"
 _ADVICE = (
     "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
     "away to start afresh"
@@ -112,28 +145,32 @@ def salvage(folder: Path, complain: Complain) -> World | None:
     Says by `complain` exactly what was left out and where it is kept. Raises FormatRefused when the
     files are only of another format, and OSError.
     """
-    starts = _starts(folder, complain)
-    world = _readable(folder, complain)
+    state = _readable(folder, complain)
     number = next(n for n in count(1) if not _is_taken(folder, f"{_DAMAGED}{n}"))
     ending = f"{_DAMAGED}{number}"
-    if world is None:
+    if state is None:
         aside = folder.with_name(folder.name + ending)
         folder.rename(aside)  # out of sight of the next start, in one step
         sync_directory(folder.parent)
         complain(f"nothing of it could be salvaged; all of it is kept as {aside}")
         return None
+    world, lineage = state.world(), token_hex(8)
+    reached = read_progress(folder, state.lineage)
+    if reached is None:
+        complain(f"{PROGRESS} cannot be read: the last moment shown is lost, and time may go back")
+        reached = Reached(starts=NEVER_REACHED)
     # Each step comes after what it replaces is kept.
     paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER, folder / PROGRESS]
     kept = [path for path in paths if path.exists()]
     for path in kept:
         shutil.copy2(path, path.with_name(f"{path.name}{ending}"))
     sync_directory(folder)
-    write_snapshot(folder / SNAPSHOT, world)
-    begin_journal(folder / JOURNAL, world.name, sync=True).close()
-    (folder / PROGRESS).unlink(missing_ok=True)
+    write_snapshot(folder / SNAPSHOT, world, lineage)
+    begin_journal(folder / JOURNAL, world.name, lineage, sync=True).close()
+    write_progress(folder, lineage, reached._replace(commit=world.commit), sync=True)
     for old in folder.glob("journal-*.ndjson"):
         old.unlink()
-    write_marker(folder, Marker(starts), sync=True)
+    write_marker(folder, Marker("", lineage), sync=True)
     names = ", ".join(path.name for path in kept)
     complain(f"salvaged up to commit {world.commit}; {names} as found: {folder}/…{ending}")
     return world
@@ -143,7 +180,7 @@ def _is_taken(folder: Path, ending: str) -> bool:
     return folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))
 
 
-def _readable(folder: Path, complain: Complain) -> World | None:
+def _readable(folder: Path, complain: Complain) -> StoredState | None:
     """Return the world that can be read, if any; says what is left out."""
     if not (folder / SNAPSHOT).exists():
         complain(f"{SNAPSHOT} is missing, and without it no commit can be read")
@@ -161,10 +198,14 @@ def _readable(folder: Path, complain: Complain) -> World | None:
     except StateRefused as refused:
         complain(str(refused).partition(";")[0])
         return None
+    if state.name != folder.name:
+        complain(f"{SNAPSHOT}: it is of the world {state.name!r}")
+        return None
     _follow(folder, state, complain)
     try:
         check_integrity(state.tables)
-        return state.world()
+        state.world()
+        return state
     except StateRefused as refused:
         complain(f"what can be read does not fit together: {refused}")
         return None
@@ -179,7 +220,7 @@ def _follow(folder: Path, state: StoredState, complain: Complain) -> None:
     numbers: list[int] = []
     titles: Counter[str] = Counter()
     for path in journals:
-        for line, commit in whatever_is_there(path, state.name):
+        for line, commit in whatever_is_there(path, (state.name, state.lineage)):
             if commit is None:
                 damaged.append(f"{path.name}, line {line}")
             elif not damaged and not numbers and commit.number <= state.commit + 1:
@@ -197,13 +238,3 @@ def _follow(folder: Path, state: StoredState, complain: Complain) -> None:
         parts.append(f"{len(numbers)} commits that build on them, {span} ({what})")
     if parts:
         complain(f"left out: {', and '.join(parts)}")
-
-
-def _starts(folder: Path, complain: Complain) -> int:
-    """Return how often the world was started; a count that is lost becomes one never reached."""
-    try:
-        marker = read_marker(folder)
-    except StateRefused as refused:
-        complain(str(refused).partition(";")[0])
-        return _NEVER_REACHED
-    return 0 if marker is None else marker.starts

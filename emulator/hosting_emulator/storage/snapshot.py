@@ -69,7 +69,9 @@ def _database(path: Path, check: Callable[[], None] = lambda: None) -> TinyDB:
     return TinyDB(path, check, storage=storage)
 
 
-def write_snapshot(path: Path, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
+def write_snapshot(
+    path: Path, world: World, lineage: str = "", stopped: Callable[[], bool] = lambda: False
+) -> None:
     """Write a world. It is immutable, so this may run in a thread while the world moves on.
 
     Raises SnapshotStopped soon after `stopped` says so, and OSError; the old file is then as it was.
@@ -85,7 +87,7 @@ def write_snapshot(path: Path, world: World, stopped: Callable[[], bool] = lambd
             check()
         fields = {_VALUE: document} if name == STREAMS.name else document
         tables[name].append({_KEY: key, **fields})
-    above = heading(world)
+    above = {**heading(world), "lineage": lineage}
     database = _database(path, check)
     database.drop_tables()
     database.table(_HEADING).insert({**above, _CHECKSUM: _checksum(above, tables)})
@@ -104,7 +106,7 @@ class SnapshotFile:
     def __init__(self, path: Path) -> None:
         """Read a file. Raises StateRefused when it is no snapshot of ours, OSError."""
         self.path = path
-        with found_in(path):
+        with found_in(path, _ADVICE):
             database = _database(path)
             self._rows: dict[str, Rows] = {
                 name: list(database.table(name).all()) for name in sorted(database.tables())
@@ -147,8 +149,11 @@ def _checksum(above: dict[str, Any], tables: dict[str, Rows]) -> str:
     return f"{crc32(msgspec.json.encode([above, filled])):08x}"
 
 
+_ADVICE = (
+    "restore it from a copy, start with --salvage to go on with what can be read, or move the folder "
+    "away to start afresh"
+)
 _DAMAGE = (
-    "the checksum does not fit, so the file was changed or damaged; restore it from a copy, start "
-    "with --salvage to go on with what can be read, or move the folder away to start afresh (to "
-    "change a world by hand, use export and import)"
+    f"the checksum does not fit, so the file was changed or damaged; {_ADVICE} (to change a world by "
+    "hand, use export and import)"
 )

@@ -132,6 +132,7 @@ def test_a_deletion_that_was_killed_is_finished(directory, tmp_path, complaints)
     keeper = directory.keep(fresh_world("gone"), fresh=True)
     keeper.abandon()
     trash = directory.path / "worlds" / ".gone-1234.deleted"
+    directory._list(frozenset())
     (directory.path / "worlds" / "gone").rename(trash)
     directory._keepers.clear()
     directory.close()

@@ -66,11 +66,11 @@ def test_a_close_does_not_wait_for_a_fold(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
         began, write = threading.Event(), write_snapshot
 
-        def endless(path, world, stopped):
+        def endless(path, world, lineage, stopped):
             began.set()
             while not stopped():
                 pass
-            write(path, world, stopped)
+            write(path, world, lineage, stopped)
 
         before = kept.snapshot.read_bytes()
         monkeypatch.setattr(keepers, "write_snapshot", endless)
@@ -107,9 +107,9 @@ def test_changes_during_a_slow_snapshot_are_all_there(tmp_path, monkeypatch):
         go_on = threading.Event()
         write = write_snapshot
 
-        def slow(path, world, stopped):
+        def slow(*arguments):
             go_on.wait(10)
-            write(path, world, stopped)
+            write(*arguments)
 
         monkeypatch.setattr(keepers, "write_snapshot", slow)
         while len(list(kept.path.glob("journal*"))) < 2:  # until a fold has begun
@@ -128,11 +128,11 @@ def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
         write, began, go_on = write_snapshot, threading.Event(), threading.Event()
 
-        def slow(path, world, stopped):
+        def slow(*arguments):
             if threading.current_thread() is not threading.main_thread():
                 began.set()
                 go_on.wait(10)
-            write(path, world, stopped)
+            write(*arguments)
 
         monkeypatch.setattr(keepers, "write_snapshot", slow)
         while not began.is_set():

@@ -1,4 +1,4 @@
-"""The marker: how often a world was started, so that nothing repeats after a restart."""
+"""The marker that says that a world is there, and the count of its starts: nothing repeats."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_a_reset_begins_again(tmp_path):
 
 
 def test_every_flipped_bit_is_found(tmp_path):
-    write_marker(tmp_path, Marker(3), sync=False)
+    write_marker(tmp_path, Marker("run", "lineage"), sync=False)
     path = tmp_path / "world.json"
     whole = path.read_bytes()
 
@@ -68,5 +68,5 @@ def test_every_flipped_bit_is_found(tmp_path):
 def test_an_empty_one_still_says_that_there_is_a_world(tmp_path):
     (tmp_path / "world.json").touch()
 
-    assert read_marker(tmp_path) == Marker(0)
+    assert read_marker(tmp_path) == Marker()
     assert read_marker(tmp_path / "nowhere") is None

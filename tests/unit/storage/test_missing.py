@@ -18,6 +18,7 @@ from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.storage import recovery
 from hosting_emulator.storage.format import Marker, StateRefused, write_marker
 from hosting_emulator.storage.journal import first_line
+from hosting_emulator.storage.progress import boot_id
 from hosting_emulator.world.records import Origin
 from tests.in_process import NOON_MS, InProcess, Machine, fresh_world
 from tests.unit.storage.worlds_on_disk import busy, content, folder, open_directory, read_world
@@ -69,11 +70,26 @@ def test_salvage_goes_on_with_what_is_left(tmp_path: Path):
         assert list(kept.path.glob("progress.damaged-1"))
 
 
+def test_salvage_keeps_the_moment_that_was_shown_last(tmp_path: Path):
+    with folder(tmp_path / "default") as kept:
+        busy(kept.api)
+        kept.keeper.show(NOON_MS * 2)
+        without_last_line(kept.journal)
+
+        recovery.salvage(kept.path, lambda _: None)
+
+        assert read_world(kept.path)[0] is not None
+        found = recovery.recover(kept.path)
+        assert found is not None
+        assert found.reached is not None
+        assert found.reached.shown_ms == NOON_MS * 2
+
+
 def test_what_the_machine_took_with_it_is_said_and_no_error(tmp_path: Path):
     """By default commits are not synced: they outlive the process, not the machine."""
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
-        write_marker(kept.path, Marker(0, "another run of the machine"), sync=False)
+        write_marker(kept.path, Marker("another run of the machine"), sync=False)
         without_last_line(kept.journal)
 
         world, notices = read_world(kept.path)
@@ -108,6 +124,68 @@ def test_swapped_journals_are_refused(tmp_path: Path):
         assert "journal.ndjson, line 1 (cannot be read)" in " ".join(said)
 
 
+@pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson", "progress"])
+def test_a_file_of_another_world_of_that_name_is_refused(tmp_path: Path, name: str):
+    """Of another directory, or of a world that was here before and was deleted."""
+    paths = []
+    for place in ("here", "there"):
+        directory = open_directory(tmp_path / place)
+        world = fresh_world(seed=place)
+        busy(InProcess(world, directory.keep(world, fresh=True)))
+        directory._lock.release()  # as a killed process does
+        paths.append(directory.path / "worlds" / "default")
+    shutil.copy(paths[1] / name, paths[0] / name)
+
+    with pytest.raises(StateRefused, match=r"of another world of that name.* --salvage"):
+        read_world(paths[0])
+
+
+def test_snapshot_and_journal_of_another_world_of_that_name_are_refused(data: Path, tmp_path: Path):
+    other = open_directory(tmp_path / "other")
+    other.keep(fresh_world("ci", seed="other"), fresh=True)
+    other.close()
+    for name in ("snapshot.json", "journal.ndjson", "progress"):
+        shutil.copy(tmp_path / "other" / "worlds" / "ci" / name, data / "worlds" / "ci" / name)
+
+    with pytest.raises(StateRefused, match=r"snapshot\.json: it is of another world of that name"):
+        read_world(data / "worlds" / "ci")
+
+
+def test_every_damage_to_how_far_it_came_is_found(tmp_path: Path):
+    """One changed bit of the moment shown last would send a world ten thousand years ahead."""
+    with folder(tmp_path / "default") as kept:
+        busy(kept.api)
+        kept.keeper.close(fold=False)
+        path = kept.path / "progress"
+        whole = path.read_bytes()
+        flips = [
+            bytes(b ^ (1 << bit) if n == place else b for n, b in enumerate(whole))
+            for place in range(len(whole))
+            for bit in (0, 7)
+        ]
+
+        for damaged in (*flips, b"", whole[:16], whole[:-1], whole + b"x", b"\0" * len(whole)):
+            path.write_bytes(damaged)
+            with pytest.raises(StateRefused, match=r"progress is missing, damaged.* --salvage"):
+                read_world(kept.path)
+        path.unlink()
+        with pytest.raises(StateRefused, match=r"progress is missing, damaged.* --salvage"):
+            read_world(kept.path)
+
+
+def test_an_older_copy_of_how_far_it_came_is_refused(tmp_path: Path):
+    with folder(tmp_path / "default") as kept:
+        write_marker(kept.path, Marker(boot_id()), sync=False)
+        older = (kept.path / "progress").read_bytes()
+        busy(kept.api)
+        kept.keeper.close(fold=False)
+        (kept.path / "progress").write_bytes(older)
+
+        if boot_id():
+            with pytest.raises(StateRefused, match=r"progress: it is older than journal.ndjson"):
+                read_world(kept.path)
+
+
 # --- files and folders ------------------------------------------------------------------------------
 
 
@@ -132,6 +210,41 @@ def test_a_world_that_went_missing_is_missed(data: Path, name: str, gone: str):
     with pytest.raises(StateRefused, match=rf"{name}.*is missing.*was not deleted.*--salvage"):
         directory.load(name)
     directory.close()
+
+
+def test_a_world_of_which_nothing_could_be_salvaged_is_not_missed(data: Path):
+    (data / "worlds" / "ci" / "snapshot.json").write_text("{")
+    with pytest.raises(StateRefused, match=r"snapshot\.json: it is not a snapshot.* --salvage"):
+        read_world(data / "worlds" / "ci")
+    directory = open_directory(data, salvage=True)
+    assert directory.load("ci") is None
+    directory.close()
+
+    again = open_directory(data)
+    assert again.worlds() == ["default"]
+    again.close()
+
+
+def test_a_world_that_looks_deleted_and_was_not_is_missed(data: Path):
+    aside = data / "worlds" / ".ci-1234.deleted"
+    (data / "worlds" / "ci").rename(aside)
+    directory = open_directory(data)
+
+    with pytest.raises(StateRefused, match=r"ci is missing"):
+        directory.load("ci")
+    directory.close()
+    assert (aside / "snapshot.json").exists()
+
+
+def test_a_snapshot_of_another_world_is_not_salvaged(data: Path):
+    said: list[str] = []
+    shutil.copy(data / "worlds" / "ci" / "snapshot.json", data / "worlds" / "default")
+
+    directory = open_directory(data, said, salvage=True)
+    assert directory.load("default") is None
+    directory.close()
+
+    assert "snapshot.json: it is of the world 'ci'" in " ".join(said)
 
 
 @pytest.mark.parametrize("gone", ["", "world.json"])

@@ -53,7 +53,7 @@ class Folder:
             path, world, durability, self._executor, self.complaints.append, **options
         )
         self.keeper.replace(world)
-        write_marker(path, Marker(0), sync=False)
+        write_marker(path, Marker(), sync=False)
         self.api = InProcess(world, self.keeper)
 
     @property
