@@ -41,11 +41,13 @@ class Durable(NamedTuple):
 Exchange: TypeAlias = Generator[Delay | Durable, OSError | None, Reply]
 
 
-def run_through(exchange: Exchange) -> Reply:
-    """Carry an exchange through without waiting for anything."""
+def run_through(exchange: Exchange, pass_over: Callable[[int], None] | None = None) -> Reply:
+    """Carry an exchange through without waiting for anything: delays are told to `pass_over`."""
     try:
         while True:
-            next(exchange)
+            effect = next(exchange)
+            if pass_over is not None and isinstance(effect, Delay):
+                pass_over(effect.ms)
     except StopIteration as done:
         reply: Reply = done.value
         return reply

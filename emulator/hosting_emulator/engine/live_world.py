@@ -86,12 +86,19 @@ class LiveWorld:
         self.feed = Feed(machine() * 1000)
         #: Where commits are noted, as long as an exchange runs: they are its.
         self.noted: list[Commit] | None = None
-        self._machine = machine
+        self._read_machine, self._ahead_ms = machine, 0
         self._shown_ms = keeper.shown_ms
         #: What the machine's clock showed when it was last read.
         self.machine_ms = 0
 
     # --- time -----------------------------------------------------------------------------------
+
+    def pass_over(self, ms: int) -> None:
+        """Go on as if so many real milliseconds had passed, without waiting for them."""
+        self._ahead_ms += ms
+
+    def _machine(self) -> int:
+        return self._read_machine() + self._ahead_ms
 
     def now_ms(self) -> int:
         """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""

@@ -1,7 +1,8 @@
 """Running a story: each step against a live world, each answer against what it should be.
 
-It asks the engine as the server does, so it needs no socket and no real time: a delay is noted and
-not waited for, a broken connection is seen as what the client would see.
+It asks the engine as the server does, so it needs no socket and no real time: a delay is not waited
+for, but a clock that runs goes on as if it had been; a broken connection is seen as what the client
+would see.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import msgspec
 from hosting_emulator.calls.create_dev_access_ticket import project_at
 from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through, too_large
@@ -48,7 +49,7 @@ from hosting_emulator.world.tables import (
     PEOPLE,
     TIMELINE,
 )
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, World
 
 _DOCS = "http://127.0.0.1:4620/_emulator/docs"
 _ISSUER = "http://127.0.0.1:4620"
@@ -61,8 +62,16 @@ def check_text(text: str, file: str) -> dict[str, Any]:
     `file` is the name shown in errors. Raises ScenarioError when the scenario itself is wrong.
     """
     scenario = read_scenario(text, file)
-    world = build_world(scenario, "default", machine_ms())
-    return StoryRun(scenario, Engine(world, Memory())).run()
+    return run_apart(scenario, build_world(scenario, "default", machine_ms()))
+
+
+def run_apart(scenario: Scenario, world: World) -> dict[str, Any]:
+    """Run a story in a world of its own; returns the report.
+
+    Time passes there by what the story would wait for and by its own steps, and by no machine's clock.
+    """
+    engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
+    return StoryRun(scenario, engine).run()
 
 
 class StoryRun:
@@ -76,6 +85,8 @@ class StoryRun:
         self._digest = sha256()
         self._last = Reply(0, b"", headers=())
         self._delayed = False
+        #: How many real milliseconds would have been waited for the answers of this step.
+        self._waited_ms = 0
         #: The fault that kept the last answer from arriving whole.
         self._lost: str | None = None
         #: What of the timeline has been found to be refused.
@@ -99,7 +110,7 @@ class StoryRun:
 
     def _step(self, number: int, step: StepPart) -> dict[str, Any]:
         action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")
-        said, differences = "", []
+        said, differences, self._waited_ms = "", [], 0
         try:
             for _ in range(step.times):
                 said = getattr(self, f"_{action}")(step) if action != "note" else ""
@@ -117,6 +128,7 @@ class StoryRun:
             "title": step.note or _title(action, step),
             "passed": not differences,
             "said": said,
+            "waited_ms": self._waited_ms,
             "differences": [difference._asdict() for difference in differences],
         }
 
@@ -167,12 +179,20 @@ class StoryRun:
         return self._answered(ctx, CALL_STEPS)
 
     def _answered(self, ctx: ExchangeContext, steps: Sequence[Step]) -> str:
-        self._last = reply = run_through(self._engine.exchange(ctx, steps))
-        effect, held_up = ctx.effect, ctx.decision is not None and ctx.decision.delay_ms
-        self._delayed = bool(ctx.late_ms or held_up or (effect is not None and effect.arrives))
+        before_ms = self._waited_ms
+        self._last = reply = run_through(self._engine.exchange(ctx, steps), self._wait)
+        if (effect := ctx.effect) is not None:
+            self._wait(effect.late_ms(len(reply.body)))
+        late_ms = self._waited_ms - before_ms
+        self._delayed = late_ms > 0 or (effect is not None and effect.arrives)
         self._lost = None if effect is None or effect.arrives else effect.name
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
-        return f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
+        said = f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
+        return f"{said}, {format_duration(late_ms)} late" if late_ms else said
+
+    def _wait(self, ms: int) -> None:
+        self._waited_ms += ms
+        self._engine.pass_over(ms)
 
     def _sign_in(self, step: StepPart) -> str:
         token = self._minted(str(step.sign_in), step)

@@ -268,3 +268,66 @@ def test_a_text_is_read_once_and_its_story_leaves_what_was_read():
 
         assert library.read(name) is scenario
         assert msgspec.json.encode(scenario.part) == before
+
+
+@pytest.mark.parametrize(
+    ("clock", "state"),
+    [("real", "succeeded"), ("scaled, rate: 0.5", "running"), ("frozen", "queued")],
+)
+def test_time_goes_on_by_what_would_have_been_waited(clock: str, state: str):
+    report = run(
+        f"""
+        clock: {{mode: {clock}}}
+        story:
+          - call: apply_project_domains
+            save: {{operation: id}}
+          - fault: {{latency: {{delay_ms: 4000}}}}
+          - fault: {{latency: {{delay_ms: 1000}}, phase: after_commit}}
+          - call: list_deployments
+            times: 2
+            expect: {{delayed: true}}
+          - clear_faults: true
+          - poll: ${{operation}}
+            expect: {{body: {{state: {state}}}}}
+        """
+    )
+
+    assert report["passed"], last(report)
+    assert (report["steps"][3]["said"], report["steps"][3]["waited_ms"]) == (
+        "answered 200, 5s late",
+        10_000,
+    )
+
+
+def test_a_slow_answer_takes_the_time_that_its_bytes_take():
+    report = run(
+        """
+        clock: {mode: real, at: 2026-01-01T00:00:00Z}
+        story:
+          - fault: {slow_response: {bytes_per_second: 10}, times: 1}
+          - call: get_dns_authorization
+            save: {slow: answer}
+          - call: apply_project_domains
+            save: {at: created_at}
+            expect: {body: {created_at: "/T00:00:1[0-9]/"}}
+        """
+    )
+
+    assert report["passed"], last(report)
+    assert report["steps"][1]["waited_ms"] >= 10_000
+
+
+def test_where_a_clock_runs_no_time_passes_between_the_steps_of_a_story_of_its_own():
+    report = run(
+        """
+        clock: {mode: scaled, rate: 1000000, at: 2026-01-01T00:00:00Z}
+        story:
+          - call: apply_project_domains
+            expect: {body: {created_at: "2026-01-01T00:00:00.000Z"}}
+          - advance: 1s
+          - call: apply_project_domains
+            expect: {body: {created_at: "2026-01-01T00:00:01.000Z"}}
+        """
+    )
+
+    assert report["passed"], last(report)

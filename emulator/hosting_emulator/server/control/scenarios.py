@@ -8,13 +8,12 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.story import StoryRun
+from hosting_emulator.scenario.story import StoryRun, run_apart
 from hosting_emulator.server.control.context import Context, ControlRefusal, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.worlds import Chosen
@@ -63,11 +62,10 @@ def run_scenario(context: Context, body: ScenarioRun) -> Any:
     if body.world is not None:
         engine = context.engine(body.world)
         _load(engine, scenario, variation)
-    else:
-        name = context.worlds.new_name()
-        built = varied_world(_build(scenario, name, context.facts.seed), variation)
-        engine = Engine(built, Memory())
-    return StoryRun(scenario, engine).run()
+        return StoryRun(scenario, engine).run()
+    name = context.worlds.new_name()
+    built = varied_world(_build(scenario, name, context.facts.seed), variation)
+    return run_apart(scenario, built)
 
 
 def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
