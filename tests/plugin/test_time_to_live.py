@@ -1,0 +1,74 @@
+"""Worlds in an emulator of somebody else's end some time after tests that were killed, and no sooner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Event, Thread
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient
+from pytest_hosting_emulator import RunningEmulator, worlds
+from tests.crash.exec_process import until
+from tests.plugin.conftest import Suite
+from tests.unit.sdk.fake_control import FakeControl
+
+TOLD_TTL = """
+import pytest
+from hosting_emulator.sdk import ControlClient
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch):
+    asked = []
+    make = ControlClient.create_world
+    def create_world(self, name=None, **request):
+        asked.append(request["ttl"])
+        return make(self, name, **request)
+    monkeypatch.setattr(ControlClient, "create_world", create_world)
+    return asked
+"""
+
+
+@pytest.fixture
+def control() -> Iterator[FakeControl]:
+    fake = FakeControl()
+    fake.start()
+    yield fake
+    fake.stop()
+
+
+def test_only_worlds_that_could_outlive_the_tests_have_one(
+    suite: Suite, hosting_emulator_server: RunningEmulator
+):
+    suite.write(
+        conftest=TOLD_TTL,
+        test_it="""
+        def test_it(request, asked, hosting_emulator_worlds):
+            hosting_emulator_worlds()
+            hosting_emulator_worlds(ttl="1h")
+            at_url = request.config.getoption("hosting_emulator_url")
+            assert asked == ["6h" if at_url else None, "1h"]
+        """,
+    )
+
+    suite.passes()
+    suite.passes(f"--hosting-emulator-url={hosting_emulator_server.base_url}")
+
+
+def test_open_worlds_are_renewed_while_the_tests_run(
+    control: FakeControl, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
+    monkeypatch.setattr(worlds, "_RENEW_S", 0.001)
+    control.on("GET /worlds/ci/clock", {})
+    world = ControlClient(control.control_url).world("ci")
+    found, ended = worlds.OpenWorlds(), Event()
+    found.add(request.node, worlds.OpenWorld(world, "hosting_emulator"))
+    renewing = Thread(target=found.renew_until, args=(ended,))
+
+    renewing.start()
+    until(lambda: len(control.asked) > 2 or None)
+    ended.set()
+    renewing.join()
+
+    world.control.close()
+    assert {asked.path for asked in control.asked} == {"/worlds/ci/clock"}
