@@ -279,9 +279,9 @@ def settings_of(ctx: click.Context, *, assume: Sequence[tuple[str, str]], **same
 
     Raises UsageError for options that do not go together.
     """
-    given = ctx.get_parameter_source("seed") is ParameterSource.COMMANDLINE
-    if given and same["state"] is not None:
-        raise click.UsageError("--seed has no place beside --from, whose state says it all")
+    chosen = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
+    if chosen and same["state"] is not None:
+        same["state_seed"] = same["seed"]
     check_only(same.get("vary"), same.get("vary_only"))
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER

@@ -25,9 +25,10 @@ class Settings:
     found on disk. `library` is the folder of scenarios; `scenario` one of them or a file, which the
     default world becomes at the start, and with `watch` again whenever the file changes; `clock` and
     `assumptions` are laid over the scenario's own. `state` is the file of an exported world, which
-    the default world becomes instead; scenario, clock and assumptions have no place beside it, and
-    a world that is kept already is only replaced with `replace`. `salvage` goes on with what can be
-    read of damaged state, and keeps the damaged files.
+    the default world becomes instead, to go on with `state_seed`, its own or a new one; scenario,
+    clock and assumptions have no place beside it, and a world that is kept already is only replaced
+    with `replace`. `salvage` goes on with what can be read of damaged state, and keeps the damaged
+    files.
     `vary` is the seed that answers are varied by, in the default world and in those made later that
     name none; `vary_only` the points it is confined to.
     `allowed_origins` are origins of web apps that may use `/v1` and sign people in, beside all of
@@ -52,6 +53,7 @@ class Settings:
     scenario: str | None = None
     watch: bool = False
     state: Path | None = None
+    state_seed: str | None = None
     replace: bool = False
     salvage: bool = False
     vary: str | None = None

@@ -38,6 +38,16 @@ def test_the_default_world_becomes_the_files(kept: Path):
     assert without_commit(found) == without_commit(json.loads(kept.read_text()))
 
 
+def test_it_goes_on_with_a_seed_of_its_own_or_with_the_one_given(kept: Path):
+    seeds = []
+    for given in ((), (), ("--seed", "given")):
+        with emulator("--ephemeral", "--from", str(kept), *given) as process:
+            seeds.append(process.client().control("GET", "worlds/default")["seed"])
+
+    assert seeds[2] == "given"
+    assert len({*seeds, "of the file"}) == 4
+
+
 def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_path: Path):
     data = ("--data-dir", str(tmp_path / "data"))
     with emulator(*data, "--clock", "skip") as process:

@@ -84,7 +84,7 @@ class Emulator:
         self._origins = options.origins(settings)
         self._variation = options.variation_of(settings)
         # First of all: a file that cannot be read leaves no trace.
-        state = None if settings.state is None else _read_state(settings.state)
+        state = None if settings.state is None else _read_state(settings.state, settings.state_seed)
         options.check_beginning(settings)
         self._directory: DataDirectory | None = None
         try:
@@ -303,10 +303,10 @@ def _known_or_first(world: World, table: Table[Any], name: str) -> str:
     return str(world.indexes.get(name, first))
 
 
-def _read_state(path: Path) -> World:
+def _read_state(path: Path, seed: str | None) -> World:
     """Return the default world of an exported state. Raises StartError, naming file and place."""
     try:
-        world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0)
+        world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise StartError(f"{path} cannot be read: {reason}") from None

@@ -125,7 +125,6 @@ def test_what_follows_the_command_is_its_own(
         (("--kill-after", "soon"), "'soon' is not a duration"),
         (("--clock", "soon"), "'soon' is not real, frozen, skip or scaled:RATE"),
         (("--keep", "no/such/folder.json", "true"), "no such directory"),
-        (("--from", "a.json", "--seed", "42", "true"), "--seed has no place beside --from"),
     ],
 )
 def test_a_wrong_option_is_one_line(

@@ -108,12 +108,10 @@ def test_state_to_begin_with_becomes_a_setting(run, bootstrap: Bootstrap):
     assert bootstrap.settings == [Settings(library=FOLDER, state=Path("kept.json"))]
 
 
-def test_seed_has_no_place_beside_a_state(run, bootstrap: Bootstrap):
-    result = run("start", "--from", "kept.json", "--seed", "42")
+def test_seed_beside_a_state_is_the_one_it_goes_on_with(run, bootstrap: Bootstrap):
+    run("start", "--from", "kept.json", "--seed", "42")
 
-    assert result.exit_code == 2
-    assert result.stderr == "Error: --seed has no place beside --from, whose state says it all\n"
-    assert bootstrap.settings == []
+    assert [found.state_seed for found in bootstrap.settings] == ["42"]
 
 
 def test_ephemeral_keeps_nothing(run, bootstrap: Bootstrap):
