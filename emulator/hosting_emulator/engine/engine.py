@@ -123,7 +123,7 @@ class Engine(LiveWorld):
                 return run_through(
                     self.exchange(ctx.again(Refused("service_unavailable", detail)), steps)
                 )
-            if ctx.late_ms:
+            if ctx.late_ms or ctx.held:
                 yield Delay(ctx.late_ms, answered=True)
             return reply
         finally:

@@ -131,6 +131,8 @@ class ExchangeContext(CallRequest, kw_only=True):
     effect: FaultKind | None = None
     #: How late, in real milliseconds, the answer leaves once all is done.
     late_ms: int = 0
+    #: Whether others are to come before its answer leaves.
+    held: bool = False
     #: What its answer is varied by, and how its page is.
     what: str = ""
     paging: Paging | None = None

@@ -15,11 +15,20 @@ from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.documents import FAULT, OUTCOME, arm, read_fault
+from hosting_emulator.engine.pipeline import REDEEM_TICKET
+from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, read_fault
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.document import PLANNED, ExpectPart, Scenario, StepPart
+from hosting_emulator.scenario.compare import half_comparisons, pattern_of
+from hosting_emulator.scenario.document import (
+    PLANNED,
+    ExpectPart,
+    LogPart,
+    Scenario,
+    SharedPart,
+    StepPart,
+)
 from hosting_emulator.scenario.source import Path, Place
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
@@ -32,7 +41,14 @@ from hosting_emulator.world.value import Change, World
 #: What a step of a story is about where it does not say; and what an id can be asked for by alias,
 #: in a variable: `${project.shop}`.
 USUAL = {"project": "shop", "organization": "acme", "person": "owner"}
+#: Who asks without credentials.
+NOBODY = "nobody"
+#: What variables call the world's time.
+NOW = "now"
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
+_REQUEST = re.compile(r"[A-Z]+ /\S*")
+_PATTERN_OF = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
@@ -159,28 +175,86 @@ def _check_turn(place: Place, found: dict[str, Any], change: Change) -> None:
             read_fault(change.fork(), found, OUTCOME if place.path[-1] == "outcome" else FAULT)
 
 
+class _Known:
+    """What the steps before one have saved."""
+
+    def __init__(self, change: Change) -> None:
+        self.change = change
+        self.saved: dict[str, None] = {}
+        self.answers: dict[str, None] = {}
+        #: The parts that may be used, with their places.
+        self.parts: dict[str, tuple[Place, SharedPart]] = {}
+
+
 def _check_story(scenario: Scenario, change: Change) -> None:
-    saved: dict[str, None] = {}
-    answers: dict[str, None] = {}
-    for number, step in enumerate(scenario.part.story):
-        place = scenario.place / "story" / number
-        _check_variables(place, change, saved)
-        _check_action(place, step, change)
-        _check_who_and_what(place, step, change)
-        if step.expect is not None:
-            _check_expect(place / "expect", step.expect, answers)
-        for name, saved_as in step.save.items():
-            (answers if saved_as == "answer" else saved)[name] = None
+    known, top = _Known(change), scenario.place / "parts"
+    for number, shared in enumerate(scenario.part.parts):
+        if shared.name in known.parts:
+            raise (top / number / "name").error(f"the part {shared.name!r} stands above already")
+        for inner, step in enumerate(shared.steps):
+            if step.use is not None:  # and so none can use itself
+                use = top / number / "steps" / inner / "use"
+                use.check_word("part above this one", step.use, known.parts)
+        known.parts[shared.name] = (top / number / "steps", shared)
+    _check_steps(scenario.place / "story", scenario.part.story, known)
 
 
-def _check_variables(place: Place, change: Change, saved: Iterable[str]) -> None:
+def _check_steps(place: Place, steps: Iterable[StepPart], known: _Known) -> None:
+    for number, step in enumerate(steps):
+        _check_step(place / number, step, known)
+
+
+def _check_step(place: Place, step: StepPart, known: _Known) -> None:
+    _check_variables(place, known)
+    _check_action(place, step, known)
+    _check_who_and_what(place, step, known.change)
+    if step.expect is not None:
+        _check_expect(place / "expect", step.expect, known.answers)
+    _check_steps(place / "together", step.together or (), known)
+    if step.use is not None:
+        (place / "use").check_word("part", step.use, known.parts)
+        known.saved |= dict.fromkeys(step.with_)
+        inner, shared = known.parts[step.use]
+        _check_steps(inner, shared.steps, known)
+    for name, saved_as in step.save.items():
+        if name == NOW:
+            raise (place / "save" / name).error(f"{name!r} is the world's time: save it as another")
+        with (place / "save" / name).refusals():
+            read_saved(saved_as)
+        (known.answers if saved_as == "answer" else known.saved)[name] = None
+
+
+def read_saved(text: str) -> tuple[str, re.Pattern[str] | None]:
+    """Return what `save` takes: its place in the answer, and the pattern whose first group it is.
+
+    Raises ValueError.
+    """
+    found = _PATTERN_OF.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            f"{text!r} is no place: write it like key.id or headers.Location /code=(.+)/"
+        )
+    try:
+        pattern = re.compile(found[2]) if found[2] else None
+    except re.error as error:
+        raise ValueError(f"{text!r} holds no regular expression: {error}") from None
+    return found[1], pattern
+
+
+def _check_variables(place: Place, known: _Known) -> None:
     for inner, name in _names_in(place.value):
         index, _, alias = name.partition(".")
-        if name in saved:
+        moment = _MOMENT.fullmatch(name)
+        if moment is not None and name not in known.saved:
+            with place.below(inner).refusals():
+                parse_duration_ms(moment[3])
+            name = moment[1]
+        if name in known.saved or name == NOW:
             continue
         if index in USUAL and alias:
-            place.below(inner).check_word(index, alias, _aliases(change, index))
+            place.below(inner).check_word(index, alias, _aliases(known.change, index))
             continue
+        saved = known.saved
         hint = nearest(name, saved) or f"; saved so far is {', '.join(saved) or 'nothing'}"
         raise place.below(inner).error(f"there is no ${{{name}}}{hint}")
 
@@ -190,12 +264,16 @@ def _aliases(change: Change, index: str) -> list[str]:
     return sorted(found)
 
 
-def _check_action(place: Place, step: StepPart, change: Change) -> None:
+def _check_action(place: Place, step: StepPart, known: _Known) -> None:
     if step.call is not None:
         (place / "call").check_word("call", step.call, CALLS)
+    if step.request is not None and not _REQUEST.fullmatch(step.request):
+        raise (place / "request").error(
+            "a request is a method and a path, such as GET /v1/projects"
+        )
     for action in PLANNED:
         if (turn := getattr(step, action)) is not None:
-            _check_turn(place / action, turn, change)
+            _check_turn(place / action, turn, known.change)
     with (place / ("to" if step.advance is None else "advance")).refusals():
         if step.advance is not None:
             parse_duration_ms(step.advance)
@@ -205,12 +283,18 @@ def _check_action(place: Place, step: StepPart, change: Change) -> None:
         with (place / "assume" / name).refusals():
             if not any(_names_in(value)):
                 Assumptions().changed({name: value})
+    for name in step.check or {}:
+        (place / "check" / name).check_word("saved value", name, known.saved)
+    if step.check is not None:
+        _check_values(place / "check")
+    if step.log is not None:
+        _check_log(place / "log", step.log, known.change)
 
 
 def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
     """Check the aliases of a step, and that what it leaves to the defaults is there."""
     needed: set[str] = {CALLS[step.call].subject} if step.call is not None else set()
-    if step.token is None and (step.call or step.poll):
+    if step.token is None and (step.call or step.poll or step.request):
         needed.add("person")
     said = {
         "person": ("as", step.who) if step.sign_in is None else ("sign_in", step.sign_in),
@@ -218,20 +302,42 @@ def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
         "organization": ("organization", step.organization),
     }
     for index, (field, alias) in said.items():
-        known = _aliases(change, index)
         if alias is not None:
-            if "${" not in alias and change.world.indexes.get(f"{index}:{alias}") is None:
-                (place / field).check_word(index, alias, known)
-        elif index in needed and USUAL[index] not in known:
+            _check_alias(place / field, index, alias, change)
+        elif index in needed and USUAL[index] not in (known := _aliases(change, index)):
             there_are = ", ".join(known) or "none"
             raise place.error(f"say which {index} with `{field}`: there are {there_are}")
 
 
+def _check_alias(place: Place, index: str, alias: str, change: Change) -> None:
+    nobody = alias == NOBODY and place.path[-1] == "as"
+    if not nobody and "${" not in alias and change.world.indexes.get(f"{index}:{alias}") is None:
+        place.check_word(index, alias, _aliases(change, index))
+
+
 def _check_expect(place: Place, expect: ExpectPart, answers: Iterable[str]) -> None:
-    if expect.code is not None:
-        (place / "code").check_word("problem code", expect.code, PROBLEMS)
+    for code in expect.code if isinstance(expect.code, list) else filter(None, [expect.code]):
+        (place / "code").check_word("problem code", code, PROBLEMS)
     if expect.same_as is not None:
         (place / "same_as").check_word("saved answer", expect.same_as, answers)
+    _check_values(place)
+
+
+def _check_log(place: Place, log: LogPart, change: Change) -> None:
+    words = {"call": (*ALL_CALLS, REDEEM_TICKET), "code": tuple(PROBLEMS), "method": METHODS}
+    for name, known in words.items():
+        if isinstance(value := getattr(log, name), str) and pattern_of(value) is None:
+            (place / name).check_word(name, value, (*known, "*"))
+    for field, index, alias in (("project", "project", log.project), ("as", "person", log.who)):
+        if isinstance(alias, str) and alias != "*" and pattern_of(alias) is None:
+            _check_alias(place / field, index, alias, change)
+    _check_values(place)
+
+
+def _check_values(place: Place) -> None:
+    """Check the patterns and comparisons in what is expected."""
+    for inner, wrong in half_comparisons(place.value):
+        raise place.below(inner).error(wrong, key=True)
     for inner, text in _texts(place.value):
         try:
             re.compile(pattern_of(text) or "")
@@ -250,19 +356,25 @@ def _texts(found: Any) -> Iterator[tuple[Path, str]]:
         yield from (((name, *path), text) for path, text in _texts(value))
 
 
-def pattern_of(expected: Any) -> str | None:
-    """Return the regular expression in `/…/`; None: it is none."""
-    if isinstance(expected, str) and len(expected) > 2 and expected[0] == expected[-1] == "/":
-        return expected[1:-1]
-    return None
-
-
 # --- Variables -----------------------------------------------------------------------------------
 
 
 def _names_in(found: Any) -> Iterator[tuple[Path, str]]:
     """Walk all variables in a value: the path to the text each stands in, and its name."""
     yield from ((path, name) for path, text in _texts(found) for name in _VARIABLE.findall(text))
+
+
+def moved(name: str, look_up: Callable[[str], Any]) -> str | None:
+    """Return the timestamp that a variable such as `now+10m` is; None: it is no such variable.
+
+    Raises ValueError when what is saved under its name is no timestamp.
+    """
+    found = _MOMENT.fullmatch(name)
+    if found is None:
+        return None
+    by_ms = parse_duration_ms(found[3])
+    at_ms = parse_timestamp(str(look_up(found[1])))
+    return format_timestamp(at_ms + (by_ms if found[2] == "+" else -by_ms))
 
 
 def fill(found: Any, look_up: Callable[[str], Any]) -> Any:

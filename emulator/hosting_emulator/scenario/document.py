@@ -7,7 +7,7 @@ scenario means is worked out elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
@@ -50,32 +50,63 @@ class PlannedPart(Part):
     intervene: dict[str, Any] | None = None
 
 
+#: What a value must be: itself, several that it may be, or a comparison.
+Status = Annotated[int, Meta(ge=200, le=599)]
+Comparison = dict[str, Any]
+
+
 class ExpectPart(Part):
     """What a request of the story must answer. `body` names the fields that matter, and no others.
 
     In `body`, `*` stands for any value but null, and `/…/` is a regular expression; a mapping whose
-    keys are numbers names places of a list, from 0. `lost` is the kind of connection fault that eats
-    the answer, `delayed` tells that it came late or slowly; `same_as` names a saved answer that this
-    one must equal byte for byte.
+    keys are numbers names places of a list, from 0; `{at_least: 3}` and the like compare. A list of
+    statuses or codes is what it may be. `lost` is the kind of connection fault that eats the answer,
+    `delayed` tells that it came late or slowly; `same_as` names a saved answer that this one must
+    equal byte for byte.
     """
 
-    status: Annotated[int, Meta(ge=200, le=599)] | None = None
-    code: str | None = None
+    status: Status | list[Status] | None = None
+    code: str | list[str] | None = None
     body: Any = msgspec.UNSET
     absent: list[str] = []
-    items: int | None = None
-    headers: dict[str, str] = {}
+    items: int | Comparison | None = None
+    headers: dict[str, Any] = {}
     html: bool | None = None
     lost: Lost | None = None
     delayed: bool | None = None
     same_as: str | None = None
 
 
-class StepPart(Part, rename={"who": "as"}):
-    """A step of `story`: one request, or one turn of a hand (the clock, a fault, an intervention).
+class LogPart(Part, rename={"who": "as", "idempotency_key": "key"}):
+    """What to look for in the request log; `count` is how many exchanges must fit (at least one).
 
-    A request is made with a fresh access token of the person in `as`, unless `token` gives another.
-    `sign_in` gives a person an access token to save and use later, as a client would.
+    Each value is plain, a pattern or a comparison. `project` and `as` are aliases; `fault` is the id
+    or the kind of one that acted, `lost` the kind that ate the answer, `why` a sentence of it.
+    """
+
+    call: Any = msgspec.UNSET
+    method: Any = msgspec.UNSET
+    path: Any = msgspec.UNSET
+    who: Any = msgspec.UNSET
+    project: Any = msgspec.UNSET
+    operation: Any = msgspec.UNSET
+    status: Any = msgspec.UNSET
+    code: Any = msgspec.UNSET
+    idempotency_key: Any = msgspec.UNSET
+    replayed: Any = msgspec.UNSET
+    lost: Any = msgspec.UNSET
+    fault: Any = msgspec.UNSET
+    why: Any = msgspec.UNSET
+    count: int | Comparison | None = None
+
+
+class StepPart(Part, rename={"who": "as", "with_": "with"}):
+    """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
+
+    A request is made with a fresh access token of the person in `as`, unless `token` gives another;
+    `as: nobody` sends none. `sign_in` gives a person an access token to save and use later, as a
+    client would. `request` is a method and a path, sent as it stands; those `together` have all come
+    before the first is answered. `use` takes the steps of a part, `with` values for their variables.
     """
 
     note: str | None = None
@@ -83,16 +114,25 @@ class StepPart(Part, rename={"who": "as"}):
     call: str | None = None
     poll: str | None = None
     redeem: str | None = None
+    request: str | None = None
     sign_in: str | None = None
+    together: Annotated[list[StepPart], Meta(min_length=2, max_length=100)] | None = None
     # Turns of a hand
     advance: str | None = None
     to: str | None = None
     until: str | None = None
     intervene: dict[str, Any] | None = None
     fault: dict[str, Any] | None = None
-    outcome: dict[str, Any] | None = None
+    remove_fault: str | None = None
     clear_faults: bool | None = None
+    outcome: dict[str, Any] | None = None
+    remove_outcome: str | None = None
+    clear_outcomes: bool | None = None
     assume: dict[str, Any] | None = None
+    # Looks at what is known
+    check: dict[str, Any] | None = None
+    log: LogPart | None = None
+    use: str | None = None
     # What a request says
     who: str | None = None
     token: str | None = None
@@ -101,42 +141,63 @@ class StepPart(Part, rename={"who": "as"}):
     project: str | None = None
     key: str | None = None
     body: Any = msgspec.UNSET
+    text: str | None = None
     query: dict[str, Any] = {}
     headers: dict[str, str] = {}
     expect: ExpectPart | None = None
     save: dict[str, str] = {}
     times: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    with_: dict[str, Any] = {}
 
 
-#: The fields of which a step has exactly one: those that ask for an answer, and all.
-REQUESTS = ("call", "poll", "redeem", "sign_in")
+#: The fields of which a step has exactly one: requests that can come together, all that are answered
+#: by one, and all.
+EXCHANGES = ("call", "poll", "redeem", "request")
+REQUESTS = (*EXCHANGES, "sign_in")
 ACTIONS = (
     *REQUESTS,
+    "together",
     "advance",
     "to",
     "until",
     "intervene",
     "fault",
-    "outcome",
+    "remove_fault",
     "clear_faults",
+    "outcome",
+    "remove_outcome",
+    "clear_outcomes",
     "assume",
+    "check",
+    "log",
+    "use",
 )
 #: What an entry of the timeline does: exactly one of these.
 PLANNED: tuple[Planned, ...] = get_args(Planned)
 #: Which actions each of the other fields of a step belongs to.
+_SENT = ("call", "poll", "request")
 _BELONGS = {
     "expect": REQUESTS,
-    "save": REQUESTS,
-    "organization": ("call", "poll", "sign_in"),
-    "interactive": ("call", "poll", "sign_in"),
-    "as": ("call", "poll"),
-    "token": ("call", "poll"),
-    "headers": ("call", "poll"),
-    "query": ("call", "poll"),
+    "save": (*REQUESTS, "fault", "outcome"),
+    "organization": (*_SENT, "sign_in"),
+    "interactive": (*_SENT, "sign_in"),
+    "as": _SENT,
+    "token": _SENT,
+    "headers": _SENT,
+    "query": _SENT,
     "project": ("call",),
-    "key": ("call",),
-    "body": ("call",),
+    "key": ("call", "request"),
+    "body": ("call", "request"),
+    "text": ("call", "request"),
+    "with": ("use",),
 }
+
+
+class SharedPart(Part):
+    """An entry of `parts`: steps that a story takes by `use`, with the part's name."""
+
+    name: Alias
+    steps: Annotated[list[StepPart], Meta(min_length=1)]
 
 
 class VaryPart(Part):
@@ -159,6 +220,7 @@ class ScenarioPart(Part):
     faults: list[dict[str, Any]] = []
     outcomes: list[dict[str, Any]] = []
     timeline: list[PlannedPart] = []
+    parts: list[SharedPart] = []
     story: list[StepPart] = []
 
 
@@ -200,8 +262,9 @@ def read_scenario(text: str, file: str) -> Scenario:
         part = msgspec.convert(source.data, ScenarioPart)
     except msgspec.ValidationError as error:
         raise _explained(source, str(error)) from None
-    for number, step in enumerate(part.story):
-        _check_step(top / "story" / number, step)
+    for number, shared in enumerate(part.parts):
+        _check_steps(top / "parts" / number / "steps", shared.steps, ACTIONS)
+    _check_steps(top / "story", part.story, ACTIONS)
     for number, planned in enumerate(part.timeline):
         place = top / "timeline" / number
         if (planned.at is None) == (planned.after_calls is None):
@@ -307,16 +370,24 @@ def _kinds_in(hint: Any) -> Iterator[type[Any]]:
         yield from _kinds_in(argument)
 
 
-def _check_step(place: Place, step: StepPart) -> None:
+def _check_steps(place: Place, steps: list[StepPart], actions: Sequence[str]) -> None:
+    for number, step in enumerate(steps):
+        _check_step(place / number, step, actions)
+
+
+def _check_step(place: Place, step: StepPart, actions: Sequence[str]) -> None:
     given = [name for name in ACTIONS if getattr(step, name) is not None]
-    if len(given) != 1 and not (not given and step.note):
+    only_note = not given and step.note and actions is ACTIONS
+    if not only_note and (len(given) != 1 or given[0] not in actions):
         found = " and ".join(given) if given else "none"
-        raise place.error(f"a step does exactly one of {', '.join(ACTIONS)}; here is {found}")
+        which = "together" if actions is EXCHANGES else "a step"
+        raise place.error(f"{which} does exactly one of {', '.join(actions)}; here is {found}")
     for name in place.value:
-        actions = _BELONGS.get(name)
-        if actions is not None and not set(given) & set(actions):
-            where = f"{' or '.join(actions)}, not to {' '.join(given) or 'note'}"
+        belongs = _BELONGS.get(name)
+        if belongs is not None and not set(given) & set(belongs):
+            where = f"{' or '.join(belongs)}, not to {' '.join(given) or 'note'}"
             raise (place / name).error(f"{name} belongs to {where}", key=True)
+    _check_steps(place / "together", step.together or [], EXCHANGES)
 
 
 # --- files -----------------------------------------------------------------------------------------

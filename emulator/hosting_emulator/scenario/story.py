@@ -7,10 +7,11 @@ would see.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from heapq import heapify, heappop, heappush
+from itertools import count
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -19,18 +20,35 @@ from hosting_emulator.calls.create_dev_access_ticket import project_at
 from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
-from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import ExchangeContext, run_through, too_large
+from hosting_emulator.engine.exchange import (
+    Delay,
+    Entry,
+    Exchange,
+    ExchangeContext,
+    run_through,
+    too_large,
+)
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
+from hosting_emulator.engine.request_log import entry_view, sent_header
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import OUTCOME, arm
+from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.build import USUAL, build_world, fill, pattern_of
+from hosting_emulator.scenario.build import (
+    NOBODY,
+    NOW,
+    USUAL,
+    build_world,
+    fill,
+    moved,
+    read_saved,
+)
+from hosting_emulator.scenario.compare import ABSENT, Mismatch, compare
 from hosting_emulator.scenario.document import (
     ACTIONS,
     PLANNED,
@@ -40,13 +58,14 @@ from hosting_emulator.scenario.document import (
     StepPart,
     read_scenario,
 )
+from hosting_emulator.scenario.source import Place
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
-    FAULTS,
     ONLY,
     OPERATIONS,
     PEOPLE,
+    PROJECTS,
     TIMELINE,
 )
 from hosting_emulator.world.value import Change, World
@@ -91,12 +110,15 @@ class StoryRun:
         self._lost: str | None = None
         #: What of the timeline has been found to be refused.
         self._refused: set[str] = set()
+        #: What a step that is no single request has found to differ.
+        self._mismatches: list[Mismatch] = []
 
     def run(self) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report."""
         steps: list[dict[str, Any]] = []
-        for number, step in enumerate(self._scenario.part.story):
-            steps.append(self._step(number, step))
+        story = self._steps(self._scenario.place / "story", self._scenario.part.story)
+        for place, step in story:
+            steps.append(self._step(len(steps) + 1, place, step))
             if not steps[-1]["passed"]:
                 break
         return {
@@ -108,13 +130,28 @@ class StoryRun:
             "variation": variation_view(self._engine),
         }
 
-    def _step(self, number: int, step: StepPart) -> dict[str, Any]:
+    def _steps(self, place: Place, steps: Sequence[StepPart]) -> Iterator[tuple[Place, StepPart]]:
+        """Walk the steps with their places, those of a part where it is used."""
+        for number, step in enumerate(steps):
+            if step.use is None:
+                yield place / number, step
+                continue
+            parts = enumerate(self._scenario.part.parts)
+            index, part = next(found for found in parts if found[1].name == step.use)
+            for _ in range(step.times):
+                self._saved |= self._filled(step.with_)
+                yield from self._steps(self._scenario.place / "parts" / index / "steps", part.steps)
+
+    def _step(self, number: int, place: Place, step: StepPart) -> dict[str, Any]:
         action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")
         said, differences, self._waited_ms = "", [], 0
         try:
             for _ in range(step.times):
+                self._mismatches = []
                 said = getattr(self, f"_{action}")(step) if action != "note" else ""
-                differences = self._differences(step, action)
+                differences = self._mismatches
+                if action in REQUESTS:
+                    differences = self._differences(step)
                 if differences:
                     break
             differences += self._refusals()
@@ -123,8 +160,8 @@ class StoryRun:
             said = str(failed)
             differences = [Mismatch(action, "to be possible", said)]
         return {
-            "n": number + 1,
-            "line": (self._scenario.place / "story" / number).line,
+            "n": number,
+            "line": place.line,
             "title": step.note or _title(action, step),
             "passed": not differences,
             "said": said,
@@ -142,48 +179,101 @@ class StoryRun:
     # --- requests -------------------------------------------------------------------------------
 
     def _call(self, step: StepPart) -> str:
-        spec = CALLS[str(step.call)]
-        subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
-        return self._request(step, spec, spec.path.replace(f"{{{spec.subject}_id}}", subject))
+        ctx, steps = self._sent(step)
+        before_ms = self._waited_ms
+        reply = run_through(self._engine.exchange(ctx, steps), self._wait)
+        self._wait(_drip_ms(ctx, reply))
+        return self._answered(ctx, reply, self._waited_ms - before_ms)
 
-    def _poll(self, step: StepPart) -> str:
-        template = self._engine.world.assumptions.operation_path
-        operation = str(self._filled(step.poll))
-        return self._request(step, None, template.replace("{operation_id}", operation))
+    _poll = _redeem = _request = _call
 
-    def _request(self, step: StepPart, spec: CallSpec | None, path: str) -> str:
-        sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
-        minted = (
-            self._minted(step.who or USUAL["person"], step) if step.token is None else step.token
-        )
-        sent.setdefault("authorization", f"Bearer {self._filled(minted)}")
-        body = b""
-        if spec is not None and spec.idempotent:
-            self._keys += 1
-            key = str(self._filled(step.key)) if step.key is not None else f"step-{self._keys}"
-            sent.setdefault("idempotency-key", key)
-        if step.body is not msgspec.UNSET:
-            body = msgspec.json.encode(self._filled(step.body))
+    def _together(self, step: StepPart) -> str:
+        """Let all requests come, in their order, before any answer leaves; then each as its delays end."""
+        engine, order = self._engine, count()
+        sent = [one for one in step.together or () for _ in range(one.times)]
+        contexts = [self._sent(one) for one in sent]
+        waiting: list[tuple[int, int, int, Exchange]] = []
+        for place, (ctx, steps) in enumerate(contexts):
+            ctx.held = True
+            waiting.append((0, next(order), place, engine.exchange(ctx, steps)))
+        heapify(waiting)
+        replies: dict[int, tuple[Reply, int]] = {}
+        before_ms = self._waited_ms
+        while waiting:
+            at_ms, _, place, exchange = heappop(waiting)
+            self._wait(max(0, before_ms + at_ms - self._waited_ms))
+            try:
+                effect = next(exchange)
+            except StopIteration as done:
+                replies[place] = done.value, at_ms + _drip_ms(contexts[place][0], done.value)
+                continue
+            at_ms += effect.ms if isinstance(effect, Delay) else 0
+            heappush(waiting, (at_ms, next(order), place, exchange))
+        self._wait(max(0, before_ms + max(late for _, late in replies.values()) - self._waited_ms))
+        said = []
+        for place, (one, (ctx, _)) in enumerate(zip(sent, contexts, strict=True)):
+            said.append(self._answered(ctx, *replies[place]))
+            differences = self._differences(one)
+            self._mismatches += [
+                found._replace(at=f"together[{place}].{found.at}") for found in differences
+            ]
+            if not differences:
+                self._save(one)
+        return ", ".join(said)
+
+    def _sent(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
+        """Return the request of a step, and the way that it takes."""
+        if step.redeem is not None:
+            return self._redemption(step), REDEEM_STEPS
+        spec = CALLS[step.call] if step.call is not None else None
+        if spec is not None:
+            subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
+            method, url = spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject)
+        elif step.poll is not None:
+            template = self._engine.world.assumptions.operation_path
+            method, url = "GET", template.replace("{operation_id}", str(self._filled(step.poll)))
+        else:
+            method, _, url = str(self._filled(step.request)).partition(" ")
+        path, _, query = url.partition("?")
+        said = urlencode({name: str(value) for name, value in self._filled(step.query).items()})
+        sent, body = self._headers(step, spec), self._body(step)
+        if body:
             sent.setdefault("content-type", "application/json")
         assumed = self._engine.world.assumptions
         limit, too_long = assumed.body_limit_bytes, assumed.code_of("body_too_long")
         ctx = ExchangeContext(
-            method=spec.method if spec else "GET",
+            method=method,
             path=path,
-            query=urlencode({k: str(self._filled(v)) for k, v in step.query.items()}),
+            query="&".join(filter(None, (query, said))),
             headers=PlainHeaders(sent.items()),
+            raw_headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             body=body,
             refused=too_large(limit, too_long) if len(body) > limit else None,
             docs_url=lambda: _DOCS,
         )
-        return self._answered(ctx, CALL_STEPS)
+        return ctx, CALL_STEPS
 
-    def _answered(self, ctx: ExchangeContext, steps: Sequence[Step]) -> str:
-        before_ms = self._waited_ms
-        self._last = reply = run_through(self._engine.exchange(ctx, steps), self._wait)
-        if (effect := ctx.effect) is not None:
-            self._wait(effect.late_ms(len(reply.body)))
-        late_ms = self._waited_ms - before_ms
+    def _headers(self, step: StepPart, spec: CallSpec | None) -> dict[str, str]:
+        sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
+        who = step.who or USUAL["person"]
+        if step.token is not None:
+            sent.setdefault("authorization", f"Bearer {self._filled(step.token)}")
+        elif who != NOBODY:
+            sent.setdefault("authorization", f"Bearer {self._minted(who, step)}")
+        if spec is not None and spec.idempotent:
+            self._keys += 1
+            sent.setdefault("idempotency-key", str(self._filled(step.key or f"step-{self._keys}")))
+        elif step.key is not None:
+            sent.setdefault("idempotency-key", str(self._filled(step.key)))
+        return sent
+
+    def _body(self, step: StepPart) -> bytes:
+        if step.body is not msgspec.UNSET:
+            return msgspec.json.encode(self._filled(step.body))
+        return str(self._filled(step.text or "")).encode()
+
+    def _answered(self, ctx: ExchangeContext, reply: Reply, late_ms: int) -> str:
+        self._last, effect = reply, ctx.effect
         self._delayed = late_ms > 0 or (effect is not None and effect.arrives)
         self._lost = None if effect is None or effect.arrives else effect.name
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
@@ -215,12 +305,12 @@ class StoryRun:
         self._engine.run_due()
         return self._engine.mint(person, organization_id, _ISSUER, interactive=step.interactive)
 
-    def _redeem(self, step: StepPart) -> str:
+    def _redemption(self, step: StepPart) -> ExchangeContext:
         url = urlsplit(str(self._filled(step.redeem)))
         project = project_at(Change(self._engine.world, 0), url.hostname or "")
         if project is None:
             raise ValueError(f"no project's dev host is {url.hostname}")
-        ctx = ExchangeContext(
+        return ExchangeContext(
             method="GET",
             path=url.path,
             query=url.query,
@@ -229,7 +319,6 @@ class StoryRun:
             docs_url=lambda: _DOCS,
             record=project,
         )
-        return self._answered(ctx, REDEEM_STEPS)
 
     # --- turns of a hand ------------------------------------------------------------------------
 
@@ -268,37 +357,78 @@ class StoryRun:
         return self._change("intervention", lambda c: read_intervention(document).apply(c))
 
     def _fault(self, step: StepPart) -> str:
-        document = self._filled(step.fault)
-        return self._change("fault armed", lambda c: f"{arm(c, document).id} is armed")
+        return self._arm(FAULT, self._filled(step.fault))
 
     def _outcome(self, step: StepPart) -> str:
-        document = self._filled(step.outcome)
-        return self._change("outcome armed", lambda c: f"{arm(c, document, OUTCOME).id} is armed")
+        return self._arm(OUTCOME, self._filled(step.outcome))
+
+    def _arm(self, family: Family, document: dict[str, Any]) -> str:
+        def armed(change: Change) -> str:
+            id_ = arm(change, document, family).id
+            self._last = Reply(0, msgspec.json.encode({"id": id_}), headers=())
+            return f"{id_} is armed"
+
+        return self._change(f"{family.noun} armed", armed)
+
+    def _remove_fault(self, step: StepPart) -> str:
+        return self._remove(FAULT, str(self._filled(step.remove_fault)))
+
+    def _remove_outcome(self, step: StepPart) -> str:
+        return self._remove(OUTCOME, str(self._filled(step.remove_outcome)))
 
     def _clear_faults(self, step: StepPart) -> str:
-        def clear(change: Change) -> str:
-            armed = faults_in_order(change.world)
-            for fault in armed:
-                change.delete(FAULTS, fault.id)
-            return f"{len(armed)} faults removed"
+        return self._remove(FAULT)
 
-        return self._change("faults removed", clear)
+    def _clear_outcomes(self, step: StepPart) -> str:
+        return self._remove(OUTCOME)
+
+    def _remove(self, family: Family, id_: str | None = None) -> str:
+        """Remove what has an id, or all."""
+
+        def remove(change: Change) -> str:
+            armed = [each.id for each in faults_in_order(change.world, family.table)]
+            if id_ is not None and id_ not in armed:
+                raise ValueError(
+                    f"no {family.noun} is {id_}: armed are {', '.join(armed) or 'none'}"
+                )
+            for each in armed if id_ is None else [id_]:
+                change.delete(family.table, each)
+            return f"{len(armed)} {family.noun}s removed" if id_ is None else f"{id_} is removed"
+
+        return self._change(f"{family.noun}s removed", remove)
 
     def _assume(self, step: StepPart) -> str:
         changed = self._engine.world.assumptions.changed(self._filled(step.assume))
         self._change("assumptions", lambda c: c.put(ASSUMPTIONS, ONLY, changed))
         return "assumptions changed"
 
+    # --- looks at what is known -----------------------------------------------------------------
+
+    def _check(self, step: StepPart) -> str:
+        for name, expected in (step.check or {}).items():
+            self._mismatches += compare(self._filled(expected), self._variable(name), name)
+        return ""
+
+    def _log(self, step: StepPart) -> str:
+        world, expected = self._engine.world, self._filled(msgspec.to_builtins(step.log))
+        wanted = expected.pop("count", {"at_least": 1})
+        for name, value in expected.items():
+            expected[name] = _alternatives(value)
+            if name in ("fault", "why"):  # these are lists
+                expected[name] = [] if value is None else {"has": expected[name]}
+        entries = self._engine.log.after(0)
+        found = sum(not compare(expected, _log_view(world, entry), "") for entry in entries)
+        self._mismatches += compare(wanted, found, "log.count")
+        return f"{found} of {len(entries)} requests fit"
+
     # --- what was answered ----------------------------------------------------------------------
 
-    def _differences(self, step: StepPart, action: str) -> list[Mismatch]:
-        if action not in REQUESTS:
-            return []
+    def _differences(self, step: StepPart) -> list[Mismatch]:
         reply, expect = self._last, step.expect or ExpectPart()
 
         def expected(name: str, found: Any) -> list[Mismatch]:
             value = getattr(expect, name)
-            return [] if value is None else compare(value, found, name)
+            return [] if value is None else compare(_alternatives(value), found, name)
 
         differences = compare(expect.lost, self._lost, "lost") + expected("delayed", self._delayed)
         if differences or (self._lost and not reply.status):
@@ -307,11 +437,8 @@ class StoryRun:
             differences.append(Mismatch("status", "success", reply.status))
         differences += expected("status", reply.status)
         differences += expected("html", reply.content_type.startswith("text/html"))
-        headers = {"content-type": reply.content_type}
-        headers |= {name.lower(): value for name, value in reply.headers}
         for name, value in expect.headers.items():
-            found = headers.get(name.lower())
-            differences += compare(self._filled(value), found, f"headers.{name}")
+            differences += compare(self._filled(value), self._header(name), f"headers.{name}")
         if expect.same_as is not None and reply.body != self._answers.get(expect.same_as):
             bytes_of = f"the bytes of {expect.same_as}"
             differences.append(Mismatch("body", bytes_of, reply.body.decode()))
@@ -331,20 +458,40 @@ class StoryRun:
         except msgspec.DecodeError:
             return None
 
+    def _header(self, name: str) -> str | None:
+        """Return a header of the last answer; None: it has none of that name."""
+        headers = {"content-type": self._last.content_type}
+        headers |= {known.lower(): value for known, value in self._last.headers}
+        return headers.get(name.lower())
+
     def _save(self, step: StepPart) -> None:
-        for name, place in step.save.items():
+        for name, text in step.save.items():
+            place, pattern = read_saved(text)
             if place == "answer":
                 self._answers[name] = self._last.body
                 continue
-            found = self._document()
-            for part in place.split("."):
-                if isinstance(found, dict) and part in found:
-                    found = found[part]
-                elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
-                    found = found[int(part)]
-                else:
-                    raise ValueError(f"the answer has no {place} to save as {name}")
+            found = self._at(place)
+            if pattern is not None and found is not ABSENT:
+                match = pattern.search(str(found))
+                found = ABSENT if match is None else match[pattern.groups and 1]
+            if found is ABSENT:
+                raise ValueError(f"the answer has no {text} to save as {name}")
             self._saved[name] = found
+
+    def _at(self, place: str) -> Any:
+        """Return what stands at a place of the last answer, or ABSENT."""
+        if place.startswith("headers."):
+            value = self._header(place.removeprefix("headers."))
+            return ABSENT if value is None else value
+        found = self._document()
+        for part in place.split("."):
+            if isinstance(found, dict) and part in found:
+                found = found[part]
+            elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
+                found = found[int(part)]
+            else:
+                return ABSENT
+        return found
 
     # --- names and variables --------------------------------------------------------------------
 
@@ -358,74 +505,46 @@ class StoryRun:
     def _variable(self, name: str) -> Any:
         if name in self._saved:
             return self._saved[name]
+        if name == NOW:
+            return format_timestamp(self._engine.now_ms())
         index, _, alias = name.partition(".")
         found = self._engine.world.indexes.get(f"{index}:{alias}")
-        if found is None or index not in USUAL:
-            known = ", ".join(sorted(self._saved)) or "nothing"
-            raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
-        return found
+        if found is not None and index in USUAL:
+            return found
+        if (moment := moved(name, self._variable)) is not None:
+            return moment
+        known = ", ".join(sorted(self._saved)) or "nothing"
+        raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
+
+
+def _drip_ms(ctx: ExchangeContext, reply: Reply) -> int:
+    """Return how long an answer takes that drips."""
+    return 0 if ctx.effect is None else ctx.effect.late_ms(len(reply.body))
+
+
+def _alternatives(expected: Any) -> Any:
+    """Return what a value must be where a list says what it may be."""
+    return {"one_of": expected} if isinstance(expected, list) else expected
+
+
+def _log_view(world: World, entry: Entry) -> dict[str, Any]:
+    """Return an exchange under the names of a `log` step."""
+    found = entry_view(world, entry)
+    project = world.get(PROJECTS, found["project"] or "")
+    key = sent_header(entry, b"idempotency-key")
+    acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
+    alias = project.alias if project else None
+    return {**found, "as": found["who"], "project": alias, "key": key, "fault": acted}
 
 
 def _title(action: str, step: StepPart) -> str:
     value = getattr(step, action, "")
-    if action in PLANNED and isinstance(value, dict):
-        return f"{action} {next(iter(value), '')}"
+    if step.together is not None:
+        found = [(name, one) for one in step.together for name in REQUESTS if getattr(one, name)]
+        return " and ".join(_title(name, one) for name, one in found)
+    if action == "log":
+        value = ", ".join(f"{k} {v}" for k, v in msgspec.to_builtins(value).items())
+    if action in (*PLANNED, "check") and isinstance(value, dict):
+        return f"{action} {', '.join(value) if action == 'check' else next(iter(value), '')}"
     who = f" as {step.who}" if step.who else ""
     return f"{action} {value}{who}" if action != "call" else f"{value}{who}"
-
-
-# --- comparing -----------------------------------------------------------------------------------
-
-ABSENT = "(absent)"
-
-
-class Mismatch(NamedTuple):
-    """Where an answer differs: a path in it, what was expected and what was found."""
-
-    at: str
-    expected: Any
-    found: Any
-
-
-def compare(expected: Any, found: Any, at: str) -> list[Mismatch]:
-    """Compare the fields that `expected` names; `*` is any value but null, `/…/` a pattern.
-
-    A mapping whose keys are numbers names places of a list, from 0.
-    """
-    if isinstance(expected, dict):
-        if isinstance(found, list) and all(name.isdecimal() for name in expected):
-            found = {name: found[int(name)] for name in expected if int(name) < len(found)}
-        if not isinstance(found, dict):
-            return [Mismatch(at, expected, found)]
-        differences = []
-        for name, value in expected.items():
-            inner = f"{at}.{name}" if at else str(name)
-            if name in found:
-                differences += compare(value, found[name], inner)
-            else:
-                differences.append(Mismatch(inner, value, ABSENT))
-        return differences
-    if isinstance(expected, list):
-        if not isinstance(found, list) or len(found) != len(expected):
-            return [Mismatch(at, expected, found)]
-        return [
-            difference
-            for number, (one, other) in enumerate(zip(expected, found, strict=True))
-            for difference in compare(one, other, f"{at}[{number}]")
-        ]
-    return [] if _same(expected, found) else [Mismatch(at, expected, found)]
-
-
-def _same(expected: Any, found: Any) -> bool:
-    if expected == "*":
-        return found is not None
-    pattern = pattern_of(expected)
-    if pattern is not None:
-        return isinstance(found, str) and re.search(pattern, found) is not None
-    if _number(expected) and _number(found):  # JSON has one kind of number
-        return bool(expected == found)
-    return type(expected) is type(found) and bool(expected == found)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

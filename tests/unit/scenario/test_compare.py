@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.story import ABSENT, Mismatch, compare
+from hosting_emulator.scenario.compare import ABSENT, Mismatch, compare
 
 
 @pytest.mark.parametrize(

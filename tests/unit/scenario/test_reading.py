@@ -72,7 +72,7 @@ world:
             "expect:",
             "expect belongs to call or poll",
         ),
-        ("story: [{note: x, key: y}]", 3, "key:", "key belongs to call, not to note"),
+        ("story: [{note: x, key: y}]", 3, "key:", "key belongs to call or request, not to note"),
         ("story: [{advance: 1 moment}]", 3, "1", "'1 moment' is not a duration"),
         ("story: [{to: noon}]", 3, "noon", "'noon'"),
         ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far is nothing"),

@@ -1,0 +1,141 @@
+"""What an answer must be, against what it is: plain values, patterns, and comparisons by words.
+
+A mapping whose keys are all words of COMPARISONS compares (`{at_least: 3, below: 10}`: all of them
+hold); any other names the fields that matter. Two timestamps are compared as moments, however each
+of them is written.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.scenario.source import Path
+
+ABSENT = "(absent)"
+
+
+class Mismatch(NamedTuple):
+    """Where an answer differs: a path in it, what was expected and what was found."""
+
+    at: str
+    expected: Any
+    found: Any
+
+
+def compare(expected: Any, found: Any, at: str) -> list[Mismatch]:
+    """Compare the fields that `expected` names; `*` is any value but null, `/…/` a pattern.
+
+    A mapping whose keys are numbers names places of a list, from 0.
+    """
+    if is_comparison(expected):
+        holds = all(COMPARISONS[word](wanted, found) for word, wanted in expected.items())
+        return [] if holds else [Mismatch(at, expected, found)]
+    if isinstance(expected, dict):
+        return _compare_fields(expected, found, at)
+    if isinstance(expected, list):
+        if not isinstance(found, list) or len(found) != len(expected):
+            return [Mismatch(at, expected, found)]
+        return [
+            difference
+            for number, (one, other) in enumerate(zip(expected, found, strict=True))
+            for difference in compare(one, other, f"{at}[{number}]")
+        ]
+    return [] if _same(expected, found) else [Mismatch(at, expected, found)]
+
+
+def _compare_fields(expected: dict[str, Any], found: Any, at: str) -> list[Mismatch]:
+    if isinstance(found, list) and all(name.isdecimal() for name in expected):
+        found = {name: found[int(name)] for name in expected if int(name) < len(found)}
+    if not isinstance(found, dict):
+        hints = filter(None, (nearest(name, COMPARISONS) for name in expected))
+        hint = next(hints, None)
+        return [Mismatch(at, f"{expected}{hint}" if hint else expected, found)]
+    differences = []
+    for name, value in expected.items():
+        inner = f"{at}.{name}" if at else str(name)
+        if name in found:
+            differences += compare(value, found[name], inner)
+        else:
+            differences.append(Mismatch(inner, value, ABSENT))
+    return differences
+
+
+def _same(expected: Any, found: Any) -> bool:
+    if expected == "*":
+        return found is not None
+    pattern = pattern_of(expected)
+    if pattern is not None:
+        return isinstance(found, str) and re.search(pattern, found) is not None
+    pair = _in_order(expected, found)
+    if pair is not None:  # JSON has one kind of number, and a moment many spellings
+        return bool(pair[0] == pair[1])
+    return type(expected) is type(found) and bool(expected == found)
+
+
+def pattern_of(expected: Any) -> str | None:
+    """Return the regular expression in `/…/`; None: it is none."""
+    if isinstance(expected, str) and len(expected) > 2 and expected[0] == expected[-1] == "/":
+        return expected[1:-1]
+    return None
+
+
+def is_comparison(expected: Any) -> bool:
+    """Tell whether a value that is expected is a comparison by words."""
+    return isinstance(expected, dict) and bool(expected) and expected.keys() <= COMPARISONS.keys()
+
+
+def half_comparisons(expected: Any) -> Iterator[tuple[Path, str]]:
+    """Walk what is half a comparison: the path to it, and what is wrong with it."""
+    pairs = [*(expected.items() if isinstance(expected, dict) else enumerate(expected))]
+    words = [name for name, _ in pairs if name in COMPARISONS]
+    for name, value in pairs:
+        if words and name not in COMPARISONS:
+            hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
+            yield (name,), f"{name!r} stands beside {words[0]}, and is no comparison{hint}"
+        if isinstance(value, dict | list):
+            yield from (((name, *path), wrong) for path, wrong in half_comparisons(value))
+
+
+def _in_order(wanted: Any, found: Any) -> tuple[Any, Any] | None:
+    """Return two numbers, or two timestamps as milliseconds; None: they have no order."""
+    if all(type(value) in (int, float) for value in (wanted, found)):
+        return wanted, found
+    if not isinstance(wanted, str) or not isinstance(found, str):
+        return None
+    try:
+        return parse_timestamp(wanted), parse_timestamp(found)
+    except ValueError:
+        return None
+
+
+def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def holds(wanted: Any, found: Any) -> bool:
+        pair = _in_order(wanted, found)
+        return pair is not None and test(pair[1], pair[0])
+
+    return holds
+
+
+def _has(wanted: Any, found: Any) -> bool:
+    return isinstance(found, list) and any(not compare(wanted, item, "") for item in found)
+
+
+def _one_of(wanted: Any, found: Any) -> bool:
+    return isinstance(wanted, list) and any(not compare(one, found, "") for one in wanted)
+
+
+#: What a comparison can ask for: given what is wanted and what was found.
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "at_least": _ordered(operator.ge),
+    "at_most": _ordered(operator.le),
+    "above": _ordered(operator.gt),
+    "below": _ordered(operator.lt),
+    "not": lambda wanted, found: bool(compare(wanted, found, "")),
+    "one_of": _one_of,
+    "has": _has,
+}
