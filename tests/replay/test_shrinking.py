@@ -385,6 +385,18 @@ def test_what_cannot_be_done_is_one_clear_line(run: Run, arguments: list[str], w
     assert words in result.stderr
 
 
+def test_ids_of_a_running_worlds_log_are_those_of_a_copy_of_it(api: Api, run: Run):
+    api.initialize(1, key="left-out")
+    operation = api.apply_domains(key="k").json["id"]
+    api.poll(operation)
+
+    lines = run("requests", "shrink", "--shows", "method=GET status=200").stdout.splitlines()
+
+    assert len(lines) == 2
+    with api.emulator.fork(commit=1) as again:
+        assert _shell(again, lines).count('"state":"queued"') == 2
+
+
 def test_the_log_of_a_running_world_is_shrunk_without_a_file(api: Api, run: Run):
     api.dns()
     api.set_flag(True, key="k")

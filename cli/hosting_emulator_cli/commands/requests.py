@@ -359,8 +359,11 @@ def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
     """Read a recording, or a world's log. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
 
+    document = world.requests.har(state=True) if file is None else read_json(file)
+    if file is None and "_state" in document["log"]:  # ids are then those of a copy of this world
+        document["log"]["_state"]["seed"] = world.summary["seed"]
     try:
-        return read_record(world.requests.har(state=True) if file is None else read_json(file))
+        return read_record(document)
     except RecordRefused as error:
         name = f"world {world.name}" if file is None else display_name(file)
         raise Failure(f"{name}: {error}") from error

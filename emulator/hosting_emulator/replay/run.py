@@ -338,7 +338,7 @@ def _start_ms(record: Recording, now_ms: int) -> int:
 
 # --- Worlds like the recorded ----------------------------------------------------------------
 
-#: Recordings hold no seed. What the worlds of one make anew is each time the same.
+#: For recordings, which hold none: what the worlds of one make anew is each time the same.
 _SEED = "replay"
 
 
@@ -363,9 +363,9 @@ def like_recorded(
     That is the state in the recording; else a default world of its assumptions.
     """
     scenario, was, how = beginning.scenario, record.world, dict[str, Any]()
-    like_state = record.state is not None and scenario is None and beginning.seed is None
-    if like_state:
-        how = {"state": record.state, "seed": _SEED}
+    state = record.state if scenario is None and beginning.seed is None else None
+    if state is not None:
+        how = {"state": state, "seed": state.get("seed", _SEED)}
     else:
         clock: ClockRequest = {"mode": "frozen"}
         begins_at = was.began_at or was.at
@@ -375,6 +375,6 @@ def like_recorded(
         how = {"scenario": scenario, "clock": clock, "assumptions": assumptions or None}
         how["seed"] = beginning.seed
     with HostingEmulator.fresh(control, **how) as emulator:
-        if like_state and beginning.assumptions:
+        if state is not None and beginning.assumptions:
             emulator.set_assumptions(beginning.assumptions)
         yield emulator
