@@ -34,12 +34,15 @@ LABEL org.opencontainers.image.title="hosting-emulator" \
       org.opencontainers.image.licenses="MIT AND Apache-2.0" \
       org.opencontainers.image.version="0.1.0"
 
-# The health check, and every command that is run in the container, finds the emulator by the file
+# What `start` does here are variables, which an argument or another variable overrides: a service
+# container of a CI has no arguments. The health check, and every command that is run in the container, finds the emulator by the file
 # it writes once it is ready, whatever port it was given and how. That lies in memory: the one place
 # that can be written to even where all else is read-only.
 ENV PATH=/opt/hosting-emulator/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
+    HOSTING_EMULATOR_HOST=0.0.0.0 \
+    HOSTING_EMULATOR_DATA_DIR=/data \
     HOSTING_EMULATOR_READY_FILE=/dev/shm/hosting-emulator.json
 
 # A fixed uid, so that a mounted folder can be given to it; /data is made before VOLUME, so that
@@ -60,4 +63,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
     CMD ["hosting-emulator", "wait", "--timeout", "2s"]
 
 ENTRYPOINT ["hosting-emulator"]
-CMD ["start", "--host", "0.0.0.0", "--data-dir", "/data"]
+CMD ["start"]

@@ -168,12 +168,11 @@ def run_in(root: Path, config: dict[str, Any]) -> int:
     bring_loopback_up()
     container = Container(root, config)
     assert not container.healthy([]), "the health check passes where nothing runs"
-    start = ["start", "--host", "0.0.0.0", "--data-dir", "/data"]
+    in_memory = "HOSTING_EMULATOR_EPHEMERAL=1"
     for port, words, env in (
         (4620, config["Cmd"], []),
-        (4700, [*start, "--port", "4700"], []),
-        (4701, config["Cmd"], ["HOSTING_EMULATOR_PORT=4701"]),
-        (4702, [*start, "--port", "4702", "--public-url", "http://hosting.test"], []),
+        (4700, ["start", "--port", "4700", "--public-url", "http://hosting.test"], []),
+        (4701, config["Cmd"], ["HOSTING_EMULATOR_PORT=4701", in_memory]),
     ):
         print(f"image: {container.serve(port, words, env)}")
     return 0

@@ -1,21 +1,12 @@
-"""`python -m hosting_emulator`: start an emulator with default settings."""
+"""`python -m hosting_emulator`: the command `hosting-emulator`, where its folder is not on the path.
+
+It is found by what the distribution declares: the emulator imports nothing of the command line.
+"""
 
 from __future__ import annotations
 
-import sys
-
-from hosting_emulator.bootstrap import run
-from hosting_emulator.settings import Settings, StartError
-
-
-def main() -> int:
-    """Run until stopped. The command `hosting-emulator start` has the options."""
-    try:
-        return run(Settings(), lambda ready: print(ready.base_url, flush=True))
-    except StartError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-
+from importlib.metadata import entry_points
 
 if __name__ == "__main__":
-    sys.exit(main())
+    (command,) = entry_points(group="console_scripts", name="hosting-emulator")
+    command.load()()

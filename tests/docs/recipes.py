@@ -11,7 +11,10 @@ from ruamel.yaml import YAML
 
 from tests.docs.markdown import blocks
 
+GITLAB = ".gitlab-ci.yml"
 _IMAGE = "registry.example/hosting-emulator"
+#: What stands beside the jobs of a GitLab file.
+_OF_ALL_JOBS = ("variables", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +31,17 @@ class Job:
     host: str
 
 
+def recipes(page: str) -> dict[str, str]:
+    """Return the recipes of a page as they are written, by their file's name."""
+    texts = [block.text for block in blocks(page) if block.language == "yaml"]
+    return {text.splitlines()[0].removeprefix("# "): text for text in texts}
+
+
 def jobs(page: str) -> Iterator[Job]:
     """Yield the jobs of all recipes of a page."""
-    for block in blocks(page):
-        if block.language == "yaml":
-            file = block.text.splitlines()[0].removeprefix("# ")
-            recipe = YAML(typ="safe", pure=True).load(block.text)
-            read = _gitlab if file == ".gitlab-ci.yml" else _github
-            yield from read(file, recipe)
+    for file, text in recipes(page).items():
+        read = _gitlab if file == GITLAB else _github
+        yield from read(file, YAML(typ="safe", pure=True).load(text))
 
 
 def _github(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
@@ -58,9 +64,12 @@ def _github(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
 
 
 def _gitlab(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
+    of_all = recipe.get("variables", {})
     for name, job in recipe.items():
+        if name in _OF_ALL_JOBS:
+            continue
         services = [s for s in job.get("services", ()) if s["name"].startswith(_IMAGE)]
-        variables = job.get("variables", {})
+        variables = of_all | job.get("variables", {})
         parallel = job.get("parallel", 1)
         cell = {}
         if isinstance(parallel, int):

@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).parents[2]
 GUIDE = (REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8")
 JOBS = list(jobs(GUIDE))
 #: As the image starts it, but for the address, the port and the disk.
-IMAGE_COMMAND = '["start", "--host", "0.0.0.0", "--data-dir", "/data"]'
+IMAGE_COMMAND = '["start"]'
 
 TEST = """
 import urllib.request

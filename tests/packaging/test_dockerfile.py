@@ -58,9 +58,16 @@ def test_image_starts_the_emulator_on_its_volume_and_port():
     (port,) = named(RUNTIME, "EXPOSE")
 
     assert entrypoint.arguments() == ["hosting-emulator"]
-    assert command.arguments() == ["start", "--host", "0.0.0.0", "--data-dir", "/data"]
+    assert command.arguments() == ["start"]
+    assert {"HOST": "0.0.0.0", "DATA_DIR": "/data"}.items() <= settings().items()
     assert volume.arguments() == ["/data"]
     assert port.rest == "4620"
+
+
+def settings() -> dict[str, str]:
+    """Return what the image's variables set of the emulator."""
+    (step,) = named(RUNTIME, "ENV")
+    return dict(re.findall(r"HOSTING_EMULATOR_(\w+)=(\S+)", step.rest))
 
 
 def test_image_is_healthy_when_the_command_says_so():
@@ -188,13 +195,10 @@ def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path)
     """
     commands = image / "opt/hosting-emulator/bin"
     words = named(RUNTIME, "ENTRYPOINT")[0].arguments() + named(RUNTIME, "CMD")[0].arguments()
-    told = {"0.0.0.0": "127.0.0.1", "/data": str(tmp_path / "data")}
-    words = [told.get(word, word) for word in words]
-    pairs = [pair.split("=", 1) for pair in named(RUNTIME, "ENV")[0].rest.split()]
-    variables = clean_variables(
-        HOSTING_EMULATOR_PORT="1",  # nobody listens there
-        **{name: f"{tmp_path}/ready.json" for name, _ in pairs if name.endswith("_READY_FILE")},
-    )
+    here = {"HOST": "127.0.0.1", "DATA_DIR": "data", "READY_FILE": "ready.json", "PORT": "1"}
+    assert settings().keys() <= here.keys()
+    # At PORT, where nobody listens, the health check must not look.
+    variables = clean_variables(**{f"HOSTING_EMULATOR_{name}": here[name] for name in here})
 
     with subprocess.Popen(
         [commands / words[0], *words[1:], "--port", "0", "--json"],
@@ -209,14 +213,18 @@ def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path)
             with urlopen(f"{ready['control_url']}/health", timeout=10) as answer:
                 health = json.load(answer)
             check = named(RUNTIME, "HEALTHCHECK")[0].arguments()
-            subprocess.run([commands / check[0], *check[1:]], env=variables, check=True)
+            subprocess.run(
+                [commands / check[0], *check[1:]], cwd=tmp_path, env=variables, check=True
+            )
         finally:
             process.send_signal(signal.SIGTERM)
             status = process.wait(timeout=10)
 
     assert health == {"status": "ok", "version": __version__}
     assert status == 0
-    ended = subprocess.run([commands / check[0], *check[1:]], env=variables, capture_output=True)
+    ended = subprocess.run(
+        [commands / check[0], *check[1:]], cwd=tmp_path, env=variables, capture_output=True
+    )
     assert ended.returncode == 1
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator import __version__
+from tests.docs.markdown import links
 from tests.packaging.conftest import REPOSITORY, Distributions, make_environment, pip, run
 
 pytestmark = pytest.mark.packaging
@@ -87,6 +88,18 @@ def test_wheel_says_what_it_is(distributions: Distributions):
     assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
 
 
+def test_an_index_page_has_no_link_that_leads_nowhere(distributions: Distributions):
+    with zipfile.ZipFile(distributions.wheel) as wheel:
+        page = str(Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode()).get_payload())
+
+    assert page.startswith("# hosting-emulator\n")
+    assert [link for link in links(page) if not link.startswith("https://")] == []
+    assert "`conduct` (docs/conduct.md): what it did" in page
+    assert "pip install hosting-emulator && hosting-emulator start" in page
+    assert "pip install 'hosting-emulator[pytest]'" in page
+    assert "**Contents:**" not in page
+
+
 def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
     with tarfile.open(distributions.sdist) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
@@ -98,6 +111,12 @@ def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
         ".ci/side_by_side.py",
     } <= names  # `make test` uses them
     assert "tests/packaging/test_wheel.py" in names
+    assert {
+        ".ci/run",
+        ".ci/locks/tests.txt",
+        ".github/workflows/ci.yml",
+        "docs/SECURITY.md",
+    } <= names
     assert not [name for name in names if name.startswith((".venv", ".git/"))]
 
 
@@ -119,8 +138,9 @@ def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
     elsewhere.mkdir()
 
     for cwd in (tmp_path, elsewhere):
-        answer = run([commands / "hosting-emulator", "--version"], cwd=cwd)
-        assert answer == f"hosting-emulator {__version__}\n"
+        for command in (["hosting-emulator"], ["python", "-m", "hosting_emulator"]):
+            answer = run([commands / command[0], *command[1:], "--version"], cwd=cwd)
+            assert answer == f"hosting-emulator {__version__}\n"
     assert "start" in run([commands / "hosting-emulator", "--help"], cwd=elsewhere)
     pip(commands, "check", cwd=elsewhere)
 
@@ -133,3 +153,26 @@ def test_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):
 
     assert "pytest_hosting_emulator" in told
     assert "1 passed" in told
+
+
+def test_tests_of_the_sdist_pass_with_what_its_wheel_installs(
+    distributions: Distributions, commands: Path, tmp_path: Path
+):
+    """Given the unpacked sdist and its wheel beside pytest, some of its tests pass there."""
+    with tarfile.open(distributions.sdist) as sdist:
+        sdist.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    pip(commands, "install", "pytest-asyncio", cwd=folder)  # the tests' settings name it
+
+    told = run(
+        [
+            commands / "pytest",
+            "-q",
+            "tests/contract/test_polling.py",
+            "tests/contract/test_tickets.py",
+        ],
+        folder,
+    )
+
+    assert " passed" in told
+    assert "failed" not in told

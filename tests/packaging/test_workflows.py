@@ -1,0 +1,106 @@
+"""The workflows of this repository, and those that the guide to testing has to copy.
+
+Schemas say that they are well formed; the tests after that, what no schema knows.
+"""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.docs.recipes import GITLAB, recipes
+from tests.packaging.conftest import REPOSITORY, run
+
+OURS = {path.name: path.read_text("utf-8") for path in (REPOSITORY / ".github/workflows").iterdir()}
+COPIED = recipes((REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8"))
+WORKFLOWS = {**OURS, **{name: text for name, text in COPIED.items() if name != GITLAB}}
+COMMAND = Path(sys.executable).with_name("check-jsonschema")
+
+
+def load(text: str) -> Any:
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def steps(text: str) -> list[dict[str, Any]]:
+    return [step for job in load(text)["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("github-workflows", WORKFLOWS), ("gitlab-ci", {GITLAB: COPIED[GITLAB]})],
+    ids=["github", "gitlab"],
+)
+def test_they_are_as_their_schema_says(schema: str, files: dict[str, str], tmp_path: Path):
+    paths = [tmp_path / name.replace("/", "-") for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+
+    run(
+        [COMMAND, "--builtin-schema", f"vendor.{schema}", *paths],
+        cwd=tmp_path,
+    )
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_pip_comes_with_a_python_of_its_own_and_its_cache_follows_what_is_pinned(name: str):
+    for job in load(WORKFLOWS[name])["jobs"].values():
+        python = [s["with"] for s in job["steps"] if "/setup-python@" in s.get("uses", "")]
+        installs = [s for s in job["steps"] if re.search(r"\bpip\b|\.ci/run", s.get("run", ""))]
+
+        assert python or not installs
+        for options in python:
+            assert ("cache" in options) == ("cache-dependency-path" in options)
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_worlds_that_are_kept_are_handed_on_when_a_job_fails(name: str):
+    """Each job of a recipe that keeps worlds names the file or folder that they are in."""
+    kept = {
+        "--keep failed.json": "failed.json",
+        "--hosting-emulator-keep=": "hosting-emulator-worlds",
+    }
+    found = load(COPIED[name])
+    for job in found.get("jobs", found).values():
+        text = str(job)
+        for option, place in kept.items():
+            assert (option in text) == (place in text.replace(option, ""))
+        if "keep" in text:
+            assert "failure()" in text or "on_failure" in text
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_each_python_that_is_promised_is_tried(name: str):
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    promised = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+
+    assert load(OURS[name])["jobs"]["test"]["strategy"]["matrix"]["python"] == promised
+
+
+def test_only_what_publishes_may_and_it_builds_nothing():
+    release = load(OURS["release.yml"])
+    jobs = release["jobs"]
+
+    assert release["permissions"] == {"contents": "read"}
+    assert {name for name, job in jobs.items() if "permissions" in job} == {"publish"}
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert not [step for step in jobs["publish"]["steps"] if "run" in step]
+    assert (jobs["test"]["needs"], jobs["publish"]["needs"]) == ("build", "test")
+    assert not re.search(r"secrets\.|cache:", OURS["release.yml"])
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_an_action_of_others_than_github_is_named_by_its_commit(name: str):
+    used = [step["uses"] for step in steps(WORKFLOWS[name]) if "uses" in step]
+
+    assert [u for u in used if not re.fullmatch(r"actions/[a-z-]+@v\d+|.+@[0-9a-f]{40}", u)] == []
+
+
+def test_ci_has_what_it_runs():
+    commands = [step["run"] for step in steps(OURS["ci.yml"]) if "run" in step]
+
+    assert ".ci/run" in commands
+    assert (REPOSITORY / ".ci" / "run").stat().st_mode & 0o111
