@@ -19,7 +19,7 @@ SILENCE_S = 0.1
 
 @dataclass(frozen=True)
 class Seen:
-    """`kind`: answered, reset, empty, silent or cut (less of the body than was announced)."""
+    """`kind`: answered, reset, empty, silent, cut (less of the body than announced) or torn (reset)."""
 
     kind: str
     took_s: float
@@ -97,3 +97,5 @@ def look(connection: socket.socket, method: str, began: float) -> Seen:
         return seen("answered", response, response.read())
     except IncompleteRead as cut:
         return seen("cut", response, cut.partial)
+    except ConnectionResetError:
+        return seen("torn", response)

@@ -104,6 +104,33 @@ def see_rate_limit(seen: Seen) -> None:
     assert seen.header("Retry-After") == "10"
 
 
+def see_redirect(seen: Seen) -> None:
+    assert (seen.kind, seen.status, seen.body) == ("answered", 307, b"")
+    assert seen.header("Location") == "https://elsewhere.example/x"
+    assert seen.header("Content-Type") is None
+
+
+def see_reset_in_body(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("torn", 200)
+
+
+def see_wrong_content_length(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("cut", 200)
+    assert int(seen.header("Content-Length") or 0) == len(seen.body) + 10
+    assert is_json(seen.body)
+
+
+def see_duplicate_response(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 200)
+    assert seen.json["enabled"] is False
+
+
+def see_respond(seen: Seen) -> None:
+    assert (seen.kind, seen.status, seen.json) == ("answered", 418, {"short": True})
+    assert seen.header("X-Teapot") == "yes"
+    assert seen.header("Content-Type") == "application/json"
+
+
 Look = Callable[[Seen], None]
 EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("abort", {"code": "service_unavailable", "retry_after_seconds": 5}, see_abort),
@@ -116,9 +143,18 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("malformed_response", {}, see_malformed_response),
     ("slow_response", {"bytes_per_second": 2000}, see_slow_response),
     ("rate_limit", {"limit": 0, "window": "10s"}, see_rate_limit),
+    ("redirect", {"location": "https://elsewhere.example/x"}, see_redirect),
+    ("reset_in_body", {"bytes": 20}, see_reset_in_body),
+    ("wrong_content_length", {"by": 10}, see_wrong_content_length),
+    ("duplicate_response", {}, see_duplicate_response),
+    (
+        "respond",
+        {"status": 418, "headers": {"X-Teapot": "yes"}, "content": {"short": True}},
+        see_respond,
+    ),
 ]
 #: These let the answer through, and so what was asked is done in either phase.
-LET_THROUGH = ("latency", "slow_response")
+LET_THROUGH = ("latency", "slow_response", "duplicate_response")
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -147,6 +183,8 @@ def test_example_of_the_kinds_works(client: Client, kind: str):
         "connection_reset": "reset",
         "empty_response": "empty",
         "truncate": "cut",
+        "reset_in_body": "torn",
+        "wrong_content_length": "cut",
     }
     client.api.emulator.fault(kind, **fault_kinds()[kind].example)
 

@@ -63,10 +63,14 @@ class _Add(click.Command):
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @opt.option("--call CALL")
 @opt.option("--project PROJECT")
+@opt.option("--organization ORGANIZATION")
 @opt.option("--principal WHO")
 @opt.option("--method METHOD")
 @opt.option("--path PATTERN")
 @opt.option("--header NAME=PATTERN", multiple=True)
+@opt.option("--query NAME=PATTERN", multiple=True)
+@opt.option("--body PATH=VALUE", multiple=True, type=TYPED_VALUE)
+@opt.option("--credentials CREDENTIALS")
 @opt.option("--times N", type=int)
 @opt.option("--skip-first N", type=int)
 @opt.option("--every N", type=int)
@@ -89,7 +93,7 @@ def add(
     """Arm a fault and print its id."""
     after = rule.pop("after")
     rule["phase"] = None if after is None else "after_commit" if after else "before_commit"
-    rule["header"] = dict(rule["header"]) or None
+    rule |= {name: dict(rule[name]) or None for name in ("header", "query", "body")}
     written = written_rule(rule)
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")

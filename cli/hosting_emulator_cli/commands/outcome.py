@@ -23,6 +23,7 @@ def outcome() -> None:
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @opt.option("--call CALL")
 @opt.option("--project PROJECT")
+@opt.option("--organization ORGANIZATION")
 @opt.option("--principal WHO")
 @opt.option("--times N", type=int)
 @opt.option("--skip-first N", type=int)

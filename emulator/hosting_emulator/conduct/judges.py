@@ -27,10 +27,10 @@ from hosting_emulator.conduct.rules import (
     Recent,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
+from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.identity import Identity
-from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
 

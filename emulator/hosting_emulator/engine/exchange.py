@@ -120,6 +120,8 @@ class ExchangeContext(CallRequest, kw_only=True):
     subject: Subject | None = None
     #: The API key that says who asks, if it is one.
     key: ApiKey | None = None
+    #: What came in its Authorization header (see `faults.decisions.FaultSubject`).
+    credentials: str = "token"
     #: The change that its call is made in, and what the call is about.
     change: Change = cast("Change", None)
     record: Any = None

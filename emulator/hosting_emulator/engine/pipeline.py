@@ -22,6 +22,7 @@ from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, reme
 from hosting_emulator.calls.rate_limit import count_request
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.calls import MethodRefused, calls_at, is_retryable
+from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -39,6 +40,7 @@ from hosting_emulator.faults.decisions import (
     matches,
     next_outcome,
 )
+from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
 from hosting_emulator.variation.worlds import AnswerFacts, assumed_points
 from hosting_emulator.world.fault_records import Phase
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
 
 Step: TypeAlias = Callable[["Engine", ExchangeContext], Delay | Reply | None]
-#: What an exchange that redeems a ticket is called in the request log, beside the calls.
-REDEEM_TICKET = "redeem_ticket"
 
 
 def admit(engine: Engine, ctx: ExchangeContext) -> None:
@@ -99,10 +99,19 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
     """Find out who asks, before anything is said of what else is wrong (contract, Authentication)."""
     ctx.change = change = Change(engine.world, ctx.now_ms)
-    token = bearer_token(ctx.headers.getall("Authorization", ()))
-    ctx.principal, ctx.key = engine.identity.authenticate(change, token)
+    sent = ctx.headers.getall("Authorization", ())
+    try:
+        ctx.principal, ctx.key = engine.identity.authenticate(change, bearer_token(sent))
+    except Refused as refused:
+        if not engine.world.has_faults or ctx.spec is None:
+            raise
+        ctx.refused = refused  # once the faults have seen it
+        ctx.credentials = "invalid" if sent else "none"
+        return
     if ctx.refused is not None:
         raise ctx.refused
+    if ctx.key is not None:
+        ctx.credentials = "key"
 
 
 def turn_away(engine: Engine, ctx: ExchangeContext) -> None:
@@ -117,7 +126,10 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
         ctx.decision = _decide(engine, ctx, "before_commit")
         if ctx.decision.delay_ms:
             return Delay(ctx.decision.delay_ms)
-    return _act(engine, ctx, ctx.decision, "before_commit") if ctx.decision.acted else None
+    reply = _act(engine, ctx, ctx.decision, "before_commit") if ctx.decision.acted else None
+    if reply is None and ctx.refused is not None:
+        raise ctx.refused
+    return reply
 
 
 def read(engine: Engine, ctx: ExchangeContext) -> None:
@@ -240,18 +252,21 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     return _act(engine, ctx, decision, "after_commit") if decision.acted else None
 
 
-def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> Reply:
-    """Redeem a ticket at a project's dev origin: a redirect with a session. It needs no token."""
+def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
+    """Name the project whose dev origin is asked. It needs no token."""
+    ctx.entry.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", ctx.record.id
+
+
+def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
+    """Redeem a ticket: a redirect with a session; a fault may keep it from happening."""
     change, project = Change(engine.world, ctx.now_ms), ctx.record
-    ctx.entry.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", project.id
-    if ctx.refused is not None:
-        raise ctx.refused
     found = parse_qs(ctx.query, keep_blank_values=True)
     tickets = found.get("ticket", [])
     if len(tickets) != 1 or found.get("stage", []) != ["dev"]:
         raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
     session = redeem(change, project, tickets[0])
-    engine.commit(change, REDEEM_TICKET)
+    if ctx.effect is None or ctx.effect.arrives:
+        engine.commit(change, REDEEM_TICKET)
     assumptions = change.assumptions
     age_s = parse_duration_ms(assumptions.dev_session_lifetime) // 1000
     cookie = (
@@ -264,7 +279,7 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> Reply:
         *NO_STORE,
         ("Referrer-Policy", "no-referrer"),
     )
-    return Reply(assumptions.redemption_status, b"", content_type="", headers=headers)
+    ctx.reply = Reply(assumptions.redemption_status, b"", content_type="", headers=headers)
 
 
 #: The way of a request of the API.
@@ -281,8 +296,14 @@ CALL_STEPS: Sequence[Step] = (
 )
 #: The way of a request to a Host that this server does not answer to.
 MISDIRECTED_STEPS: Sequence[Step] = (admit, route, turn_away)
-#: The way of a ticket's redemption, which is no call of the contract: no fault touches it.
-REDEEM_STEPS: Sequence[Step] = (admit, redeem_ticket)
+#: The way of a ticket's redemption, which is no call of the contract.
+REDEEM_STEPS: Sequence[Step] = (
+    admit,
+    find_origin,
+    faults_before_commit,
+    redeem_ticket,
+    faults_after_commit,
+)
 
 
 # --- refusals --------------------------------------------------------------------------------------
@@ -315,16 +336,22 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
 def _decide(
     engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
 ) -> Decision:
-    """Ask the armed faults; what they count is committed whatever becomes of the request."""
+    """Ask the armed faults about a request of the API."""
     if not engine.world.has_faults:
         return NOTHING
-    subject = _fault_subject(engine, ctx)
+    return decide_at(engine, _fault_subject(engine, ctx), ctx.now_ms, phase, refused=refused)
+
+
+def decide_at(
+    engine: Engine, subject: FaultSubject, now_ms: int, phase: Phase, *, refused: bool = False
+) -> Decision:
+    """Ask the armed faults; what they count is committed whatever becomes of the request."""
     for fault in engine.world.tables[FAULTS.name].values():
         if fault.rule.phase == phase and matches(fault.rule, subject):
             break
     else:
         return NOTHING
-    change = Change(engine.world, ctx.now_ms)
+    change = Change(engine.world, now_ms)
     decision = decide(change, subject, phase, refused=refused)
     engine.commit(change, FAULTS_COUNTED)
     return decision
@@ -338,13 +365,16 @@ def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
     principal = ctx.principal
     organization = ctx.subject_id if ctx.subject == "organization" else principal.organization_id
     return FaultSubject(
-        call=ctx.spec.call_id,
+        call=str(ctx.entry.call),
         project=project,
         organization=organization,
         principal=principal.person_id,
         method=ctx.method,
         path=ctx.path,
         headers=ctx.headers,
+        query=ctx.query,
+        body=ctx.body,
+        credentials=ctx.credentials,
     )
 
 
@@ -360,14 +390,23 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
     if decision.problem is not None:
         ctx.effect = None
         return refuse(engine, ctx, decision.problem)
-    page = effect.page()
-    if page is None and not effect.silent:
+    reply = reply_of(effect)
+    if reply is None:
         ctx.effect = effect
         return None
     ctx.entry.varied = ()
-    ctx.effect = None if page else effect
-    status, body, content_type = page or (0, b"", "")
-    return Reply(status, body, content_type=content_type, headers=())
+    ctx.effect = effect if effect.silent else None
+    return reply
+
+
+def reply_of(effect: FaultKind) -> Reply | None:
+    """Return what an effect answers that is no problem (status 0: nothing); None: it breaks another."""
+    if effect.silent:
+        return Reply(0, b"", content_type="", headers=())
+    page = effect.page()
+    if page is None:
+        return None
+    return Reply(page.status, page.body, content_type=page.content_type, headers=page.headers)
 
 
 # --- where an exchange meets its world's variation; what may vary and how is decided there --------------

@@ -26,7 +26,14 @@ from hosting_emulator.sdk import Exchange, JsonObject
 Phase = Literal["before_commit", "after_commit"]
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
 #: Every kind of fault, the most telling first: where runs are bounded, these are left out last.
-KINDS = tuple(sorted(fault_kinds(), key=lambda kind: fault_kinds()[kind].explore_order))
+KINDS = tuple(
+    name
+    for _, name in sorted(
+        (kind.explore_order, name)
+        for name, kind in fault_kinds().items()
+        if kind.explore_order is not None
+    )
+)
 #: How late the last byte of a delayed answer may be, in real milliseconds.
 LATE_MS = 1000
 _WORDS = (*KINDS, *(f"abort:{code}" for code in PROBLEMS), "abort:*")

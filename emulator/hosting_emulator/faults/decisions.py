@@ -8,13 +8,16 @@ the commit also sees the requests that are refused, and leaves them alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import parse_qs
 
+import msgspec
 from msgspec.structs import replace
 
+from hosting_emulator.contract.doors import DOORS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.conditions import condition_text, unmet
 from hosting_emulator.faults.kinds import FaultKind, kind_of
@@ -37,7 +40,10 @@ class HeaderLists(Protocol):
 
 
 class FaultSubject(NamedTuple):
-    """What a fault can match: one request, once it is known who asks what."""
+    """What a fault can match: one request, once it is known who asks what.
+
+    `call` is a call's id or a door. `credentials` are what a request of the API came with.
+    """
 
     call: str
     project: str | None
@@ -46,6 +52,9 @@ class FaultSubject(NamedTuple):
     method: str
     path: str
     headers: HeaderLists
+    query: str = ""
+    body: bytes = b""
+    credentials: str = "token"
 
 
 class Decision(NamedTuple):
@@ -125,10 +134,16 @@ def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
 
 
 def matches(rule: Rule, subject: FaultSubject) -> bool:
-    """Tell whether a rule matches a request."""
+    """Tell whether a rule matches a request. Without credentials, only one that asks for that does."""
+    if rule.credentials is None:
+        known = subject.credentials in ("token", "key")
+    else:
+        known = rule.credentials in ("any", subject.credentials)
     return (
-        rule.call in (None, subject.call)
+        known
+        and (rule.call == subject.call or (rule.call is None and subject.call not in DOORS))
         and rule.project in (None, subject.project)
+        and rule.organization in (None, subject.organization)
         and rule.principal in (None, subject.principal)
         and rule.method in (None, subject.method)
         and (rule.path is None or fits(subject.path, rule.path))
@@ -139,7 +154,45 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
                 for name, pattern in rule.header.items()
             )
         )
+        and (
+            rule.query is None or _has(parse_qs(subject.query, keep_blank_values=True), rule.query)
+        )
+        and (rule.body is None or _has(_members(subject.body, rule.body), rule.body))
     )
+
+
+def _has(found: Mapping[str, Sequence[Any]], wanted: Mapping[str, Any]) -> bool:
+    """Tell whether each name has a value that is as wanted; a text may have `*` for any other."""
+    return all(
+        any(
+            fits(value, pattern)
+            if isinstance(value, str) and isinstance(pattern, str)
+            else value == pattern and type(value) is type(pattern)
+            for value in found.get(name, ())
+        )
+        for name, pattern in wanted.items()
+    )
+
+
+def _members(body: bytes, wanted: Iterable[str]) -> Mapping[str, Sequence[Any]]:
+    """Return what of a body is wanted, by its path (`key.name`, `items.0`); a form's fields likewise."""
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
+    found: dict[str, Sequence[Any]] = {}
+    for path in wanted:
+        value = document
+        for part in path.removeprefix("$.").split("."):
+            if isinstance(value, dict) and part in value:
+                value = value[part]
+            elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+                value = value[int(part)]
+            else:
+                break
+        else:
+            found[path] = (value,)
+    return found
 
 
 def fits(text: str, pattern: str) -> bool:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, CallTable, calls_at
+from hosting_emulator.contract.doors import DOORS, IDENTITY_PROVIDER, REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
@@ -26,12 +27,15 @@ from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_
 from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.streams import next_number
-from hosting_emulator.world.tables import FAULTS, OUTCOMES, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-_MATCHES = ("call", "project", "principal", "method", "path", "header")
+_MATCHES = (
+    *("call", "project", "organization", "principal", "method", "path", "header", "query", "body"),
+    "credentials",
+)
 
 
 class Family(NamedTuple):
@@ -48,12 +52,13 @@ class Family(NamedTuple):
         return fault_kinds() if self.noun == "fault" else OUTCOME_KINDS
 
 
-FAULT = Family("fault", FAULTS, RULE_FIELDS, tuple(ALL_CALLS))
+FAULT = Family("fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
+_OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "phase")
 #: An outcome is about the operation that a call begins, and not about one request.
 OUTCOME = Family(
     "outcome",
     OUTCOMES,
-    tuple(name for name in RULE_FIELDS if name not in ("method", "path", "header", "phase")),
+    tuple(name for name in RULE_FIELDS if name not in _OF_REQUESTS),
     tuple(
         call.call_id
         for call in ALL_CALLS.values()
@@ -100,6 +105,8 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     if document.get("while") is not None:
         rule = replace(rule, while_=_read_condition(document["while"], "while"))
     rule = _resolved(rule, change.world, change.now_ms, family)
+    if (rule.call or "").startswith(IDENTITY_PROVIDER):
+        _check_at_identity_provider(kind, rule)
     if noun == "outcome":
         told = msgspec.convert(options, OUTCOME_KINDS[kind])
         if not any(told.told("", call) for call in (rule.call and [rule.call]) or family.calls):
@@ -109,6 +116,18 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
             )
     order = next_number(change, f"{noun} order")
     return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
+
+
+def _check_at_identity_provider(kind: str, rule: Rule) -> None:
+    """Refuse what cannot be at the identity provider, whose answers are not the API's."""
+    effect = fault_kinds()[kind]
+    if kind in ("abort", "rate_limit"):
+        message = f"{kind} answers a problem of the API, and {rule.call} has none; use respond"
+        raise DocumentRefused(message, kind)
+    whole = effect.silent or effect.answers or effect.delays or effect.arrives
+    if rule.phase == "before_commit" and not whole:
+        message = f"{kind} breaks an answer: at {rule.call} it can only act after_commit"
+        raise DocumentRefused(message, "phase")
 
 
 def _read_condition(found: Any, place: str) -> Condition:
@@ -168,6 +187,7 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
         rule,
         call=_known(rule.call, "call", family.calls),
         project=_record_id(world, PROJECTS, rule.project, "project"),
+        organization=_record_id(world, ORGANIZATIONS, rule.organization, "organization"),
         principal=_record_id(world, PEOPLE, rule.principal, "principal"),
         method=_known(rule.method, "method", METHODS),
     )
@@ -182,6 +202,12 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
 
 def _check_possible(rule: Rule, calls: CallTable) -> None:
     """Refuse a rule that no request can match, naming the field that leaves no call over."""
+    if rule.call in DOORS:
+        unknown = ["principal", "organization", "credentials"]
+        unknown += ["project"] if rule.call != REDEEM_TICKET else []
+        if field := next((name for name in unknown if getattr(rule, name) is not None), None):
+            raise DocumentRefused(f"it could never act: {rule.call} knows no {field}", field)
+        return
     left = list(calls)
     tests: dict[str, Callable[[CallSpec], bool]] = {
         "call": lambda spec: rule.call in (None, spec.call_id),
@@ -265,12 +291,14 @@ def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
     shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in _NAMED}
     project = world.get(PROJECTS, fault.rule.project or "")
     person = world.get(PEOPLE, fault.rule.principal or "")
+    organization = world.get(ORGANIZATIONS, fault.rule.organization or "")
     return {
         "id": fault.id,
         "order": fault.order,
         fault.kind: fault.options,
         **shown,
         **({"project": project.alias} if project else {}),
+        **({"organization": organization.alias} if organization else {}),
         **({"principal": person.alias} if person else {}),
         **{name: rule[name] for name in ("from", "until") if name in rule},
         **({} if fault.kind in OUTCOME_KINDS else {"phase": fault.rule.phase}),
@@ -282,7 +310,7 @@ def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
 
 
 #: These stand behind the others, as they are written for people.
-_NAMED = ("project", "principal", "from", "until", "phase")
+_NAMED = ("project", "organization", "principal", "from", "until", "phase")
 
 
 def describe_outcome_kinds() -> dict[str, Any]:

@@ -21,7 +21,15 @@ from hosting_emulator.scenario.source import Path, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Planned = Literal["fault", "outcome", "intervene"]
-Lost = Literal["timeout", "connection_reset", "empty_response", "truncate", "malformed_response"]
+Lost = Literal[
+    "timeout",
+    "connection_reset",
+    "empty_response",
+    "truncate",
+    "malformed_response",
+    "reset_in_body",
+    "wrong_content_length",
+]
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

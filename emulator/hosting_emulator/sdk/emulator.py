@@ -46,8 +46,10 @@ from hosting_emulator.sdk.text import Aliases, NoSuchName, report_text
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
+    from hosting_emulator.contract.doors import DoorName
 
 Phase: TypeAlias = Literal["before_commit", "after_commit"]
+Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400
 #: What is kept of a summary, until another one comes.
@@ -352,12 +354,16 @@ class HostingEmulator:
         self,
         effect: str | None = None,
         *,
-        call: CallName | None = None,
+        call: CallName | DoorName | None = None,
         project: str | None = None,
+        organization: str | None = None,
         principal: str | None = None,
         method: str | None = None,
         path: str | None = None,
         header: dict[str, str] | None = None,
+        query: dict[str, str] | None = None,
+        body: JsonObject | None = None,
+        credentials: Credentials | None = None,
         times: int | None = None,
         skip_first: int | None = None,
         every: int | None = None,
@@ -406,6 +412,7 @@ class HostingEmulator:
         *,
         call: CallName | None = None,
         project: str | None = None,
+        organization: str | None = None,
         principal: str | None = None,
         times: int | None = None,
         skip_first: int | None = None,

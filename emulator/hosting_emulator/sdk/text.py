@@ -276,7 +276,7 @@ _WIDEST_WHY = 110
 _WIDEST_VARIED = 1000
 #: What every armed fault has, and what it may match and when it may act; the rest is its effect.
 _COUNTS = "id order phase armed_at seen hits spent".split()
-_MATCHES = "call project principal method path header".split()
+_MATCHES = "call project organization principal method path header query body credentials".split()
 _CONDITIONS = "times skip_first every probability from until while".split()
 
 

@@ -12,7 +12,7 @@ from http.cookies import CookieError, SimpleCookie
 from aiohttp import web
 
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project_at, session_of
-from hosting_emulator.calls.request import PlainHeaders, Reply
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
@@ -20,6 +20,7 @@ from hosting_emulator.engine.pipeline import REDEEM_STEPS
 from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
+from hosting_emulator.server.faulty_response import FaultyResponse
 from hosting_emulator.server.hosts import Site, host_name
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, html, page
 from hosting_emulator.server.public import carry_out, shorten_headers
@@ -58,14 +59,15 @@ async def answer(
         method=request.method,
         path=path,
         query=query,
-        headers=PlainHeaders(),
+        headers=request.headers,
         dev_port=site.tls_port,
         raw_headers=request.raw_headers,
         docs_url=partial(_docs_url, request, site),
         record=project,
     )
     shorten_headers(ctx, request)
-    return _response(await carry_out(engine.exchange(ctx, REDEEM_STEPS), request))
+    reply = await carry_out(engine.exchange(ctx, REDEEM_STEPS), request)
+    return _response(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)
 
 
 def _response(reply: Reply) -> web.Response:

@@ -63,8 +63,9 @@ class ReadyResponse(web.StreamResponse):
         Raises ValueError for a header that would break the answer.
         """
         reply = self._reply
+        of_type = f"Content-Type: {reply.content_type}\r\n" if reply.content_type else ""
         text = (
-            f"{_STATUS_LINES[self.status]}Content-Type: {reply.content_type}\r\n"
+            f"{_STATUS_LINES[self.status]}{of_type}"
             f"Content-Length: {len(reply.body)}\r\nDate: {_date(int(time.time()))}\r\n"
             f"Server: {SERVER}\r\n"
         )

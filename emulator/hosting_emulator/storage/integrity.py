@@ -53,7 +53,7 @@ _LINKS: dict[str, dict[str, t.Table[Any]]] = {
     t.DEPLOYMENTS.name: {"project_id": t.PROJECTS, "operation_id": t.OPERATIONS},
     t.TICKETS.name: {"project_id": t.PROJECTS, "principal": t.PEOPLE},
     t.API_KEYS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
-    _RULE: {"project": t.PROJECTS, "principal": t.PEOPLE},
+    _RULE: {"project": t.PROJECTS, "organization": t.ORGANIZATIONS, "principal": t.PEOPLE},
 }
 #: table -> field -> the words it may have.
 _WORDS: dict[str, dict[str, Iterable[str]]] = {

@@ -73,17 +73,29 @@ class Rule(
 ):
     """Which requests a fault acts on, and when, as people write it. What is None matches everything.
 
-    Once a fault is armed, `project` and `principal` are ids, `from` and `until` timestamps, and `ttl`
-    has gone into `until`.
+    Once a fault is armed, `project`, `organization` and `principal` are ids, `from` and `until`
+    timestamps, and `ttl` has gone into `until`.
     """
 
     call: Annotated[str | None, _says("the call's id, such as list_deployments")] = None
     project: Annotated[str | None, _says("a project, by alias or id")] = None
+    organization: Annotated[str | None, _says("an organization, by alias or id")] = None
     principal: Annotated[str | None, _says("a person, by alias or id")] = None
     method: Annotated[str | None, _says("the HTTP method")] = None
     path: Annotated[str | None, _says(_PATH)] = None
     header: Annotated[
         dict[str, str] | None, _says("headers by name, their values with * for any text")
+    ] = None
+    query: Annotated[
+        dict[str, str] | None, _says("parameters by name, their values with * for any text")
+    ] = None
+    body: Annotated[
+        dict[str, Any] | None,
+        _says("members of the body by path, such as key.name; texts with * for any other"),
+    ] = None
+    credentials: Annotated[
+        Literal["token", "key", "none", "invalid", "any"] | None,
+        _says("what the request came with; without this, a token or key that is good"),
     ] = None
     times: Annotated[
         Annotated[int, Meta(ge=1)] | None,

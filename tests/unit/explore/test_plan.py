@@ -31,8 +31,10 @@ from tests.unit.explore.samples import exchange, requests
 MUTATION, READING = "create_user_api_key", "list_deployments"
 
 
-def test_there_is_no_kind_of_fault_that_is_not_tried():
-    assert set(KINDS) == set(fault_kinds())
+def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
+    """The others need a target of one's own, or look to a client like one that is tried."""
+    left_out = {"respond", "redirect", "reset_in_body", "wrong_content_length"}
+    assert set(KINDS) == set(fault_kinds()) - left_out - {"duplicate_response"}
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -49,6 +49,7 @@ class Page(NamedTuple):
     status: int
     body: bytes
     content_type: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -66,7 +67,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     answers: ClassVar[bool] = False
     silent: ClassVar[bool] = False
     arrives: ClassVar[bool] = True
-    explore_order: ClassVar[int]
+    explore_order: ClassVar[int | None] = None
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, TypeVar, cast, get_args
 from urllib.parse import parse_qs
@@ -94,6 +94,7 @@ class Context:
     query: str
     library: ScenarioLibrary
     hosts: Hosts
+    kept: dict[str, bytes] = field(default_factory=dict)
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefusal 404."""
@@ -109,12 +110,15 @@ class Context:
         return self.site.base_url(self.request)
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
-        """Return the request body. Raises ControlRefusal."""
+        """Return the request body, as often as it is asked for. Raises ControlRefusal."""
+        if "body" in self.kept:
+            return self.kept["body"]
         body, refused = await read_body(self.request, limit)
         if refused is not None:
             raise ControlRefusal(
                 413 if refused.status == 413 else 400, "Bad request", refused.detail
             )
+        self.kept["body"] = body
         return body
 
     async def read(self, kind: type[T], limit: int = BODY_LIMIT) -> T:

@@ -21,6 +21,7 @@ from aiohttp import web
 from hosting_emulator.calls.request import PlainHeaders, Principal
 from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import RequestFilters
@@ -28,7 +29,6 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
-from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import (

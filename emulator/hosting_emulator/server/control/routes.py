@@ -20,6 +20,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
+from hosting_emulator.contract.doors import IDENTITY_PROVIDER
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.server import answers
@@ -29,6 +30,7 @@ from hosting_emulator.server.control.context import (
     Context,
     ControlRefusal,
 )
+from hosting_emulator.server.control.doors import answer_at
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
@@ -123,7 +125,10 @@ GET     {}/idp/end-session                              sign_in.end_session     
 
 
 class Route(NamedTuple):
-    """One row: a method and path, who answers it, with which status and what (see above)."""
+    """One row: a method and path, who answers it, with which status and what (see above).
+
+    `door` is what faults call it, where it is one of the identity provider's.
+    """
 
     method: str
     path: str
@@ -131,6 +136,7 @@ class Route(NamedTuple):
     handler: str
     status: int
     answer: str
+    door: str = ""
 
 
 class Handler(NamedTuple):
@@ -157,9 +163,12 @@ def _named(part: str) -> str:
 
 
 ROUTES = [
-    _route(line)
-    for table in (_TABLE, _IDP.replace("{}", ""), _IDP.replace("{}", "/worlds/{world}"))
-    for line in table.strip().splitlines()
+    *(_route(line) for line in _TABLE.strip().splitlines()),
+    *(
+        found._replace(door=IDENTITY_PROVIDER + found.handler.partition(".")[2])
+        for prefix in ("", "/worlds/{world}")
+        for found in map(_route, _IDP.replace("{}", prefix).strip().splitlines())
+    ),
 ]
 
 
@@ -203,7 +212,7 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
 
 async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
     try:
-        response = _render(context, route, await _ask(context, route.handler, named))
+        response = await _respond(context, route, named)
     except ControlRefusal as refused:
         return answers.problem(refused.status, refused.title, refused.detail)
     except StoreFailed as failed:
@@ -216,6 +225,17 @@ async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.
         except OSError as error:
             return answers.problem(503, "Not durable", f"the change may be lost: {error}")
     return response
+
+
+async def _respond(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
+    async def answer() -> web.StreamResponse:
+        return _render(context, route, await _ask(context, route.handler, named))
+
+    if route.door:
+        engine = context.engine(named.get("world", DEFAULT_WORLD))
+        if engine.world.has_faults:
+            return await answer_at(context, engine, route.door, route.path, answer)
+    return await answer()
 
 
 async def _ask(context: Context, name: str, named: dict[str, str]) -> Any:

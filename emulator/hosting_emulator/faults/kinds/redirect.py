@@ -1,0 +1,26 @@
+"""An answer that sends the client elsewhere."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from hosting_emulator.faults.kinds import FaultKind, Page
+
+
+class Redirect(FaultKind, frozen=True):
+    """Redirect the client to another address, an absolute URL or a path."""
+
+    order = 11
+    example: ClassVar = {"location": "http://127.0.0.1:9/elsewhere", "status": 307}
+    answers = True
+
+    location: str
+    status: Literal[301, 302, 303, 307, 308] = 307
+
+    def __post_init__(self) -> None:
+        visible = all(32 < ord(character) < 127 for character in self.location)
+        if not visible or not self.location.startswith(("/", "http://", "https://")):
+            raise ValueError(f"{self.location!r} is no URL (http://…, https://…) and no path (/…)")
+
+    def page(self) -> Page:
+        return Page(self.status, b"", "", (("Location", self.location),))

@@ -1,0 +1,23 @@
+"""An answer that is torn off."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+
+class ResetInBody(FaultKind, frozen=True):
+    """Send the headers and so many bytes of the body, all but one at most, then reset (TCP RST)."""
+
+    order = 12
+    example: ClassVar = {"bytes": 20}
+    arrives = False
+
+    bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 20
+
+    async def send(self, wire: Wire) -> None:
+        await wire.send(wire.head + wire.body[: min(self.bytes, max(0, len(wire.body) - 1))])
+        wire.reset()

@@ -1,0 +1,49 @@
+"""An answer of one's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from http import HTTPStatus
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import FaultKind, Page
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+#: The connection's, and so not for an answer to say.
+_FRAMING = {"content-length", "transfer-encoding", "connection", "date", "server", "upgrade"}
+
+
+class Respond(FaultKind, frozen=True):
+    """Answer with a status, headers and content of your own: text as it is, anything else as JSON."""
+
+    order = 15
+    example: ClassVar = {"status": 418, "content": "short and stout"}
+    answers = True
+
+    status: Annotated[int, Meta(ge=200, le=599)] = 200
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    content: Any = ""
+    content_type: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.status not in {status.value for status in HTTPStatus}:
+            raise ValueError(f"{self.status} is no status that HTTP knows")
+        for name, value in [*self.headers.items(), ("Content-Type", self.content_type or "")]:
+            if not _NAME.fullmatch(name) or name.lower() in _FRAMING:
+                raise ValueError(f"{name!r} is no header that an answer may have")
+            if any(ord(character) < 32 or ord(character) > 126 for character in value):
+                raise ValueError(f"the header {name} may hold visible ASCII only")
+
+    def page(self) -> Page:
+        text = self.content if isinstance(self.content, str) else json.dumps(self.content)
+        usual = "text/plain; charset=utf-8" if isinstance(self.content, str) else "application/json"
+        return Page(
+            self.status,
+            text.encode("utf-8", "replace"),
+            self.content_type or usual,
+            tuple(self.headers.items()),
+        )

@@ -1,0 +1,29 @@
+"""An answer that is longer or shorter than it says."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+
+class WrongContentLength(FaultKind, frozen=True):
+    """Say a Content-Length that is off by so many bytes, send the body as it is, and close."""
+
+    order = 13
+    example: ClassVar = {"by": 10}
+    arrives = False
+
+    by: Annotated[int, Meta(ge=-1_048_576, le=1_048_576)] = 10
+
+    def __post_init__(self) -> None:
+        if self.by == 0:
+            raise ValueError("by=0 would be the right length")
+
+    async def send(self, wire: Wire) -> None:
+        told = b"Content-Length: %d\r\n" % max(0, len(wire.body) + self.by)
+        await wire.send(re.sub(rb"Content-Length: \d+\r\n", told, wire.head) + wire.body)
+        wire.close()
