@@ -54,7 +54,7 @@ def _of_project(name: str, world: World, project: Project) -> Any:
         "flag": project.flag_enabled,
         "domain": project.custom_domain is not None,
         "deployed": name == "deployed" and _deployed(world, project.id),
-        "database": placement.state if placement else "none",
+        "database": placement.state if placement else "absent",
         "database_change": bool(placement and placement.pending_state),
         "data_mode": database.data_mode,
     }[name]

@@ -14,7 +14,7 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 
 Phase = Literal["before_commit", "after_commit"]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
-DatabaseState = Literal["init", "ready", "suspended", "resizing", "failed"]
+DatabaseState = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
 _PATH = "the path without its query, with * for any text, such as /v1/projects/*/domains"
 _CHANCE = "act by chance, above 0 up to 1, drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
