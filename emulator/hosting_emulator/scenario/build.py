@@ -13,11 +13,11 @@ from typing import Any
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
+from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, read_fault
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.compare import half_comparisons, pattern_of
