@@ -214,6 +214,7 @@ _intervention_columns = columns(
 @click.command()
 @click.argument("word", required=False)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
+@opt.flag("--all everything")
 @opt.flag("--list listing")
 @prints(
     lambda found: _intervention_columns(found) if isinstance(found, list) else None,
@@ -224,13 +225,19 @@ _intervention_columns = columns(
 @opt.world_option
 @opt.with_or_without_client
 def intervene(
-    ask: opt.Ask, world: str, word: str | None, fields: tuple[tuple[str, Any], ...], listing: bool
+    ask: opt.Ask,
+    world: str,
+    word: str | None,
+    fields: tuple[tuple[str, Any], ...],
+    everything: bool,
+    listing: bool,
 ) -> Any:
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan."""
     if listing == (word is not None):
         raise click.UsageError("give either WORD or --list")
     if word is not None:
-        said = ask(lambda client: client.world(world).intervene(str(word), **dict(fields)))
+        given = dict(fields) | ({"all": True} if everything else {})
+        said = ask(lambda client: client.world(world).intervene(str(word), **given))
         return {"intervention": word, "said": said}
     return ask(
         lambda client: client.contract("interventions"),

@@ -116,25 +116,77 @@ def _find_key(change: Change, key: str) -> ApiKey:
     return record
 
 
-class _Subject(NamedTuple):
-    """How a record that is a parameter is found, and the pair of fields of which one names it.
+def _find_one_key(
+    change: Change, key: str | None, person: str | None, organization: str | None
+) -> ApiKey:
+    if key is None or person is not None or organization is not None:
+        raise DocumentRefused(
+            "name the key (by id or name), or all keys, of a person or organization if you like"
+        )
+    return _find_key(change, key)
 
-    Without a pair it is named by a field of the parameter's own name. `check` finds what the last
-    field names, where that can be told before the intervention is carried out.
+
+def _all_operations(change: Change, operation: str | None, project: str | None) -> list[str]:
+    """Return every unfinished operation, or those of a project, also those that wait."""
+    of = _find_project(change, project).id if project is not None else None
+    return [
+        row.id
+        for _, row in rows(change, t.OPERATIONS)
+        if not finished(row) and of in (None, row.project_id)
+    ]
+
+
+def _all_tickets(change: Change, ticket: str | None, person: str | None) -> list[str]:
+    of = _find_person(change, person).id if person is not None else None
+    return [
+        row.id
+        for _, row in rows(change, t.TICKETS)
+        if row.state == "unused" and of in (None, row.principal)
+    ]
+
+
+def _all_keys(
+    change: Change, key: str | None, person: str | None, organization: str | None
+) -> list[str]:
+    of = _find_person(change, person).id if person is not None else None
+    place = _find_organization(change, organization).id if organization is not None else None
+    return [
+        row.id
+        for _, row in rows(change, t.API_KEYS)
+        if not row.revoked and of in (None, row.person_id) and place in (None, row.organization_id)
+    ]
+
+
+class _Subject(NamedTuple):
+    """How a record that is a parameter is found, and the fields that name it, the id's first.
+
+    Without any it is named by a field of the parameter's own name. Each field has what finds what it
+    names, where that can be told before the intervention is carried out. `all` finds the ids of all
+    that the other fields leave, `noun` is what they are.
     """
 
     find: Callable[..., Any]
-    check: Callable[[Change, str], Any] | None = None
-    fields: tuple[str, ...] = ()
+    fields: Mapping[str, Callable[[Change, str], Any] | None] = {}
+    all: Callable[..., list[str]] | None = None
+    noun: str = ""
 
 
 _SUBJECTS: dict[Any, _Subject] = {
-    Organization: _Subject(_find_organization, _find_organization),
-    Person: _Subject(_find_person, _find_person),
-    Project: _Subject(_find_project, _find_project),
-    Operation: _Subject(_find_operation, _find_project, ("operation", "project")),
-    Ticket: _Subject(_find_ticket, _find_person, ("ticket", "person")),
-    ApiKey: _Subject(_find_key),
+    Organization: _Subject(_find_organization),
+    Person: _Subject(_find_person),
+    Project: _Subject(_find_project),
+    Operation: _Subject(
+        _find_operation, {"operation": None, "project": _find_project}, _all_operations, "operation"
+    ),
+    Ticket: _Subject(
+        _find_ticket, {"ticket": None, "person": _find_person}, _all_tickets, "ticket"
+    ),
+    ApiKey: _Subject(
+        _find_one_key,
+        {"key": None, "person": _find_person, "organization": _find_organization},
+        _all_keys,
+        "API key",
+    ),
 }
 
 
@@ -147,13 +199,38 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises DocumentRefused, and then nothing is changed.
         """
         function, parameters = _DECLARED[type(self)]
+        if getattr(self, "all", False):
+            return self._apply_to_all(change)
         arguments = {}
         for name, kind in parameters.items():
             subject = _SUBJECTS.get(kind)
-            fields = (name,) if subject is None else subject.fields or (name,)
+            fields = (name,) if subject is None else tuple(subject.fields) or (name,)
             values = [getattr(self, field) for field in fields]
             arguments[name] = values[0] if subject is None else subject.find(change, *values)
         return function(change, **arguments)
+
+    def _apply_to_all(self, change: Change) -> str:
+        """Do it to all that there are, the oldest first; what makes no sense for one passes it over."""
+        subject = next(
+            s for kind in _DECLARED[type(self)][1].values() if (s := _SUBJECTS.get(kind))
+        )
+        assert subject.all is not None
+        id_, *others = subject.fields
+        if (named := getattr(self, id_)) is not None:
+            raise DocumentRefused(f"{id_} {named[:80]!r} is one, and all are meant", id_)
+        found = subject.all(change, *(getattr(self, field) for field in subject.fields))
+        alone = dict.fromkeys(others) | {"all": False}
+        said, refused = [], []
+        for one in sorted(found):  # ids sort as they were made
+            try:
+                said.append(msgspec.structs.replace(self, **alone, **{id_: one}).apply(change))
+            except DocumentRefused as error:
+                refused.append(str(error))
+        if not said:
+            raise DocumentRefused(refused[0] if refused else f"there is no such {subject.noun}")
+        rest = f", and of {len(said) - 1} more so" if len(said) > 1 else ""
+        over = f"; {len(refused)} passed over: {refused[0]}" if refused else ""
+        return f"{said[0]}{rest}{over}"
 
     def check_names(self, change: Change) -> None:
         """Check the organizations, people and projects it names, but for variables of a story.
@@ -162,16 +239,14 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         for name, kind in _DECLARED[type(self)][1].items():
             subject = _SUBJECTS.get(kind)
-            if subject is None or subject.check is None:
-                continue
-            field = subject.fields[-1] if subject.fields else name
-            written = getattr(self, field)
-            if written is None or "${" in written:
-                continue
-            try:
-                subject.check(change, written)
-            except DocumentRefused as error:
-                raise DocumentRefused(str(error), field) from None
+            for field, find in (subject.fields or {name: subject.find}).items() if subject else ():
+                written = getattr(self, field)
+                if find is None or written is None or "${" in written:
+                    continue
+                try:
+                    find(change, written)
+                except DocumentRefused as error:
+                    raise DocumentRefused(str(error), field) from None
 
 
 #: Every intervention by its word, such as `stick_operation`.
@@ -187,8 +262,9 @@ def intervention(function: F) -> F:
     for name, kind in parameters.items():
         default = signature(function).parameters[name].default
         if kind in _SUBJECTS:
-            pair = _SUBJECTS[kind].fields
-            fields += [(field, str | None, None) for field in pair] or [(name, str)]
+            subject = _SUBJECTS[kind]
+            fields += [(field, str | None, None) for field in subject.fields] or [(name, str)]
+            fields += [("all", bool, False)] if subject.all else []
         else:
             fields.append((name, kind) if default is Parameter.empty else (name, kind, default))
     word = function.__name__

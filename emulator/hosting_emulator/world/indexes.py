@@ -8,6 +8,7 @@ map holds them all; its keys begin with the name of the index: `project:<alias>`
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -95,7 +96,10 @@ def _deployment(indexes: Indexes, key: str, old: Any, new: r.Deployment | None) 
         return indexes.insert(name, DeploymentList(total + 1, (*tail, new)))
     if changed := _with(tail, new):
         return indexes.insert(name, DeploymentList(total, changed))
-    for number in range((total - len(tail)) // RUN - 1, -1, -1):  # nearly always it is in the first
+    full = (total - len(tail)) // RUN
+    # Where it is if ids sort as they were made; rows that are read again may come in any order.
+    likely = bisect_right(range(full), new.id, key=lambda run: indexes[f"{name}:{run}"][0].id) - 1
+    for number in (*range(max(likely, 0), full), *range(likely)):
         if changed := _with(indexes[f"{name}:{number}"], new):
             return indexes.insert(f"{name}:{number}", changed)
     raise LookupError(f"deployment {key} is in no list")

@@ -84,6 +84,7 @@ env --shell fish --project blog
 env --shell dotenv --json
 env --project nothing
 wait --timeout 5s
+scenario run {tmp}/rude.yaml --world default
 conduct --final
 conduct --json
 conduct --off no-such-rule
@@ -101,6 +102,19 @@ world import {tmp}/kept.json --world again --json
 world export --output {tmp}/no/such.json
 scenario schema --output {tmp}/schema.json
 contract openapi --output {tmp}/openapi.json
+"""
+#: What a client should not do.
+RUDE = """
+name: rude
+description: A client makes a change without a key, and polls before it is time.
+story:
+  - request: PUT /v1/projects/${project.shop}/domains
+    expect: {status: 400}
+  - sign_in: owner
+    save: {token: access_token}
+  - call: apply_project_domains
+    save: {operation: id}
+  - {poll: "${operation}", token: "${token}", times: 2}
 """
 #: Shown as on a terminal, without its colours.
 TERMINAL_LINES = """
@@ -190,6 +204,7 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_command_line_is_as_it_was(run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     places = {"url": url, "tmp": str(tmp_path)}
+    (tmp_path / "rude.yaml").write_text(RUDE, "utf-8")
     found = [*commands(cli, ("hosting-emulator",)), "", *printed(run, LINES, places)]
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
