@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Exchange, ExchangeContext
 from hosting_emulator.engine.live_world import Memory
@@ -25,6 +26,8 @@ class WatchedEngine(Engine):
         super().__init__(world, Memory())
         self.codes: set[str] = set()
         self.codes_without_faults: set[str] = set()
+        #: Codes that came from how the world was: of no fault, or of one that holds while it is so.
+        self.codes_by_state: set[str] = set()
         self.states: dict[str, set[str]] = defaultdict(set)
         self.moves: Moves = defaultdict(set)
         self._seen: dict[tuple[str, str], str] = {}
@@ -36,6 +39,8 @@ class WatchedEngine(Engine):
             self.codes.add(x.entry.code)
             if not self.world.count(t.FAULTS):
                 self.codes_without_faults.add(x.entry.code)
+            if all(fault.rule.while_ is not None for fault in x.entry.acted):
+                self.codes_by_state.add(x.entry.code)
         return reply
 
     def commit(self, change: Change, title: str) -> None:
@@ -44,6 +49,9 @@ class WatchedEngine(Engine):
 
     def _look(self) -> None:
         now = states_of(self.world)
+        for _, operation in self.world.rows(t.OPERATIONS):
+            if operation.error is not None and operation.error.code in PROBLEMS:
+                self.codes_by_state.add(operation.error.code)
         for key, state in now.items():
             before = self._seen.get(key, state)
             self.states[key[0]].add(state)
