@@ -33,6 +33,7 @@ BASE = "docker.io/library/python:3.13-slim"
 SUITE = "trixie"
 PACKAGES = "python3,python3-pip,passwd,ca-certificates"
 TOOLS = ("buildah", "mmdebstrap", "unshare", "chroot", "mount")
+SPACES = ("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child")
 #: What of pip's configuration says how an index is reached.
 INDEX = ("index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert")
 PATIENCE_S = 60.0
@@ -60,7 +61,10 @@ def main(arguments: Sequence[str]) -> int:
 def build_and_run(store: Store, began: float) -> int:
     """Do all of it in a store of its own; return the exit code."""
     try:
-        store.make_base()
+        try:
+            store.make_base()
+        except subprocess.CalledProcessError as error:
+            raise NotHere(f"{error.cmd[0]} may not work here: {last_line(error.stderr)}") from error
         base_at = time.monotonic()
         options = [word for volume in index_volumes(store.room) for word in ("--volume", volume)]
         store.buildah("bud", "--quiet", "--pull-never", "--isolation=chroot", "--format=docker",
@@ -69,9 +73,8 @@ def build_and_run(store: Store, began: float) -> int:
         container = store.buildah("from", "--pull-never", "hosting-emulator")
         config = json.loads(store.buildah("inspect", container))["Docker"]["config"]
         root = store.buildah("mount", container)
-        spaces = ("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child")
         done = subprocess.run(
-            [*spaces, sys.executable, __file__, root], input=json.dumps(config), text=True
+            [*SPACES, sys.executable, __file__, root], input=json.dumps(config), text=True
         )
         size = sum(path.lstat().st_size for path in Path(root).rglob("*") if not path.is_symlink())
         print(
@@ -107,7 +110,7 @@ class Store:
                 self.buildah("rm", self.buildah("from", "scratch"))
                 return
             except subprocess.CalledProcessError as error:
-                reason = error.stderr.strip()
+                reason = last_line(error.stderr)
             shutil.rmtree(room / "store", ignore_errors=True)
         raise NotHere(f"buildah can keep no images here: {reason}")
 
@@ -118,7 +121,8 @@ class Store:
         return done.stdout.strip()
 
     def make_base(self) -> None:
-        """Make the base image. Raises NotHere if that cannot be had."""
+        """Make the base image, and see that it can be worked in. Raises CalledProcessError, NotHere."""
+        subprocess.run([*SPACES, "true"], capture_output=True, text=True, check=True)
         container = self.buildah("from", "scratch")
         root = Path(self.buildah("mount", container))
         made = subprocess.run(
@@ -127,14 +131,19 @@ class Store:
             text=True,
         )
         if made.returncode != 0:
-            last = made.stderr.strip().rpartition("\n")[2]
-            raise NotHere(f"no base of Debian {SUITE} could be made: {last}")
+            raise NotHere(f"no base of Debian {SUITE} could be made: {last_line(made.stderr)}")
         (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
+        self.buildah("run", "--isolation=chroot", container, "--", "pip", "--version")
         self.buildah("commit", "--quiet", "--rm", container, BASE)
 
     def remove(self) -> None:
         """Let go of what is mounted, so that the folder can be deleted."""
         self.buildah("rm", "--all")
+
+
+def last_line(text: str) -> str:
+    """Return what a program said last: why it failed."""
+    return text.strip().rpartition("\n")[2]
 
 
 def index_volumes(room: Path) -> Iterator[str]:

@@ -63,6 +63,17 @@ def test_without_a_base_nothing_is_built_and_that_is_said(
     assert "no base of Debian trixie could be made: E: nobody there" in capsys.readouterr().out
 
 
+def test_where_a_container_may_not_be_run_nothing_is_built_and_that_is_said(
+    tools: Path, capsys: pytest.CaptureFixture[str]
+):
+    stand_for(tools / "unshare", "echo unshare: Operation not permitted >&2; exit 1")
+
+    assert image.main([]) == 0
+    assert capsys.readouterr().out == (
+        "image: NOT BUILT: unshare may not work here: unshare: Operation not permitted\n"
+    )
+
+
 def test_a_dockerfile_that_does_not_build_is_a_failure(
     tools: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
