@@ -184,6 +184,16 @@ def test_every_code_can_be_met(api: Api, code: str):
     problem(api.deployments(), PROBLEMS[code].status, code)
 
 
+def test_a_rate_limit_that_is_aborted_with_gives_the_seconds_it_speaks_of(api: Api):
+    api.emulator.fault("abort", code="rate_limited", times=1)
+    api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
+
+    answers = [api.dns() for _ in range(2)]
+
+    assert [found.json["retry_after_seconds"] for found in answers] == [1, 7]
+    assert [found.headers["Retry-After"] for found in answers] == ["1", "7"]
+
+
 # --- Ids -----------------------------------------------------------------------------------------
 
 

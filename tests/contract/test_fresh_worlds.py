@@ -237,3 +237,21 @@ def test_a_time_to_live_is_a_span(control: ControlClient, ttl: str) -> None:
 def test_a_world_that_a_client_closes_does_not_stay_for_ever_if_it_is_killed() -> None:
     assert world_request(None, "", None)["ttl"] == "6h"
     assert world_request(None, "", None, ttl=None)["ttl"] is None
+
+
+def test_a_scenario_makes_the_world_that_it_is_loaded_or_run_into(
+    hosting_emulator: HostingEmulator,
+):
+    control = hosting_emulator.control
+    try:
+        control.world("made-by-load").load_scenario(name="stuck-operation")
+        report = control.run_scenario(name="stuck-operation", world="made-by-run")
+
+        assert report["passed"]
+        assert {"made-by-load", "made-by-run"} <= {world["name"] for world in control.worlds()}
+        assert control.world("made-by-run").report_document()["scenario"] == "stuck-operation.yaml"
+        with pytest.raises(ControlRefused, match="is no name of a world"):
+            control.run_scenario(name="stuck-operation", world="No Name")
+    finally:
+        for name in ("made-by-load", "made-by-run"):
+            control.world(name).delete()

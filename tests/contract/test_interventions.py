@@ -8,6 +8,7 @@ import pytest
 
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.sdk import ControlRefused
+from tests.conftest import Api
 from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
 
@@ -311,3 +312,26 @@ def test_database_absent_suspended_resizing_and_shared(api: HeldApi):
     both = [api.compute(f"?environment={name}").json for name in ("dev", "prod")]
     assert both[0]["database"] == both[1]["database"]
     assert {found["data_mode"] for found in both} == {"shared"}
+
+
+@pytest.mark.parametrize("word", ["revoke_key", "expire_key"])
+def test_of_two_keys_of_one_name_none_is_picked(api: HeldApi, word: str):
+    ids = [api.create_key("ci", who=who).json["key"]["id"] for who in ("owner", "member")]
+
+    with pytest.raises(
+        ControlRefused, match=f"2 active API keys are called 'ci'.* {ids[0]}, {ids[1]}"
+    ):
+        intervene(api, word, key="ci")
+
+    intervene(api, word, key=ids[0])
+    intervene(api, word, key="ci")  # one is left
+
+
+def test_a_replay_does_not_use_up_an_uncertain_creation(api: HeldApi):
+    api.create_key("first", key="first")
+    intervene(api, "leave_key_creation_uncertain")
+
+    calls = Api(api.emulator)  # what is refused is made
+    assert calls.create_key("first", key="first").status == 200
+    problem(calls.create_key("second", key="second"), 503, "api_key_creation_uncertain")
+    assert calls.create_key("second", key="second").json["replayed"] is True

@@ -13,10 +13,7 @@ from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 
 FILES = sorted(FOLDER.glob("*.yaml"))
-MODELINE = (
-    "# yaml-language-server: "
-    "$schema=http://127.0.0.1:4620/_emulator/contract/scenario-schema.json\n"
-)
+MODELINE = "# yaml-language-server: $schema=scenario.schema.json\n"
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 

@@ -96,7 +96,13 @@ NAMED_IN_BODIES = {
 }
 #: Titles of refusals for sense.
 NO_SHAPE = {
-    *("Assumption refused", "Clock refused", "Fault refused", "Intervention refused"),
+    *(
+        "Assumption refused",
+        "Clock refused",
+        "Fault refused",
+        "Outcome refused",
+        "Intervention refused",
+    ),
     *("Scenario refused", "State refused", "Variation refused", "Unknown permission"),
     *("Bad call", "Bad status", "Bad since", "Bad until", "Bad off", "Bad only"),
     *("Bad clock", "Bad timestamp", "Bad duration"),

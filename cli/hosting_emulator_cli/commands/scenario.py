@@ -166,10 +166,13 @@ def schema(ask: opt.Ask, output: Path | None) -> None:
 def story_text(report: StoryResult) -> str:
     """Write a report: each step in a line, differences below theirs."""
     if "error" in report:
-        return f"{_mark('ERROR', 'red')} {report['error']}"
+        errors = report["error"].splitlines()
+        return "\n".join(f"{_mark('ERROR', 'red')} {error}" for error in errors)
     lines = [f"{report['scenario']} ({report['file']})"]
     for step in report["steps"]:
         lines += _step_lines(step)
+    if not report["steps"]:
+        lines.append("  it has no story: its world was built, and nothing was asked of it")
     if report.get("variation") and not report["passed"]:
         from hosting_emulator.sdk import variation_lines
 
@@ -186,9 +189,12 @@ def _difference_lines(difference: Mapping[str, Any]) -> Iterator[str]:
 
 def stories_summary(reports: Sequence[StoryResult]) -> str:
     """Say how many stories passed, and where a varied one may have failed for varying."""
-    passed = sum(bool(report["passed"]) for report in reports)
-    stories = "1 story" if len(reports) == 1 else f"{len(reports)} stories"
-    lines = [f"{stories}: {passed} passed, {len(reports) - passed} failed."]
+    told = [report for report in reports if "error" in report or report["steps"]]
+    passed = sum(bool(report["passed"]) for report in told)
+    stories = "1 story" if len(told) == 1 else f"{len(told)} stories"
+    without = len(reports) - len(told)
+    more = f" {without} without a story." if without else ""
+    lines = [f"{stories}: {passed} passed, {len(told) - passed} failed.{more}"]
     points = {
         point: True
         for report in reports
@@ -238,6 +244,9 @@ def stories_junit(reports: Iterable[StoryResult]) -> str:
             suites.append(junit.suite(report["file"], cases))
             continue
         cases = []
+        if not report["steps"]:
+            skipped = junit.element("skipped", message="it has no story")
+            cases = [junit.case(report["scenario"], "the story", skipped, file=report["file"])]
         for step in report["steps"]:
             diff = [line for found in step["differences"] for line in _difference_lines(found)]
             message = step["said"] or "it differs"

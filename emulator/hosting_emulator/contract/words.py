@@ -56,7 +56,7 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
 def words_of(kind: type[Any], field: str) -> list[str]:
     """Return the words that a field of a type may take, if it takes only some."""
     found = _literals(get_type_hints(kind).get(field))
-    return list(dict.fromkeys(word for word in found if isinstance(word, str)))
+    return list(dict.fromkeys(str(word) for word in found if isinstance(word, str | int)))
 
 
 def _literals(hint: Any) -> list[Any]:

@@ -375,6 +375,7 @@ def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
         query=ctx.query,
         body=ctx.body,
         credentials=ctx.credentials,
+        replayed=ctx.entry.replayed,
     )
 
 

@@ -55,6 +55,7 @@ class FaultSubject(NamedTuple):
     query: str = ""
     body: bytes = b""
     credentials: str = "token"
+    replayed: bool = False
 
 
 class Decision(NamedTuple):
@@ -92,6 +93,8 @@ def decide(
     acted: tuple[Fault, ...] = ()
     for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
         if fault.rule.phase != phase or not matches(fault.rule, subject):
+            continue
+        if fault.first_answers and subject.replayed:
             continue
         fault = replace(fault, seen=fault.seen + 1)
         acts = not refused and _acts(change, fault, subject)

@@ -96,7 +96,7 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
 
 
 def _find_key(change: Change, key: str) -> ApiKey:
-    """Return an active API key by id, or the last active one of a name."""
+    """Return an active API key by id, or the one active one of a name."""
 
     def state_of(record: ApiKey) -> str:
         if record.revoked:
@@ -108,6 +108,11 @@ def _find_key(change: Change, key: str) -> ApiKey:
     if record is None:
         named = [each for _, each in rows(change, t.API_KEYS) if each.name == key]
         active = [each for each in named if state_of(each) == "active"]
+        if len(active) > 1:
+            ids = ", ".join(sorted(each.id for each in active))
+            raise DocumentRefused(
+                f"{len(active)} active API keys are called {key!r}; say which: {ids}"
+            )
         record = max(active or named, key=lambda each: each.id, default=None)
     if record is None:
         raise DocumentRefused(f"no API key is {key[:80]!r} (by id or name)")

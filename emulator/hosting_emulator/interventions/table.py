@@ -254,6 +254,7 @@ def leave_key_creation_uncertain(
             "times": times,
         },
     )
+    change.put(t.FAULTS, fault.id, replace(fault, first_answers=True))
     return f"{fault.id} leaves the next {times} key creations uncertain"
 
 

@@ -29,11 +29,11 @@ from hosting_emulator.scenario.document import (
     SharedPart,
     StepPart,
 )
-from hosting_emulator.scenario.source import Path, Place
+from hosting_emulator.scenario.source import Mistakes, Path, Place
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.operations import schedule_event
-from hosting_emulator.world.population import WorldPart, new_world
+from hosting_emulator.world.population import ProjectPart, WorldPart, new_world
 from hosting_emulator.world.records import Origin, TimelineEntry, Variation
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
@@ -57,31 +57,36 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     The scenario's own seed comes first; `seed` is for one that names none, so that loading it keeps
     the ids and keys that people already use.
     """
-    part, top = scenario.part, scenario.place
-    origin = _origin(scenario)
+    part, top, mistakes = scenario.part, scenario.place, Mistakes()
+    origin = _origin(scenario, mistakes)
     if part.world is not None:
-        _check_aliases(top / "world", part.world)
+        _check_aliases(top / "world", part.world, mistakes)
+    mistakes.tell()  # without its world nothing else can be looked at
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
     change = Change(world, world.at_ms)
     for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
         for number, document in enumerate(getattr(part, section)):
             place = top / section / number
-            _check_no_variables(place, document)
-            with place.refusals():
-                arm(change, document, family)
-    _plan(scenario, change)
-    _check_story(scenario, change)
-    return varied_world(world if change.empty else change.applied(), _variation(scenario))
+            with mistakes.collected():
+                _check_no_variables(place, document)
+                with place.refusals():
+                    arm(change, document, family)
+    _plan(scenario, change, mistakes)
+    _check_story(scenario, change, mistakes)
+    with mistakes.collected():
+        variation = _variation(scenario)
+    mistakes.tell()
+    return varied_world(world if change.empty else change.applied(), variation)
 
 
-def _origin(scenario: Scenario) -> Origin:
+def _origin(scenario: Scenario, mistakes: Mistakes) -> Origin:
     part, at_ms, assumptions = scenario.part, None, Assumptions()
     if part.clock.at is not None:
-        with (scenario.place / "clock" / "at").refusals():
+        with mistakes.collected(), (scenario.place / "clock" / "at").refusals():
             at_ms = parse_timestamp(part.clock.at)
     for name, value in part.assumptions.items():
-        with (scenario.place / "assumptions" / name).refusals():
+        with mistakes.collected(), (scenario.place / "assumptions" / name).refusals():
             assumptions = assumptions.changed({name: value})
     clock, chosen = part.clock, tuple(part.assumptions)
     file = scenario.source.file
@@ -99,48 +104,58 @@ def _variation(scenario: Scenario) -> Variation | None:
     return read_variation(str(vary.seed), vary.only)
 
 
-def _check_aliases(place: Place, world: WorldPart) -> None:
+def _check_aliases(place: Place, world: WorldPart, mistakes: Mistakes) -> None:
     known: dict[str, list[str]] = {}
     for section in ("organizations", "projects", "people"):
         known[section] = aliases = []
         for i, part in enumerate(getattr(world, section)):
-            if part.alias in aliases:
-                alias = place / section / i / "alias"
-                raise alias.error(f"the alias {part.alias!r} is taken above")
+            with mistakes.collected():
+                if part.alias in aliases:
+                    alias = place / section / i / "alias"
+                    raise alias.error(f"the alias {part.alias!r} is taken above")
             aliases.append(part.alias)
     for i, organization in enumerate(world.organizations):
         permissions = place / "organizations" / i / "permissions"
         for j, permission in enumerate(organization.permissions or ()):
-            (permissions / j).check_word("permission", permission, PERMISSIONS)
+            with mistakes.collected():
+                (permissions / j).check_word("permission", permission, PERMISSIONS)
     for i, project in enumerate(world.projects):
-        database, at = project.database, place / "projects" / i
-        if database.data_mode == "shared" and database.dev != database.prod:
-            raise (at / "database").error(
-                "a shared database is one for both environments: give dev and prod the same state"
-            )
-        owner, owners = project.organization, known["organizations"]
-        (at / "organization").check_word("organization", owner, owners)
+        with mistakes.collected():
+            _check_project(place / "projects" / i, project, known["organizations"])
     for i, person in enumerate(world.people):
         for section in ("organizations", "projects"):
             for alias in getattr(person, section):
                 at = place / "people" / i / section / alias
-                at.check_word(section.removesuffix("s"), alias, known[section])
+                with mistakes.collected():
+                    at.check_word(section.removesuffix("s"), alias, known[section])
 
 
-def _plan(scenario: Scenario, change: Change) -> None:
+def _check_project(place: Place, project: ProjectPart, owners: list[str]) -> None:
+    database = project.database
+    if database.data_mode == "shared" and database.dev != database.prod:
+        raise (place / "database").error(
+            "a shared database is one for both environments: give dev and prod the same state"
+        )
+    (place / "organization").check_word("organization", project.organization, owners)
+
+
+def _plan(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
     for order, planned in enumerate(scenario.part.timeline):
         place = scenario.place / "timeline" / order
         action, found = next((a, f) for a in PLANNED if (f := getattr(planned, a)) is not None)
-        _check_no_variables(place / action, found)
-        _check_turn(place / action, found, change)
-        if planned.call is not None:
-            (place / "call").check_word("call", planned.call, ALL_CALLS)
+        with mistakes.collected():
+            _check_no_variables(place / action, found)
+            _check_turn(place / action, found, change)
+        with mistakes.collected():
+            if planned.call is not None:
+                (place / "call").check_word("call", planned.call, ALL_CALLS)
         key = f"planned-{order + 1:04d}"
         record = TimelineEntry(order, action, found, planned.after_calls, planned.call)
         change.put(TIMELINE, key, record)
-        if planned.at is not None:
-            due_ms = _moment(place / "at", planned.at, change.now_ms)
-            schedule_event(change, due_ms, "timeline", key)
+        with mistakes.collected():
+            if planned.at is not None:
+                due_ms = _moment(place / "at", planned.at, change.now_ms)
+                schedule_event(change, due_ms, "timeline", key)
 
 
 def _moment(place: Place, text: str, now_ms: int) -> int:
@@ -178,24 +193,29 @@ def _check_turn(place: Place, found: dict[str, Any], change: Change) -> None:
 class _Known:
     """What the steps before one have saved."""
 
-    def __init__(self, change: Change) -> None:
-        self.change = change
+    def __init__(self, change: Change, mistakes: Mistakes) -> None:
+        self.change, self.mistakes = change, mistakes
         self.saved: dict[str, None] = {}
         self.answers: dict[str, None] = {}
         #: The parts that may be used, with their places.
         self.parts: dict[str, tuple[Place, SharedPart]] = {}
 
 
-def _check_story(scenario: Scenario, change: Change) -> None:
-    known, top = _Known(change), scenario.place / "parts"
+def _check_story(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
+    known, top = _Known(change, mistakes), scenario.place / "parts"
     for number, shared in enumerate(scenario.part.parts):
-        if shared.name in known.parts:
-            raise (top / number / "name").error(f"the part {shared.name!r} stands above already")
+        with mistakes.collected():
+            if shared.name in known.parts:
+                name = top / number / "name"
+                raise name.error(f"the part {shared.name!r} stands above already")
         for inner, step in enumerate(shared.steps):
             if step.use is not None:  # and so none can use itself
                 use = top / number / "steps" / inner / "use"
-                use.check_word("part above this one", step.use, known.parts)
+                with mistakes.collected():
+                    use.check_word("part above this one", step.use, known.parts)
         known.parts[shared.name] = (top / number / "steps", shared)
+    if scenario.part.parts:
+        mistakes.tell()  # a part that uses itself would be followed for ever
     _check_steps(scenario.place / "story", scenario.part.story, known)
 
 
@@ -205,21 +225,27 @@ def _check_steps(place: Place, steps: Iterable[StepPart], known: _Known) -> None
 
 
 def _check_step(place: Place, step: StepPart, known: _Known) -> None:
-    _check_variables(place, known)
-    _check_action(place, step, known)
-    _check_who_and_what(place, step, known.change)
-    if step.expect is not None:
-        _check_expect(place / "expect", step.expect, known.answers)
+    collected = known.mistakes.collected
+    with collected():
+        _check_variables(place, known)
+    with collected():
+        _check_action(place, step, known)
+    with collected():
+        _check_who_and_what(place, step, known.change)
+    with collected():
+        if step.expect is not None:
+            _check_expect(place / "expect", step.expect, known.answers)
     _check_steps(place / "together", step.together or (), known)
-    if step.use is not None:
-        (place / "use").check_word("part", step.use, known.parts)
-        known.saved |= dict.fromkeys(step.with_)
-        inner, shared = known.parts[step.use]
-        _check_steps(inner, shared.steps, known)
+    with collected():
+        if step.use is not None:
+            (place / "use").check_word("part", step.use, known.parts)
+            known.saved |= dict.fromkeys(step.with_)
+            inner, shared = known.parts[step.use]
+            _check_steps(inner, shared.steps, known)
     for name, saved_as in step.save.items():
-        if name == NOW:
-            raise (place / "save" / name).error(f"{name!r} is the world's time: save it as another")
-        with (place / "save" / name).refusals():
+        with collected(), (place / "save" / name).refusals():
+            if name == NOW:
+                raise ValueError(f"{name!r} is the world's time: save it as another")
             read_saved(saved_as)
         (known.answers if saved_as == "answer" else known.saved)[name] = None
 
@@ -293,7 +319,8 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
 
 def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
     """Check the aliases of a step, and that what it leaves to the defaults is there."""
-    needed: set[str] = {CALLS[step.call].subject} if step.call is not None else set()
+    spec = CALLS.get(step.call or "")
+    needed: set[str] = {spec.subject} if spec else set()
     if step.token is None and (step.call or step.poll or step.request):
         needed.add("person")
     said = {

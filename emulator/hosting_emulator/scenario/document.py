@@ -7,7 +7,7 @@ scenario means is worked out elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import nearest, words_of
-from hosting_emulator.scenario.source import Path, Place, ScenarioError, Source
+from hosting_emulator.scenario.source import Mistakes, Path, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Planned = Literal["fault", "outcome", "intervene"]
@@ -115,6 +115,7 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     `as: nobody` sends none. `sign_in` gives a person an access token to save and use later, as a
     client would. `request` is a method and a path, sent as it stands; those `together` have all come
     before the first is answered. `use` takes the steps of a part, `with` values for their variables.
+    `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
     """
 
     note: str | None = None
@@ -184,7 +185,7 @@ ACTIONS = (
 PLANNED: tuple[Planned, ...] = get_args(Planned)
 #: Which actions each of the other fields of a step belongs to.
 _SENT = ("call", "poll", "request")
-_BELONGS = {
+BELONGS = {
     "expect": REQUESTS,
     "save": (*REQUESTS, "fault", "outcome"),
     "organization": (*_SENT, "sign_in"),
@@ -266,20 +267,60 @@ def read_scenario(text: str, file: str) -> Scenario:
     top = Place(source)
     if not isinstance(source.data, dict):
         raise top.error("a scenario is a mapping with name, description and more")
-    try:
-        part = msgspec.convert(source.data, ScenarioPart)
-    except msgspec.ValidationError as error:
-        raise _explained(source, str(error)) from None
-    for number, shared in enumerate(part.parts):
-        _check_steps(top / "parts" / number / "steps", shared.steps, ACTIONS)
-    _check_steps(top / "story", part.story, ACTIONS)
-    for number, planned in enumerate(part.timeline):
-        place = top / "timeline" / number
-        if (planned.at is None) == (planned.after_calls is None):
-            raise place.error("an entry of the timeline has either at or after_calls")
-        if sum(getattr(planned, action) is not None for action in PLANNED) != 1:
-            raise place.error(f"an entry of the timeline has one of {', '.join(PLANNED)}")
+    mistakes = Mistakes()
+    part, wrong = _read_part(source, mistakes)
+    checks: tuple[tuple[str, Callable[[Place, Any], None]], ...] = (
+        ("parts", lambda place, shared: _check_steps(place / "steps", shared.steps, ACTIONS)),
+        ("story", lambda place, step: _check_step(place, step, ACTIONS)),
+        ("timeline", _check_planned),
+    )
+    for section, check in checks:
+        for number, item in enumerate(getattr(part, section)):
+            if (section, number) not in wrong:
+                with mistakes.collected():
+                    check(top / section / number, item)
+    mistakes.tell()
     return Scenario(part, source, text)
+
+
+#: What stands for an item that has the wrong shape, and for what must be there, so that the rest is read.
+_STAND_INS: dict[str, Any] = {
+    "story": {"note": "-"},
+    "parts": {"name": "x", "steps": [{"note": "-"}]},
+    "name": "x",
+    "description": "x",
+}
+_MOST_MISTAKES = 20
+
+
+def _read_part(source: Source, mistakes: Mistakes) -> tuple[ScenarioPart, set[Path]]:
+    """Read the shape; what has a wrong one is a mistake, and left out: those places come beside."""
+    data = {name: [*v] if isinstance(v, list) else v for name, v in source.data.items()}
+    wrong: set[Path] = set()
+    for _ in range(_MOST_MISTAKES):
+        try:
+            return msgspec.convert(data, ScenarioPart), wrong
+        except msgspec.ValidationError as error:
+            message = str(error)
+        with mistakes.collected():
+            raise _explained(source, message)
+        path = _wrong_path(source, message)
+        wrong.add(path[:2])
+        match path[:2]:
+            case (str(section), int(number)):
+                data[section][number] = _STAND_INS.get(section, {})
+            case (str(name), *_):
+                data.pop(name, None)
+        data = {**{name: _STAND_INS[name] for name in ("name", "description")}, **data}
+    mistakes.tell()
+    raise AssertionError("there was no mistake")
+
+
+def _check_planned(place: Place, planned: PlannedPart) -> None:
+    if (planned.at is None) == (planned.after_calls is None):
+        raise place.error("an entry of the timeline has either at or after_calls")
+    if sum(getattr(planned, action) is not None for action in PLANNED) != 1:
+        raise place.error(f"an entry of the timeline has one of {', '.join(PLANNED)}")
 
 
 def without_seed(text: str) -> str:
@@ -294,7 +335,14 @@ def without_seed(text: str) -> str:
     return msgspec.json.encode(left).decode()
 
 
-def _explained(source: Source, message: str) -> Exception:
+def _wrong_path(source: Source, message: str) -> Path:
+    """Return the path to what a message of msgspec's is about."""
+    reason, _, where = message.partition(" - at `$")
+    place, unknown = _place(source, where, reason), _UNKNOWN.search(reason)
+    return (place / unknown.group(1) if unknown else place).path
+
+
+def _explained(source: Source, message: str) -> ScenarioError:
     reason, _, where = message.partition(" - at `$")
     place = _place(source, where, reason)
     part = _part_at(place.path)
@@ -391,7 +439,7 @@ def _check_step(place: Place, step: StepPart, actions: Sequence[str]) -> None:
         which = "together" if actions is EXCHANGES else "a step"
         raise place.error(f"{which} does exactly one of {', '.join(actions)}; here is {found}")
     for name in place.value:
-        belongs = _BELONGS.get(name)
+        belongs = BELONGS.get(name)
         if belongs is not None and not set(given) & set(belongs):
             where = f"{' or '.join(belongs)}, not to {' '.join(given) or 'note'}"
             raise (place / name).error(f"{name} belongs to {where}", key=True)

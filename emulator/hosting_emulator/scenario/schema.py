@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
 from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.scenario.document import ScenarioPart
+from hosting_emulator.scenario.document import ACTIONS, BELONGS, ScenarioPart
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.fault_records import Rule
 
@@ -49,14 +51,27 @@ def scenario_schema() -> dict[str, Any]:
     next(kind for kind in only if kind["type"] == "array")["items"] = {"enum": list(POINTS)}
     for part in ("PlannedPart", "StepPart"):
         defs[part]["properties"] |= turns
-    defs["StepPart"]["properties"]["call"] = {"enum": list(CALLS)}
-    defs["StepPart"]["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
+    step, codes = defs["StepPart"], list(PROBLEMS)
+    step["properties"]["call"] = {"enum": list(CALLS)}
+    step["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
+    several = {"type": "array", "items": {"enum": codes}}
+    defs["ExpectPart"]["properties"]["code"] = {"anyOf": [{"enum": [*codes, None]}, several]}
+    defs["Abort"]["properties"]["code"] = {"enum": codes}
+    alone = {"required": ["note"], "not": {"anyOf": _each(ACTIONS)}}
+    step["oneOf"] = [*_each(ACTIONS), alone]
+    step["dependentSchemas"] = {name: {"anyOf": _each(to)} for name, to in BELONGS.items()}
+    moments = {"oneOf": _each(("at", "after_calls"))}
+    defs["PlannedPart"]["allOf"] = [moments, {"oneOf": _each(turns)}]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of hosting-emulator",
         "$ref": "#/$defs/ScenarioPart",
         "$defs": defs,
     }
+
+
+def _each(names: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"required": [name]} for name in names]
 
 
 def _may_be_empty(defs: dict[str, Any], name: str) -> dict[str, Any]:
@@ -79,5 +94,5 @@ def _armed(rule: dict[str, Any], family: Family) -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "properties": effects | properties,
-        "oneOf": [{"required": [kind]} for kind in family.kinds],
+        "oneOf": _each(family.kinds),
     }

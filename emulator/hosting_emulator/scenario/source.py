@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,15 +13,41 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class ScenarioError(Exception):
-    """A scenario cannot be used; `str()` is one line, `file:line:column: …`. Lines count from 1.
+    """A scenario cannot be used; `str()` is a line for each reason, `file:line:column: …`.
 
-    Line 0 is no place in the file, but the whole of it.
+    Lines count from 1; line 0 is no place in the file, but the whole of it. The fields are those of
+    the first reason, in the file's order; `more` are the others.
     """
 
-    def __init__(self, file: str, line: int, column: int, message: str) -> None:
+    def __init__(
+        self, file: str, line: int, column: int, message: str, more: Sequence[ScenarioError] = ()
+    ) -> None:
         place = f"{file}:{line}:{column}" if line else file
-        super().__init__(f"{place}: {message}")
+        super().__init__("\n".join([f"{place}: {message}", *map(str, more)]))
         self.file, self.line, self.column, self.message = file, line, column, message
+        self.more = more
+
+
+class Mistakes:
+    """What is wrong with a scenario in several places, to be told all at once."""
+
+    def __init__(self) -> None:
+        self._found: list[ScenarioError] = []
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep a ScenarioError, and go on behind it."""
+        try:
+            yield
+        except ScenarioError as error:
+            self._found.append(error)
+
+    def tell(self) -> None:
+        """Raise ScenarioError with all that was found, if anything was."""
+        if self._found:
+            found = {str(one): one for one in self._found}  # a part may be used twice
+            first, *rest = sorted(found.values(), key=lambda one: (one.line, one.column))
+            raise ScenarioError(first.file, first.line, first.column, first.message, rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,8 +131,8 @@ class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, o
     """An armed fault or outcome, kept under its id.
 
     `armed_ms` is world time. `seen` counts the requests it matched, `hits` those it acted on; a kind
-    that limits counts in windows of world time. All are part of the world, so they survive a restart
-    and a fork counts on its own.
+    that limits counts in windows of world time. `first_answers`: it matches no replay. All are part of
+    the world, so they survive a restart and a fork counts on its own.
     """
 
     id: str
@@ -145,3 +145,4 @@ class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, o
     hits: int = 0
     window_began_ms: int = 0
     window_count: int = 0
+    first_answers: bool = False

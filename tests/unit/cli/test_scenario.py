@@ -168,6 +168,32 @@ def test_check_of_several_goes_on_after_a_broken_one(run, file: Path, tmp_path: 
     assert result.stderr == "3 stories: 2 passed, 1 failed.\n"
 
 
+def test_check_says_all_that_is_wrong_with_a_file(run, tmp_path: Path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text("name: wrong\ndescription: Wrong.\nstory:\n  - {}\n  - {call: x}\n", "utf-8")
+    path.write_text(path.read_text("utf-8").replace("{}", "{to: noon}"), "utf-8")
+
+    result = run("scenario", "check", str(path))
+
+    assert result.exit_code == 2
+    lines = result.stdout.splitlines()
+    assert [line.split(":")[1] for line in lines] == ["4", "5"]
+    assert all(line.startswith(f"ERROR {path}:") for line in lines)
+
+
+def test_a_file_without_a_story_counts_as_none_that_passed(run, file: Path, tmp_path: Path):
+    path, junit = tmp_path / "world.yaml", tmp_path / "junit.xml"
+    path.write_text("name: world\ndescription: Only a world.\n", "utf-8")
+
+    result = run("scenario", "check", str(path), str(file), "--junit", str(junit))
+
+    assert result.exit_code == 0
+    assert "it has no story" in result.stdout
+    assert result.stderr == "1 story: 1 passed, 0 failed. 1 without a story.\n"
+    [skipped] = Xml.parse(junit).iter("skipped")
+    assert skipped.get("message") == "it has no story"
+
+
 def test_check_as_json_is_a_list_of_reports(run, file: Path, tmp_path: Path):
     broken = tmp_path / "broken.yaml"
     broken.write_text(BROKEN, encoding="utf-8")

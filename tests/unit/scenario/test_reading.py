@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
@@ -175,6 +178,76 @@ def test_an_error_names_place_found_and_near(rest, line, place, message):
     assert message in error.message
     assert error.line == line
     assert stands_there.startswith(place)
+
+
+def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_file():
+    shapes = refused(
+        """
+        clock: {mode: freezed}
+        storry: []
+        timeline:
+          - {at: 1s}
+          - {at: 1s, fault: {timeout: }, afterwards: 1}
+        story:
+          - {call: list_deployments, times: 0}
+          - {call: list_deployments, poll: x}
+          - {advance: 1s, expect: {}}
+        """
+    )
+    meanings = refused(
+        """
+        assumptions: {token_lifetme: 1h, rate_limit: fast}
+        """
+    )
+    further = refused(
+        """
+        faults:
+          - {timeout: , project: shpo}
+          - {timeout: , call: zzz}
+        timeline:
+          - {at: later, intervene: {stik_operation: {}}}
+        story:
+          - {call: list_deployment, as: redaer, expect: {code: nothing}}
+          - {poll: "${operation}"}
+        """
+    )
+
+    assert [one.line for one in (shapes, *shapes.more)] == [3, 4, 6, 7, 9, 10, 11]
+    assert [one.line for one in (meanings, *meanings.more)] == [3, 3]
+    assert [one.line for one in (further, *further.more)] == [4, 5, 7, 7, 9, 9, 9, 10]
+    assert str(shapes).count("\n") == 6
+    assert all(line.startswith("small.yaml:") for line in str(shapes).splitlines())
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {"story": [{}]},
+        {"story": [{"expect": {"status": 200}}]},
+        {"story": [{"call": "list_deployments", "poll": "x"}]},
+        {"story": [{"advance": "1s", "expect": {"status": 200}}]},
+        {"story": [{"note": "x", "key": "y"}]},
+        {"story": [{"call": "list_deployments", "expect": {"code": "not_found"}}]},
+        {"timeline": [{"at": "1s"}]},
+        {"timeline": [{"fault": {"timeout": {}}}]},
+        {"timeline": [{"at": "1s", "fault": {"timeout": {}}, "intervene": {}}]},
+        {"faults": [{"abort": {"code": "rate_limitd"}}]},
+        {"faults": [{"abort": {"code": "forbidden"}, "timeout": {}}]},
+    ],
+)
+def test_the_schema_refuses_what_is_refused_here(rest: dict[str, object]):
+    document = {"name": "small", "description": "A small one.", **rest}
+
+    assert not jsonschema.Draft202012Validator(scenario_schema()).is_valid(document)
+    with pytest.raises(ScenarioError):
+        check_text(json.dumps(document), "small.yaml")
+
+
+def test_the_schema_takes_a_step_that_is_right():
+    steps = [{"note": "x"}, {"call": "list_deployments", "note": "x", "expect": {"code": None}}]
+    document = {"name": "small", "description": "A small one.", "story": steps}
+
+    jsonschema.Draft202012Validator(scenario_schema()).validate(document)
 
 
 def test_a_list_is_no_scenario():

@@ -15,8 +15,8 @@ from hosting_emulator.world.fault_records import Fault
 class Abort(FaultKind, frozen=True):
     """Answer with a problem: any code; its usual status unless another is given.
 
-    With a code other than rate_limited, retry_after_seconds is outside the letter: the contract has
-    it for a rate limit.
+    With rate_limited, retry_after_seconds is 1 unless another is given; with another code it is outside
+    the letter: the contract has it for a rate limit.
     """
 
     order = 1
@@ -40,12 +40,10 @@ class Abort(FaultKind, frozen=True):
             self.code,
             PROBLEMS[self.code].meaning if self.detail is None else self.detail,
             status=self.status,
-            retry_after_seconds=self.retry_after_seconds,
+            retry_after_seconds=self.retry_after_seconds
+            or (1 if self.code == "rate_limited" else None),
         )
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        options: dict[str, Any] = {"code": detail or "service_unavailable"}
-        if options["code"] == "rate_limited":
-            options["retry_after_seconds"] = 1
-        return options
+        return {"code": detail or "service_unavailable"}

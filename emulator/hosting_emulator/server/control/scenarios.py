@@ -16,7 +16,7 @@ from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, run_apart
 from hosting_emulator.server.control.context import Context, ControlRefusal, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
-from hosting_emulator.server.control.worlds import Chosen
+from hosting_emulator.server.control.worlds import Chosen, free_name
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
@@ -49,33 +49,37 @@ def schema() -> Any:
     return scenario_schema()
 
 
-def load_scenario(context: Context, engine: Engine, body: Chosen) -> Engine:
-    """Make a world the scenario's. The old state stays until the new one is ready."""
-    _load(engine, _read(context, body), context.facts.variation)
-    return engine
+def load_scenario(context: Context, world: str, body: Chosen) -> Engine:
+    """Make a world the scenario's; a missing one is made. The old state stays until the new is ready."""
+    return _load(context, world, _read(context, body), context.facts.variation)
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:
-    """Run a scenario's story in a throw-away world, or in a named one that it replaces."""
+    """Run a scenario's story in a throw-away world, or in a named one, which it replaces or makes."""
     scenario = _read(context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:
-        engine = context.engine(body.world)
-        _load(engine, scenario, variation)
-        return StoryRun(scenario, engine).run()
+        return StoryRun(scenario, _load(context, body.world, scenario, variation)).run()
     name = context.worlds.new_name()
     built = varied_world(_build(scenario, name, context.facts.seed), variation)
     return run_apart(scenario, built)
 
 
-def _load(engine: Engine, scenario: Scenario, variation: Variation | None) -> None:
-    """Put a scenario's world in the place of an engine's, varied instead of its own variation.
+def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
+    """Put a scenario's world in the place of another, or beside all others; returns its engine.
 
-    With no `variation` its own stays. Raises ControlRefusal, changing nothing.
+    It is varied instead of its own variation. The old state stays until the new one is ready.
     """
-    built = varied_world(_build(scenario, engine.world.name, engine.world.seed), variation)
-    world = replace(built, commit=engine.world.commit + 1)
+    engine = context.engine(name) if context.worlds.get(name) else None
+    seed = context.facts.seed if engine is None else engine.world.seed
+    if engine is None:
+        free_name(context, name)
+    world = varied_world(_build(scenario, name, seed), variation)
+    if engine is None:
+        return context.worlds.add(world, ephemeral=context.facts.data_dir is None)
+    world = replace(world, commit=engine.world.commit + 1)
     engine.replace_world(world, f"scenario {scenario.name}")
+    return engine
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:

@@ -132,12 +132,12 @@ async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT])
     variation = variation_or_usual(context, body.vary, body.only)
     with refused_as(400, "Bad ttl", ValueError):
         ttl_ms = None if body.ttl is None else max(_SHORTEST_TTL_MS, parse_duration_ms(body.ttl))
-    name = _free_name(context, body.name)
+    name = free_name(context, body.name)
     seed = context.facts.seed if body.seed is None else body.seed
     with refused_as(400, "Bad clock", ClockRefused):
         if body.state is not None:
             world = await _world_of_state(body, name)
-            _free_name(context, name)  # others were answered meanwhile
+            free_name(context, name)  # others were answered meanwhile
         elif body.scenario is not None:
             # Imported here: a start is not to wait for scenarios.
             from hosting_emulator.server.control.scenarios import fresh_world
@@ -215,7 +215,8 @@ def _read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
     return Origin(mode, clock.rate, at_ms, changed, chosen=tuple(assumptions))
 
 
-def _free_name(context: Context, name: str | None) -> str:
+def free_name(context: Context, name: str | None) -> str:
+    """Return a name that a world can be made under. Raises ControlRefusal."""
     if name is None:
         return context.worlds.new_name()
     if not WORLD_NAME.fullmatch(name):
@@ -231,7 +232,7 @@ def _free_name(context: Context, name: str | None) -> str:
 
 def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
     """Copy a world into a new one, which lives on by itself."""
-    name = _free_name(context, body.name)
+    name = free_name(context, body.name)
     of = None if body.commit is None else find_moment(engine, body.commit).world
     claims = None if body.token is None else claims_for(of or engine.world, body.token)
     fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
@@ -308,7 +309,7 @@ async def put_state(context: Context, world: str, body: StateDocument) -> Engine
         imported = await asyncio.to_thread(import_state, body, world, 0)
     engine = context.worlds.get(world)
     if engine is None:
-        _free_name(context, world)
+        free_name(context, world)
         engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
     else:
         commit = max(imported.commit, engine.world.commit + 1)
