@@ -57,9 +57,21 @@ def test_before_the_commit_the_ticket_is_still_good(api: HeldApi) -> None:
         assert redeem(api, ticket).status == 303
 
 
-def test_a_truncated_redirect_before_the_commit_redeems_nothing(api: HeldApi) -> None:
+@pytest.mark.parametrize(
+    ("effect", "options"),
+    [
+        ("wrong_content_length", {}),
+        ("wrong_content_length", {"by": -7}),
+        ("truncate", {"bytes": 20}),
+        ("reset_in_body", {}),
+        ("malformed_response", {}),
+    ],
+)
+def test_a_broken_redirect_before_the_commit_redeems_nothing(
+    api: HeldApi, effect: str, options: dict[str, Any]
+) -> None:
     ticket = issue(api)
-    api.emulator.fault("wrong_content_length", call="redeem_ticket", times=1)
+    api.emulator.fault(effect, call="redeem_ticket", times=1, **options)
 
     with pytest.raises(LOST):
         redeem(api, ticket)
@@ -137,6 +149,14 @@ def test_a_refresh_is_spent_while_its_answer_is_lost(api: HeldApi, browser: Brow
 
     assert fault.hits == 1
     assert browser.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
+
+
+def test_the_first_effect_at_a_door_ends_the_search(api: HeldApi, browser: Browser) -> None:
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_jwks")
+    late = api.emulator.fault("connection_reset", call="idp_jwks", phase="after_commit")
+
+    assert browser.send("/jwks.json").json["keys"]
+    assert late.seen == 0
 
 
 def test_a_latency_at_the_keys_delays_them_and_no_more(api: HeldApi, browser: Browser) -> None:

@@ -10,13 +10,13 @@ found out later by a fault that never acts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, CallTable, calls_at
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, calls_at
 from hosting_emulator.contract.doors import DOORS, IDENTITY_PROVIDER, REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -191,7 +191,8 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
         principal=_record_id(world, PEOPLE, rule.principal, "principal"),
         method=_known(rule.method, "method", METHODS),
     )
-    _check_possible(rule, calls_at(world.assumptions.operation_path))
+    calls = calls_at(world.assumptions.operation_path)
+    _check_possible(rule, [spec for spec in calls if spec.call_id in family.calls])
     return replace(
         rule,
         from_=None if from_ms is None else format_timestamp(from_ms),
@@ -200,7 +201,7 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
     )
 
 
-def _check_possible(rule: Rule, calls: CallTable) -> None:
+def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
     """Refuse a rule that no request can match, naming the field that leaves no call over."""
     if rule.call in DOORS:
         unknown = ["principal", "organization", "credentials"]
@@ -208,7 +209,7 @@ def _check_possible(rule: Rule, calls: CallTable) -> None:
         if field := next((name for name in unknown if getattr(rule, name) is not None), None):
             raise DocumentRefused(f"it could never act: {rule.call} knows no {field}", field)
         return
-    left = list(calls)
+    left = calls
     tests: dict[str, Callable[[CallSpec], bool]] = {
         "call": lambda spec: rule.call in (None, spec.call_id),
         "method": lambda spec: rule.method in (None, spec.method),

@@ -43,6 +43,19 @@ class Wire(Protocol):
         """Reset the connection (TCP RST)."""
 
 
+def cut(wire: Wire, length: int) -> bytes:
+    """Return an answer up to so many bytes of its body, and never all of it.
+
+    One without a body is cut in its first line: clients forgive what is missing behind that.
+    """
+    return wire.head + wire.body[: cut_at(length, len(wire.body))] if wire.body else wire.head[:8]
+
+
+def cut_at(length: int, body_bytes: int) -> int:
+    """Return how many bytes of a body are sent if at most `length` are: all but one at most."""
+    return min(length, max(0, body_bytes - 1))
+
+
 class Page(NamedTuple):
     """An answer that is no answer of the API."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hosting_emulator.faults.kinds import FaultKind, Wire
+from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 #: Bytes that begin no JSON and are no UTF-8, so that no parser takes them for an answer.
 _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
@@ -18,5 +18,5 @@ class MalformedResponse(FaultKind, frozen=True):
     async def send(self, wire: Wire) -> None:
         length = len(wire.body)
         garbage = _GARBAGE * (length // len(_GARBAGE) + 1)
-        await wire.send(wire.head + garbage[:length])
+        await wire.send(wire.head + garbage[:length] if length else cut(wire, 0) + garbage)
         wire.close()

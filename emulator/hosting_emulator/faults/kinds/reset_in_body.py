@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from hosting_emulator.faults.kinds import FaultKind, Wire
+from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 
 class ResetInBody(FaultKind, frozen=True):
@@ -19,5 +19,5 @@ class ResetInBody(FaultKind, frozen=True):
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 20
 
     async def send(self, wire: Wire) -> None:
-        await wire.send(wire.head + wire.body[: min(self.bytes, max(0, len(wire.body) - 1))])
+        await wire.send(cut(wire, self.bytes))
         wire.reset()

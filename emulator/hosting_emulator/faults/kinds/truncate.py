@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from hosting_emulator.faults.kinds import FaultKind, Wire
+from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 
 
 class Truncate(FaultKind, frozen=True):
@@ -20,17 +20,14 @@ class Truncate(FaultKind, frozen=True):
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 0
 
     async def send(self, wire: Wire) -> None:
-        await wire.send(wire.head + wire.body[: self._cut(len(wire.body))])
+        await wire.send(cut(wire, self.bytes))
         wire.close()
 
     def remark(self, body_bytes: int) -> str | None:
-        sent = self._cut(body_bytes)
+        sent = cut_at(self.bytes, body_bytes)
         if sent == self.bytes:
             return None
         return f"truncate bytes={self.bytes} would have been the whole body: {sent} were sent"
-
-    def _cut(self, body_bytes: int) -> int:
-        return min(self.bytes, max(0, body_bytes - 1))
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:

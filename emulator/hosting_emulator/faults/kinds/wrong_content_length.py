@@ -24,6 +24,9 @@ class WrongContentLength(FaultKind, frozen=True):
             raise ValueError("by=0 would be the right length")
 
     async def send(self, wire: Wire) -> None:
-        told = b"Content-Length: %d\r\n" % max(0, len(wire.body) + self.by)
+        length = len(wire.body) + self.by
+        if length < 0:  # there is nothing less than nothing to say
+            length = len(wire.body) - self.by
+        told = b"Content-Length: %d\r\n" % length
         await wire.send(re.sub(rb"Content-Length: \d+\r\n", told, wire.head) + wire.body)
         wire.close()

@@ -11,7 +11,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.pipeline import decide_at, reply_of
 from hosting_emulator.engine.problem_documents import problem_reply
-from hosting_emulator.faults.decisions import Decision, FaultSubject
+from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject
 from hosting_emulator.server.control.context import Context
 from hosting_emulator.server.faulty_response import FaultyResponse
 from hosting_emulator.server.ready_response import ReadyResponse
@@ -43,7 +43,9 @@ async def answer_at(
     if (instead := _instead(context, engine, before)) is not None:
         return instead
     response = await answer()
-    after = _decided(engine, subject, "after_commit", refused=response.status >= 400)
+    after = NOTHING
+    if before.effect is None:  # the first ends the search
+        after = _decided(engine, subject, "after_commit", refused=response.status >= 400)
     if after.delay_ms:
         await asyncio.sleep(after.delay_ms / 1000)
     if (instead := _instead(context, engine, after)) is not None:
