@@ -7,9 +7,9 @@ import re
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
+from hosting_emulator.bootstrap.stories import check_story
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -21,11 +21,11 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_story_holds_and_told_twice_gives_the_same_report(path):
     text = path.read_text("utf-8")
 
-    report = check_text(text, path.name)
+    report = check_story(text, path.name)
 
     assert report["passed"], report["steps"][-1]
     assert len(report["steps"]) >= 4  # a story, not an example
-    assert check_text(text, path.name) == report
+    assert check_story(text, path.name) == report
 
 
 @every_file

@@ -66,8 +66,8 @@ def show(ask: opt.Ask, name: str, output: Path | None) -> None:
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_json: bool) -> None:
     """Read scenarios, and run each story in a fresh world."""
+    from hosting_emulator.bootstrap.stories import check_story
     from hosting_emulator.scenario.source import ScenarioError
-    from hosting_emulator.scenario.story import check_text
 
     def one(named: str) -> StoryResult:
         if is_scenario_file(named):
@@ -75,7 +75,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
         else:
             file, text = f"{named}.yaml", library_text(named)
         try:
-            return check_text(text, file)
+            return check_story(text, file)
         except ScenarioError as error:
             return {"file": file, "passed": False, "error": str(error)}
 

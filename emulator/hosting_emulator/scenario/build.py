@@ -47,7 +47,7 @@ NOBODY = "nobody"
 NOW = "now"
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
-_REQUEST = re.compile(r"[A-Z]+ /\S*")
+_REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
 _PATTERN_OF = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
@@ -297,6 +297,9 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
         raise (place / "request").error(
             "a request is a method and a path, such as GET /v1/projects"
         )
+    page = step.request is not None and is_page(step.request.partition(" ")[2])
+    if page and "together" in place.path:
+        raise (place / "request").error("a page is visited alone: only the API is asked together")
     for action in PLANNED:
         if (turn := getattr(step, action)) is not None:
             _check_turn(place / action, turn, known.change)
@@ -317,11 +320,16 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
         _check_log(place / "log", step.log, known.change)
 
 
+def is_page(url: str) -> bool:
+    """Tell whether a URL leads to a page of the emulator, and not to the API."""
+    return not url.startswith("/") or url.startswith("/_emulator/")
+
+
 def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
     """Check the aliases of a step, and that what it leaves to the defaults is there."""
     spec = CALLS.get(step.call or "")
     needed: set[str] = {spec.subject} if spec else set()
-    if step.token is None and (step.call or step.poll or step.request):
+    if step.token is None and (step.call or step.poll):
         needed.add("person")
     said = {
         "person": ("as", step.who) if step.sign_in is None else ("sign_in", step.sign_in),

@@ -113,7 +113,8 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
 
     A request is made with a fresh access token of the person in `as`, unless `token` gives another;
     `as: nobody` sends none. `sign_in` gives a person an access token to save and use later, as a
-    client would. `request` is a method and a path, sent as it stands; those `together` have all come
+    client would. `request` is a method and a path of the API or of the
+    identity provider, or an address of a dev origin, sent as it stands; those `together` have all come
     before the first is answered. `use` takes the steps of a part, `with` values for their variables.
     `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
     """
@@ -151,6 +152,7 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     key: str | None = None
     body: Any = msgspec.UNSET
     text: str | None = None
+    form: dict[str, Any] | None = None
     query: dict[str, Any] = {}
     headers: dict[str, str] = {}
     expect: ExpectPart | None = None
@@ -198,6 +200,7 @@ BELONGS = {
     "key": ("call", "request"),
     "body": ("call", "request"),
     "text": ("call", "request"),
+    "form": ("request",),
     "with": ("use",),
 }
 

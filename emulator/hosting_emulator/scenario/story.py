@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from heapq import heapify, heappop, heappush
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -38,6 +38,7 @@ from hosting_emulator.engine.request_log import entry_view, sent_header
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
+from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.build import (
     NOBODY,
@@ -45,6 +46,7 @@ from hosting_emulator.scenario.build import (
     USUAL,
     build_world,
     fill,
+    is_page,
     moved,
     read_saved,
 )
@@ -70,34 +72,53 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change, World
 
-_DOCS = "http://127.0.0.1:4620/_emulator/docs"
-_ISSUER = "http://127.0.0.1:4620"
+_OWN_URL = "http://127.0.0.1:4620"
+_DOCS = f"{_OWN_URL}/_emulator/docs"
 _MOST_STEPS = 10_000
 
 
-def check_text(text: str, file: str) -> dict[str, Any]:
+class PageRequest(NamedTuple):
+    """A request to a page beside the API: an absolute URL of a dev origin, or a path.
+
+    `own_url` is what the emulator calls itself.
+    """
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes
+    own_url: str = _OWN_URL
+
+
+#: Answers a request to a page, with what breaks the answer on its wire; delays go to the last argument.
+Visit: TypeAlias = Callable[
+    [Engine, PageRequest, Callable[[int], None]], tuple[Reply, FaultKind | None]
+]
+
+
+def check_text(text: str, file: str, visit: Visit | None = None) -> dict[str, Any]:
     """Run the story of a scenario in a world of its own; returns the report.
 
     `file` is the name shown in errors. Raises ScenarioError when the scenario itself is wrong.
     """
     scenario = read_scenario(text, file)
-    return run_apart(scenario, build_world(scenario, "default", machine_ms()))
+    return run_apart(scenario, build_world(scenario, "default", machine_ms()), visit)
 
 
-def run_apart(scenario: Scenario, world: World) -> dict[str, Any]:
+def run_apart(scenario: Scenario, world: World, visit: Visit | None = None) -> dict[str, Any]:
     """Run a story in a world of its own; returns the report.
 
     Time passes there by what the story would wait for and by its own steps, and by no machine's clock.
     """
     engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
-    return StoryRun(scenario, engine).run()
+    return StoryRun(scenario, engine, visit).run()
 
 
 class StoryRun:
-    """One run of a scenario's story in one world."""
+    """One run of a scenario's story in one world. Without a `visit` there are no pages in it."""
 
-    def __init__(self, scenario: Scenario, engine: Engine) -> None:
-        self._scenario, self._engine = scenario, engine
+    def __init__(self, scenario: Scenario, engine: Engine, visit: Visit | None = None) -> None:
+        self._scenario, self._engine, self._visit = scenario, engine, visit
         self._saved: dict[str, Any] = {}
         self._answers: dict[str, bytes] = {}
         self._keys = 0
@@ -182,10 +203,27 @@ class StoryRun:
         ctx, steps = self._sent(step)
         before_ms = self._waited_ms
         reply = run_through(self._engine.exchange(ctx, steps), self._wait)
-        self._wait(_drip_ms(ctx, reply))
-        return self._answered(ctx, reply, self._waited_ms - before_ms)
+        return self._arrived(reply, ctx.effect, before_ms)
 
-    _poll = _redeem = _request = _call
+    _poll = _redeem = _call
+
+    def _request(self, step: StepPart) -> str:
+        method, _, url = str(self._filled(step.request)).partition(" ")
+        if not is_page(url):
+            return self._call(step)
+        if self._visit is None:
+            raise ValueError(f"{url[:80]} is a page, and there are none here")
+        # A browser has no token: pages see by themselves who it is.
+        headers, body = self._headers(step, usually=NOBODY), self._body(step)
+        if query := self._query(step):
+            url += ("&" if "?" in url else "?") + query
+        before_ms = self._waited_ms
+        asked = PageRequest(method, url, headers, body)
+        return self._arrived(*self._visit(self._engine, asked, self._wait), before_ms)
+
+    def _arrived(self, reply: Reply, effect: FaultKind | None, before_ms: int) -> str:
+        self._wait(_drip_ms(effect, reply))
+        return self._answered(reply, effect, self._waited_ms - before_ms)
 
     def _together(self, step: StepPart) -> str:
         """Let all requests come, in their order, before any answer leaves; then each as its delays end."""
@@ -197,22 +235,23 @@ class StoryRun:
             ctx.held = True
             waiting.append((0, next(order), place, engine.exchange(ctx, steps)))
         heapify(waiting)
-        replies: dict[int, tuple[Reply, int]] = {}
+        replies: dict[int, tuple[Reply, FaultKind | None, int]] = {}
         before_ms = self._waited_ms
         while waiting:
             at_ms, _, place, exchange = heappop(waiting)
             self._wait(max(0, before_ms + at_ms - self._waited_ms))
             try:
-                effect = next(exchange)
+                waits = next(exchange)
             except StopIteration as done:
-                replies[place] = done.value, at_ms + _drip_ms(contexts[place][0], done.value)
+                effect = contexts[place][0].effect
+                replies[place] = done.value, effect, at_ms + _drip_ms(effect, done.value)
                 continue
-            at_ms += effect.ms if isinstance(effect, Delay) else 0
+            at_ms += waits.ms if isinstance(waits, Delay) else 0
             heappush(waiting, (at_ms, next(order), place, exchange))
-        self._wait(max(0, before_ms + max(late for _, late in replies.values()) - self._waited_ms))
+        self._wait(max(0, before_ms + max(late for *_, late in replies.values()) - self._waited_ms))
         said = []
-        for place, (one, (ctx, _)) in enumerate(zip(sent, contexts, strict=True)):
-            said.append(self._answered(ctx, *replies[place]))
+        for place, one in enumerate(sent):
+            said.append(self._answered(*replies[place]))
             differences = self._differences(one)
             self._mismatches += [
                 found._replace(at=f"together[{place}].{found.at}") for found in differences
@@ -235,16 +274,13 @@ class StoryRun:
         else:
             method, _, url = str(self._filled(step.request)).partition(" ")
         path, _, query = url.partition("?")
-        said = urlencode({name: str(value) for name, value in self._filled(step.query).items()})
         sent, body = self._headers(step, spec), self._body(step)
-        if body:
-            sent.setdefault("content-type", "application/json")
         assumed = self._engine.world.assumptions
         limit, too_long = assumed.body_limit_bytes, assumed.code_of("body_too_long")
         ctx = ExchangeContext(
             method=method,
             path=path,
-            query="&".join(filter(None, (query, said))),
+            query="&".join(filter(None, (query, self._query(step)))),
             headers=PlainHeaders(sent.items()),
             raw_headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             body=body,
@@ -253,9 +289,14 @@ class StoryRun:
         )
         return ctx, CALL_STEPS
 
-    def _headers(self, step: StepPart, spec: CallSpec | None) -> dict[str, str]:
+    def _query(self, step: StepPart) -> str:
+        return urlencode({name: str(value) for name, value in self._filled(step.query).items()})
+
+    def _headers(
+        self, step: StepPart, spec: CallSpec | None = None, usually: str = USUAL["person"]
+    ) -> dict[str, str]:
         sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
-        who = step.who or USUAL["person"]
+        who = step.who or usually
         if step.token is not None:
             sent.setdefault("authorization", f"Bearer {self._filled(step.token)}")
         elif who != NOBODY:
@@ -265,15 +306,20 @@ class StoryRun:
             sent.setdefault("idempotency-key", str(self._filled(step.key or f"step-{self._keys}")))
         elif step.key is not None:
             sent.setdefault("idempotency-key", str(self._filled(step.key)))
+        if step.form is not None:
+            sent.setdefault("content-type", "application/x-www-form-urlencoded")
+        elif step.body is not msgspec.UNSET or step.text is not None:
+            sent.setdefault("content-type", "application/json")
         return sent
 
     def _body(self, step: StepPart) -> bytes:
         if step.body is not msgspec.UNSET:
             return msgspec.json.encode(self._filled(step.body))
-        return str(self._filled(step.text or "")).encode()
+        form = self._filled(step.form or {})
+        return (urlencode(form) if form else str(self._filled(step.text or ""))).encode()
 
-    def _answered(self, ctx: ExchangeContext, reply: Reply, late_ms: int) -> str:
-        self._last, effect = reply, ctx.effect
+    def _answered(self, reply: Reply, effect: FaultKind | None, late_ms: int) -> str:
+        self._last = reply
         self._delayed = late_ms > 0 or (effect is not None and effect.arrives)
         self._lost = None if effect is None or effect.arrives else effect.name
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
@@ -303,7 +349,7 @@ class StoryRun:
         if step.organization is not None and about != "organization":
             organization_id = self._id("organization", step.organization)
         self._engine.run_due()
-        return self._engine.mint(person, organization_id, _ISSUER, interactive=step.interactive)
+        return self._engine.mint(person, organization_id, _OWN_URL, interactive=step.interactive)
 
     def _redemption(self, step: StepPart) -> ExchangeContext:
         url = urlsplit(str(self._filled(step.redeem)))
@@ -517,9 +563,9 @@ class StoryRun:
         raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
 
 
-def _drip_ms(ctx: ExchangeContext, reply: Reply) -> int:
+def _drip_ms(effect: FaultKind | None, reply: Reply) -> int:
     """Return how long an answer takes that drips."""
-    return 0 if ctx.effect is None else ctx.effect.late_ms(len(reply.body))
+    return 0 if effect is None else effect.late_ms(len(reply.body))
 
 
 def _alternatives(expected: Any) -> Any:

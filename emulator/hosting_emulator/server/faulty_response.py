@@ -22,18 +22,18 @@ class FaultyResponse(ReadyResponse):
 
     def __init__(self, reply: Reply, effect: FaultKind) -> None:
         super().__init__(reply)
-        self._effect = effect
+        self.effect = effect
 
     async def prepare(self, request: web.BaseRequest) -> Any:
         """Remember whom to answer; only an answer that arrives leaves the connection usable."""
         await super().prepare(request)
-        self.keep_alive = self._effect.arrives and request.keep_alive
+        self.keep_alive = self.effect.arrives and request.keep_alive
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Carry the fault out."""
         request = self._request
         if request is not None and request.transport is not None:
-            await self._effect.send(_RequestWire(request, self.head(request), self._reply.body))
+            await self.effect.send(_RequestWire(request, self.head(request), self.reply.body))
 
 
 class _RequestWire:

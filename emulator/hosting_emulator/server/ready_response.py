@@ -38,7 +38,7 @@ class ReadyResponse(web.StreamResponse):
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(status=reply.status or 200)
-        self._reply = reply
+        self.reply = reply
         self._request: web.BaseRequest | None = None
 
     async def prepare(self, request: web.BaseRequest) -> Any:
@@ -53,16 +53,14 @@ class ReadyResponse(web.StreamResponse):
         assert request is not None
         head = self.head(request)
         # It comes back once most of what was sent before has left: who reads nothing gets no more.
-        await request.writer.write_eof(
-            head if request.method == "HEAD" else head + self._reply.body
-        )
+        await request.writer.write_eof(head if request.method == "HEAD" else head + self.reply.body)
 
     def head(self, request: web.BaseRequest) -> bytes:
         """Return status line and headers, with the empty line after them.
 
         Raises ValueError for a header that would break the answer.
         """
-        reply = self._reply
+        reply = self.reply
         of_type = f"Content-Type: {reply.content_type}\r\n" if reply.content_type else ""
         text = (
             f"{_STATUS_LINES[self.status]}{of_type}"

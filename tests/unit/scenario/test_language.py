@@ -197,6 +197,133 @@ def test_a_difference_of_requests_that_come_together_says_of_which():
     assert step["differences"][0]["at"] == "together[1].status"
 
 
+# --- pages ---------------------------------------------------------------------------------------
+
+SIGN_IN = """
+        parts:
+          - name: authorize
+            steps:
+              - request: GET /_emulator/idp/authorize
+                query:
+                  client_id: app
+                  redirect_uri: http://localhost:3000/callback
+                  response_type: code
+                  code_challenge: E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
+                  code_challenge_method: S256
+                  login_hint: ${who}
+                  scope: offline_access
+                expect: {status: 303, headers: {Location: /^http:..localhost:3000.callback/}}
+                save: {code: "headers.Location /code=([^&]+)/"}
+          - name: redeem-code
+            steps:
+              - request: POST /_emulator/idp/token
+                form:
+                  grant_type: authorization_code
+                  client_id: app
+                  redirect_uri: http://localhost:3000/callback
+                  code: ${code}
+                  code_verifier: dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
+                save: {token: access_token, refresh: refresh_token}
+          - name: refresh
+            steps:
+              - request: POST /_emulator/idp/token
+                form: {grant_type: refresh_token, client_id: app, refresh_token: "${refresh}"}
+                save: {token: access_token, refresh: refresh_token}
+"""
+
+
+def test_a_person_signs_in_by_the_identity_providers_own_pages():
+    passes(
+        SIGN_IN
+        + """
+        story:
+          - {use: authorize, with: {who: member}}
+          - use: redeem-code
+          - call: list_deployments
+            token: ${token}
+          - request: GET /_emulator/idp/userinfo
+            token: ${token}
+            expect: {status: 200, body: {sub: "${person.member}"}}
+          - check: {token: "*"}
+          - use: refresh
+          - advance: 59m
+          - {call: list_deployments, token: "${token}"}
+          - request: POST /_emulator/idp/token
+            form: {grant_type: refresh_token, client_id: app, refresh_token: x}
+            expect: {status: 400, body: {error: invalid_grant}}
+          - request: GET /_emulator/idp/end-session
+            expect: {status: 200, html: true}
+          - request: GET /_emulator/idp/userinfo
+            expect: {status: 401}
+        """
+    )
+
+
+def test_the_identity_providers_documents_are_read():
+    passes(
+        """
+        story:
+          - request: GET /_emulator/idp/.well-known/openid-configuration
+            save: {keys: "jwks_uri /^http:..[^/]+(.+)/"}
+          - request: GET ${keys}
+            expect: {body: {keys: {has: {kty: OKP}}}}
+        """
+    )
+
+
+def test_faults_act_at_the_identity_providers_doors_and_nothing_is_waited_for():
+    passes(
+        SIGN_IN
+        + """
+        faults:
+          - {connection_reset: , call: idp_token, phase: after_commit, times: 1}
+          - {latency: {delay_ms: 90000}, call: idp_userinfo}
+        story:
+          - {use: authorize, with: {who: owner}}
+          - request: POST /_emulator/idp/token
+            form:
+              grant_type: authorization_code
+              client_id: app
+              redirect_uri: http://localhost:3000/callback
+              code: ${code}
+              code_verifier: dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
+            expect: {lost: connection_reset}
+          - request: GET /_emulator/idp/userinfo
+            as: owner
+            expect: {status: 200, delayed: true}
+        """
+    )
+
+
+def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
+    passes(
+        """
+        story:
+          - call: create_dev_access_ticket
+            save: {url: redeem_url, origin: origin}
+          - request: GET ${origin}/
+            expect: {status: 401, html: true}
+          - redeem: ${url}
+            save: {cookie: "headers.Set-Cookie /^([^;]+)/"}
+          - request: GET ${origin}/
+            headers: {Cookie: "${cookie}"}
+            expect: {status: 200, html: true}
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_line", "said"),
+    [
+        ("GET /_emulator/idp/nothing", "the identity provider has no GET"),
+        ("GET /_emulator/worlds", "the identity provider has no GET"),
+        ("GET https://example.com/", "is no page of a dev origin"),
+    ],
+)
+def test_what_is_no_page_of_the_world_is_not_visited(request_line, said):
+    assert said in failure(f"story: [{{request: '{request_line}'}}]")["said"]
+
+
 # --- the log -------------------------------------------------------------------------------------
 
 
@@ -325,6 +452,11 @@ def test_parts_are_used_with_values_and_tell_their_own_lines():
         ("story: [{call: list_deployments, expect: {status: [999]}}]", "999", "status"),
         ("story: [{call: list_deployments, expect: {code: [forbiden]}}]", "[", "forbidden"),
         ("story: [{request: /v1/projects}]", "/v1", "a request is a method and a path"),
+        (
+            "story: [{together: [{call: list_deployments}, {request: GET /_emulator/idp/x}]}]",
+            "GET",
+            "a page is visited alone",
+        ),
         ("story: [{to: '${now+10x}'}]", "'${now", "'10x' is not a duration"),
         ("story: [{call: list_deployments, save: {now: id}}]", "now", "the world's time"),
         ("story: [{call: list_deployments, save: {x: id /(/}}]", "id", "no regular expression"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,6 +83,10 @@ class Facts:
     variation: Variation | None = None
 
 
+async def _sleep(ms: int) -> None:
+    await asyncio.sleep(ms / 1000)
+
+
 @dataclass(frozen=True)
 class Context:
     """One request of the control API."""
@@ -95,6 +99,9 @@ class Context:
     library: ScenarioLibrary
     hosts: Hosts
     kept: dict[str, bytes] = field(default_factory=dict)
+    #: Waits for so many real milliseconds, and does what takes long, where others are answered meanwhile.
+    wait: Callable[[int], Awaitable[None]] = _sleep
+    apart: Callable[..., Awaitable[Any]] = asyncio.to_thread
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefusal 404."""

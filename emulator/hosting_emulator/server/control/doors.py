@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -39,7 +38,7 @@ async def answer_at(
     )
     before = _decided(engine, subject, "before_commit")
     if before.delay_ms:
-        await asyncio.sleep(before.delay_ms / 1000)
+        await context.wait(before.delay_ms)
     if (instead := _instead(context, engine, before)) is not None:
         return instead
     response = await answer()
@@ -47,7 +46,7 @@ async def answer_at(
     if before.effect is None:  # the first ends the search
         after = _decided(engine, subject, "after_commit", refused=response.status >= 400)
     if after.delay_ms:
-        await asyncio.sleep(after.delay_ms / 1000)
+        await context.wait(after.delay_ms)
     if (instead := _instead(context, engine, after)) is not None:
         return instead
     effect = before.effect or after.effect

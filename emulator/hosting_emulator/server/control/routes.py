@@ -212,7 +212,7 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
 
 async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
     try:
-        response = await _respond(context, route, named)
+        response = await respond(context, route, named)
     except ControlRefusal as refused:
         return answers.problem(refused.status, refused.title, refused.detail)
     except StoreFailed as failed:
@@ -227,7 +227,9 @@ async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.
     return response
 
 
-async def _respond(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
+async def respond(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
+    """Answer a request that a row is for, or as the faults at its door say. Raises ControlRefusal."""
+
     async def answer() -> web.StreamResponse:
         return _render(context, route, await _ask(context, route.handler, named))
 

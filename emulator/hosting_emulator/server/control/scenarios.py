@@ -16,6 +16,7 @@ from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, run_apart
 from hosting_emulator.server.control.context import Context, ControlRefusal, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
+from hosting_emulator.server.control.visits import visit
 from hosting_emulator.server.control.worlds import Chosen, free_name
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
@@ -59,10 +60,10 @@ def run_scenario(context: Context, body: ScenarioRun) -> Any:
     scenario = _read(context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:
-        return StoryRun(scenario, _load(context, body.world, scenario, variation)).run()
+        return StoryRun(scenario, _load(context, body.world, scenario, variation), visit).run()
     name = context.worlds.new_name()
     built = varied_world(_build(scenario, name, context.facts.seed), variation)
-    return run_apart(scenario, built)
+    return run_apart(scenario, built, visit)
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:

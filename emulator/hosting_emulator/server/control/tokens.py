@@ -5,7 +5,6 @@ Each world is its own OpenID provider, over HTTP, with nobody having a password.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -285,7 +284,7 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
         if grant.nonce is not None:
             claims["nonce"] = grant.nonce
         # In a thread: the first time, finding the key takes a while.
-        document["id_token"] = await asyncio.to_thread(
+        document["id_token"] = await context.apart(
             sign_ins.id_token, claims, document["access_token"]
         )
     return document
@@ -375,7 +374,7 @@ def discovery(context: Context, engine: Engine) -> dict[str, Any]:
     }
 
 
-async def jwks(engine: Engine) -> Any:
+async def jwks(context: Context, engine: Engine) -> Any:
     """Give the keys that tokens are verified with (RFC 7517)."""
     # In a thread: the first time, finding the key of ID tokens takes a while.
-    return await asyncio.to_thread(engine.identity.jwks)
+    return await context.apart(engine.identity.jwks)
