@@ -131,7 +131,9 @@ class Explanations:
         others = asked.count(t.FAULTS) - len(matched.union(fault.id for fault in entry.acted))
         if others > 0 and entry.principal is not None:
             do = "fault does" if others == 1 else "faults do"
-            yield "fault", f"{others} armed {do} not match the request."
+            ended = entry.acted and not fault_kinds()[entry.acted[-1].kind].delays
+            rest = f", or was not asked after {entry.acted[-1].id}" if ended else ""
+            yield "fault", f"{others} armed {do} not match the request{rest}."
         if spec is not None and entry.principal is not None and entry.judged:
             yield from _access(asked, entry, entry.principal, spec)
         if spec is not None and spec.idempotent and entry.judged:

@@ -236,6 +236,16 @@ def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any]
     assert told in " ".join(says(api, "fault"))
 
 
+def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
+    api = InProcess()
+    for phase in ("before_commit", "after_commit"):
+        armed(api, truncate={}, phase=phase)
+    api.dns()
+
+    told = "1 armed fault does not match the request, or was not asked after fault-1."
+    assert told in says(api, "fault")
+
+
 def test_a_fault_that_is_used_up_or_takes_turns():
     api = InProcess()
     armed(api, abort={"code": "rate_limited"}, every=2, times=1)
