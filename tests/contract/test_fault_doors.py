@@ -256,6 +256,11 @@ def test_by_organization(api: HeldApi) -> None:
         ({"timeout": {}, "call": "idp_token", "principal": "owner"}, "knows no principal"),
         ({"timeout": {}, "call": "redeem_tickets"}, "did you mean redeem_ticket?"),
         ({"timeout": {}, "credentials": "nobody"}, "credentials"),
+        ({"timeout": {}, "credentials": "none", "principal": "owner"}, "it could never act: with"),
+        (
+            {"timeout": {}, "credentials": "invalid", "phase": "after_commit"},
+            "could never act: with",
+        ),
         ({"timeout": {}, "organization": "acm"}, "did you mean acme?"),
         ({"respond": {"status": 299}}, "299 is no status"),
         ({"respond": {"headers": {"Content-Length": "1"}}}, "no header that an answer may have"),

@@ -209,6 +209,11 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         if field := next((name for name in unknown if getattr(rule, name) is not None), None):
             raise DocumentRefused(f"it could never act: {rule.call} knows no {field}", field)
         return
+    if rule.credentials in ("none", "invalid"):
+        field = "principal" if rule.principal is not None else "phase"
+        if field == "principal" or rule.phase == "after_commit":
+            what = f"with credentials {rule.credentials} nobody is known and nothing is committed"
+            raise DocumentRefused(f"it could never act: {what}", field)
     left = calls
     tests: dict[str, Callable[[CallSpec], bool]] = {
         "call": lambda spec: rule.call in (None, spec.call_id),

@@ -58,6 +58,11 @@ def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_releas
     for word in ("stick_operation", *(f"{w}_reconciliation" for w in ("require", "run"))):
         stage.intervene(word, operation=operation)
 
+    commands = (why(stage.engine, operation) or {})["commands"]
+    assert [command.split()[2] for command in commands] == [
+        "complete_reconciliation",
+        "release_operation",
+    ]
     said = stage.intervene("complete_reconciliation", operation=operation)
     stage.advance_ms(HOUR_MS)
 
