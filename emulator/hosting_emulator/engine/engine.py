@@ -86,9 +86,21 @@ class Engine(LiveWorld):
             redeemed=redeemed,
         )
 
-    def replace_world(self, world: World, title: str = "replaced") -> None:
-        """Put another world in place of this one, and forget the old one's requests."""
-        self._put_in_place(world, title)
+    def replace_world(
+        self, world: World, title: str = "replaced", restored: SavedState | None = None
+    ) -> None:
+        """Put another world in place of this one, and forget the old one's requests.
+
+        Of one that is `restored` the request log goes on.
+        """
+        super().replace_world(world, title, restored)
+        self.identity = Identity(world.seed, world.name)
+        self.in_flight.clear()
+        if self.feed.awake:
+            self.feed.replaced(title, self.world)
+        if restored is not None:
+            self.log.turn()
+            return
         self.log.clear()
         self.starts = self._beside = 0
 
@@ -98,15 +110,7 @@ class Engine(LiveWorld):
         Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
-        self._put_in_place(replace(world, commit=self.world.commit + 1), title)
-        self.log.turn()
-
-    def _put_in_place(self, world: World, title: str) -> None:
-        super().replace_world(world, title)
-        self.identity = Identity(world.seed, world.name)
-        self.in_flight.clear()
-        if self.feed.awake:
-            self.feed.replaced(title, self.world)
+        self.replace_world(replace(world, commit=self.world.commit + 1), title, snapshot)
 
     def exchange(self, ctx: ExchangeContext, steps: Sequence[Step] = CALL_STEPS) -> Exchange:
         """Answer one request of the public API. Never raises for anything a client did.

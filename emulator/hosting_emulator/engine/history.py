@@ -7,7 +7,8 @@ wrote. Older commits are forgotten; so is all of it when the process ends.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from hosting_emulator.world.records import TimelineEntry
 from hosting_emulator.world.tables import TIMELINE
@@ -30,11 +31,19 @@ def planned_in(writes: Writes) -> list[TimelineEntry]:
     return [planned for planned in rows if planned is not None and planned.done]
 
 
+class SavedState(NamedTuple):
+    """A state, and the moment of world time at which it was set aside."""
+
+    world: World
+    at_ms: int
+
+
 class Commit(NamedTuple):
     """One accepted change of a world: what made it, what it wrote, the world it found and it came to.
 
     Its time is the world's. `entered` is what operations went through in it, in order: of several
-    steps the world shows only the last.
+    steps the world shows only the last. `turn` is what a hand did, as a step of a story says it, and
+    `restored` the earlier state that it put back.
     """
 
     title: str
@@ -42,6 +51,8 @@ class Commit(NamedTuple):
     before: World
     world: World
     entered: tuple[Transition, ...] = ()
+    turn: Mapping[str, Any] | None = None
+    restored: SavedState | None = None
 
     @property
     def number(self) -> int:
@@ -86,13 +97,6 @@ class History:
     def first(self) -> int | None:
         """The number of the oldest commit that is kept."""
         return self._commits[0].number if self._commits else None
-
-
-class SavedState(NamedTuple):
-    """A state, and the moment of world time at which it was set aside."""
-
-    world: World
-    at_ms: int
 
 
 class TooManySnapshots(Exception):

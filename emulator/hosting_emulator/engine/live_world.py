@@ -6,13 +6,14 @@ concurrent requests are always one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.events import Feed
-from hosting_emulator.engine.history import Commit, History
+from hosting_emulator.engine.history import Commit, History, SavedState
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world import clock as clocks
@@ -122,14 +123,19 @@ class LiveWorld:
 
     # --- commits --------------------------------------------------------------------------------
 
-    def commit(self, change: Change, title: str) -> None:
-        """Accept a change: keep it, then swap the world. Raises StoreFailed, changing nothing."""
+    def commit(
+        self, change: Change, title: str, turn: Mapping[str, Any] | None = None
+    ) -> None:
+        """Accept a change: keep it, then swap the world. Raises StoreFailed, changing nothing.
+
+        `turn` is what a hand did to make it, as a step of a story says it.
+        """
         writes, before = change.writes, change.world
         if not any(writes.values()):
             return
         at_ms = max(before.at_ms, change.now_ms)
         world = apply(before, writes, commit=before.commit + 1, at_ms=at_ms)
-        commit = Commit(title, writes, before, world, tuple(change.entered))
+        commit = Commit(title, writes, before, world, tuple(change.entered), turn)
         try:
             self.keeper.append(commit)
         except OSError as error:
@@ -142,13 +148,18 @@ class LiveWorld:
         if self.feed.awake:
             self.feed.committed(title, writes, world)
 
-    def replace_world(self, world: World, title: str = "replaced") -> None:
-        """Put another world (a reset or an import) in place of this one. Raises StoreFailed."""
+    def replace_world(
+        self, world: World, title: str = "replaced", restored: SavedState | None = None
+    ) -> None:
+        """Put another world in place of this one: a reset, an import, or a state restored.
+
+        Raises StoreFailed.
+        """
         try:
             self.keeper.replace(world)
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
-        self.history.add(Commit(title, {}, self.world, world))
+        self.history.add(Commit(title, {}, self.world, world, restored=restored))
         self.world = world
         self._shown_ms = 0
 

@@ -199,7 +199,7 @@ def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:
     """Vary a world's answers from now on. Raises StoreFailed, changing nothing."""
     change = Change(engine.world, engine.run_due())
     set_variation(change, asked, kept)
-    engine.commit(change, "variation set")
+    engine.commit(change, "variation set", {"vary": asked.seed})
     engine.log.varied.clear()
 
 
@@ -207,7 +207,7 @@ def unvary(engine: Engine) -> bool:
     """Answer as usual again; tell whether anything was varied. Raises StoreFailed."""
     change = Change(engine.world, engine.run_due())
     found = clear_variation(change)
-    engine.commit(change, "variation removed")
+    engine.commit(change, "variation removed", {"vary": None})
     return found
 
 

@@ -266,7 +266,11 @@ def read_scenario(text: str, file: str) -> Scenario:
     # Imported here: only a process that reads a scenario needs YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
-    source = read_yaml(text, file)
+    return scenario_of(read_yaml(text, file), text)
+
+
+def scenario_of(source: Source, text: str = "") -> Scenario:
+    """Read a scenario that is plain data already. Raises ScenarioError."""
     top = Place(source)
     if not isinstance(source.data, dict):
         raise top.error("a scenario is a mapping with name, description and more")

@@ -16,6 +16,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.indexes import deployment_count
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.streams import derive, seeded_id
@@ -146,6 +147,60 @@ def new_world(
     for project in world.projects:
         _add_project(change, project, world.people)
     return change.applied()
+
+
+def described(world: World) -> WorldPart:
+    """Return what a world holds, as far as it can be described: `new_world` makes the like of it."""
+    named: dict[str, str] = {}
+    for table in (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS):
+        named |= {key: record.alias for key, record in world.rows(table)}  # type: ignore[arg-type]
+    memberships: dict[str, dict[str, Any]] = {key: {} for key in named}
+    grants: dict[str, dict[str, Any]] = {key: {} for key in named}
+    for _, member in world.rows(t.MEMBERSHIPS):
+        memberships[member.person_id][named[member.organization_id]] = member.role
+    for _, grant in world.rows(t.GRANTS):
+        grants[grant.person_id][named[grant.project_id]] = grant.role
+    organizations = [
+        OrganizationPart(
+            *(one.alias, _unusual(one), one.plan, one.credits),
+            None if one.permissions == PERMISSIONS else list(one.permissions),
+        )
+        for _, one in world.rows(t.ORGANIZATIONS)
+    ]
+    people = [
+        PersonPart(one.alias, _unusual(one), memberships[key], grants[key])
+        for key, one in world.rows(t.PEOPLE)
+    ]
+    projects = [
+        _described_project(world, one, named[one.organization_id])
+        for _, one in world.rows(t.PROJECTS)
+    ]
+    parts: list[list[Any]] = [organizations, people, projects]
+    return WorldPart(*(sorted(part, key=lambda one: str(one.alias)) for part in parts))
+
+
+def _unusual(record: r.Organization | r.Person) -> str | None:
+    return None if record.name == record.alias.capitalize() else record.name
+
+
+def _described_project(world: World, project: r.Project, organization: str) -> ProjectPart:
+    databases = {
+        name: world.get(t.DATABASES, f"{project.id}/{name}") or r.Database("separate")
+        for name in ("dev", "prod")
+    }
+    states: dict[str, Any] = {
+        name: "absent" if one.placement is None else one.placement.state
+        for name, one in databases.items()
+    }
+    count = deployment_count(world.indexes, project.id)
+    mode: Any = databases["dev"].data_mode
+    status: Any = (world.get(t.DNS, project.id) or r.Dns()).status
+    generation = project.source_generation
+    return ProjectPart(
+        *(project.alias, organization, count, project.flag_enabled, project.custom_domain, status),
+        DatabasePart(mode, **states),
+        None if generation == min(1, count) else generation,
+    )
 
 
 def with_overrides(

@@ -134,9 +134,9 @@ def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
 
     now_ms = engine.run_due()
     _find_operation(engine, operation)
-    change = Change(engine.world, now_ms)
+    change, document = Change(engine.world, now_ms), {"step_operation": {"operation": operation}}
     with refused_as(409, "Operation not stepped", DocumentRefused):
-        read_intervention({"step_operation": {"operation": operation}}).apply(change)
+        read_intervention(document).apply(change)
     shown = views.operation(change, change.row(OPERATIONS, operation))
-    engine.commit(change, "operation stepped")
+    engine.commit(change, "operation stepped", {"intervene": document})
     return shown

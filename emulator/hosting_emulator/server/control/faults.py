@@ -65,7 +65,7 @@ def show_fault(engine: Engine, fault: str) -> dict[str, Any]:
 
 def remove_fault(engine: Engine, fault: str) -> None:
     """Remove a fault."""
-    _remove(engine, FAULT, [_find(engine, FAULT, fault)])
+    _remove(engine, FAULT, [_find(engine, FAULT, fault)], {"remove_fault": fault})
 
 
 def clear_faults(engine: Engine) -> dict[str, int]:
@@ -95,7 +95,7 @@ def show_outcome(engine: Engine, outcome: str) -> dict[str, Any]:
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
     """Remove an outcome; an operation that it was told of already goes as told."""
-    _remove(engine, OUTCOME, [_find(engine, OUTCOME, outcome)])
+    _remove(engine, OUTCOME, [_find(engine, OUTCOME, outcome)], {"remove_outcome": outcome})
 
 
 def clear_outcomes(engine: Engine) -> dict[str, int]:
@@ -119,7 +119,7 @@ def _arm(engine: Engine, family: Family, body: dict[str, Any]) -> dict[str, Any]
     change = Change(engine.world, now_ms)
     with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
         fault = arm(change, body, family)
-    engine.commit(change, f"{fault.id} armed")
+    engine.commit(change, f"{fault.id} armed", {family.noun: body})
     return fault_view(engine.world, fault, now_ms)
 
 
@@ -130,7 +130,7 @@ def _show(engine: Engine, family: Family, id_: str) -> dict[str, Any]:
 
 def _clear(engine: Engine, family: Family) -> dict[str, int]:
     armed = faults_in_order(engine.world, family.table)
-    _remove(engine, family, armed)
+    _remove(engine, family, armed, {f"clear_{family.noun}s": True})
     return {"removed": len(armed)}
 
 
@@ -141,11 +141,11 @@ def _find(engine: Engine, family: Family, id_: str) -> Fault:
     return found(engine.world.get(family.table, id_), f"No such {family.noun}", detail)
 
 
-def _remove(engine: Engine, family: Family, faults: list[Fault]) -> None:
+def _remove(engine: Engine, family: Family, faults: list[Fault], turn: dict[str, Any]) -> None:
     change = Change(engine.world, engine.run_due())
     for fault in faults:
         change.delete(family.table, fault.id)
-    engine.commit(change, f"{family.noun}s removed")
+    engine.commit(change, f"{family.noun}s removed", turn)
 
 
 # --- interventions -------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
     with refused_as(409, "Intervention refused", DocumentRefused):
         message = intervention.apply(change)
     name = next(iter(body))
-    engine.commit(change, f"intervention {name}")
+    engine.commit(change, f"intervention {name}", {"intervene": body})
     return {"intervention": name, "said": message}
 
 

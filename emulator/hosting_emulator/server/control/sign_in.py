@@ -147,7 +147,9 @@ def end_session(context: Context, engine: Engine) -> web.Response:
     for session_id in filter(None, (hinted, known and known.id)):
         sessions.end_session(change, session_id)
     if change.writes:
-        engine.commit(change, "signed out")
+        ended = next(iter(change.writes[SESSIONS.name].values()))
+        turn = {"intervene": {"end_session": {"person": ended.person_id}}}
+        engine.commit(change, "signed out", turn)
     path = issuer_path(engine.world.name)
     response.del_cookie(_COOKIE, path=path, httponly=True, samesite="Lax")
     return response

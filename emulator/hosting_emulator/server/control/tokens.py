@@ -162,7 +162,10 @@ def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
         raise ControlRefusal(400, "Bad name", "a key's name has 1 to 64 characters")
     change = Change(engine.world, engine.run_due())
     key, value = make_key(change, organization, person.id, body.name, permissions)
-    engine.commit(change, "API key made by the control API")
+    turn: dict[str, Any] = {"call": "create_user_api_key", "as": person.alias}
+    turn |= {"organization": organization.alias, "body": {"name": body.name}}
+    said = permissions == organization.permissions  # a client's key has them all
+    engine.commit(change, "API key made by the control API", turn if said else {"api_key": key.id})
     return {"value": value, "key": views.api_key(key, engine.world.assumptions)}
 
 

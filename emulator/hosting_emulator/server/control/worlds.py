@@ -328,7 +328,7 @@ def patch_assumptions(engine: Engine, body: dict[str, Any]) -> list[Summary]:
         changed = engine.world.assumptions.changed(body)
     change = Change(engine.world, engine.run_due())
     change.put(t.ASSUMPTIONS, t.ONLY, changed)
-    engine.commit(change, "assumptions")
+    engine.commit(change, "assumptions", {"assume": body})
     return describe(changed)
 
 
