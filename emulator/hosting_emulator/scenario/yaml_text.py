@@ -1,4 +1,4 @@
-"""YAML text to plain data that remembers where it stood. Safe, YAML 1.2, and bounded.
+"""YAML text to plain data that remembers where it stood, and back. Safe, YAML 1.2, and bounded.
 
 Only mappings with text keys, lists and plain scalars come out. Aliases are refused: they are not
 needed, and a few of them can stand for gigabytes.
@@ -6,6 +6,7 @@ needed, and a few of them can stand for gigabytes.
 
 from __future__ import annotations
 
+from io import StringIO
 from math import isfinite
 from typing import Any
 
@@ -47,6 +48,15 @@ def read_yaml(text: str, file: str) -> Source:
     reader = _Reader(file)
     data = reader.plain(node, ())
     return Source(file, data, reader.places, reader.values)
+
+
+def write_yaml(document: Any) -> str:
+    """Write plain data as people write it: what is short and holds nothing further, in one line."""
+    writer, text = YAML(typ="rt", pure=True), StringIO()
+    writer.default_flow_style, writer.allow_unicode, writer.width = None, True, 100
+    writer.indent(mapping=2, sequence=4, offset=2)
+    writer.dump(document, text)
+    return text.getvalue()
 
 
 def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
