@@ -123,14 +123,18 @@ class LiveWorld:
 
     # --- commits --------------------------------------------------------------------------------
 
-    def commit(
-        self, change: Change, title: str, turn: Mapping[str, Any] | None = None
-    ) -> None:
+    def begin_change(self) -> Change:
+        """Return a change that is made now, of the world as it is once all that is due has run."""
+        now_ms = self.run_due()
+        return Change(self.world, now_ms)
+
+    def commit(self, change: Change, title: str, turn: Mapping[str, Any] | None = None) -> None:
         """Accept a change: keep it, then swap the world. Raises StoreFailed, changing nothing.
 
         `turn` is what a hand did to make it, as a step of a story says it.
         """
         writes, before = change.writes, change.world
+        assert before is self.world, f"{title}: the world has moved on since the change began"
         if not any(writes.values()):
             return
         at_ms = max(before.at_ms, change.now_ms)

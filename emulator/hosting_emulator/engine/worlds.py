@@ -19,7 +19,7 @@ from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ONLY, ORIGIN
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.value import World
 
 #: How many worlds as they were built are remembered; the one longest unused goes first.
 MOST_PROTOTYPES = 64
@@ -197,7 +197,7 @@ class Worlds:
 
 def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:
     """Vary a world's answers from now on. Raises StoreFailed, changing nothing."""
-    change = Change(engine.world, engine.run_due())
+    change = engine.begin_change()
     set_variation(change, asked, kept)
     engine.commit(change, "variation set", {"vary": asked.seed})
     engine.log.varied.clear()
@@ -205,7 +205,7 @@ def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:
 
 def unvary(engine: Engine) -> bool:
     """Answer as usual again; tell whether anything was varied. Raises StoreFailed."""
-    change = Change(engine.world, engine.run_due())
+    change = engine.begin_change()
     found = clear_variation(change)
     engine.commit(change, "variation removed", {"vary": None})
     return found

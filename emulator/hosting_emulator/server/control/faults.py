@@ -129,6 +129,7 @@ def _show(engine: Engine, family: Family, id_: str) -> dict[str, Any]:
 
 
 def _clear(engine: Engine, family: Family) -> dict[str, int]:
+    engine.run_due()
     armed = faults_in_order(engine.world, family.table)
     _remove(engine, family, armed, {f"clear_{family.noun}s": True})
     return {"removed": len(armed)}
@@ -142,7 +143,7 @@ def _find(engine: Engine, family: Family, id_: str) -> Fault:
 
 
 def _remove(engine: Engine, family: Family, faults: list[Fault], turn: dict[str, Any]) -> None:
-    change = Change(engine.world, engine.run_due())
+    change = engine.begin_change()
     for fault in faults:
         change.delete(family.table, fault.id)
     engine.commit(change, f"{family.noun}s removed", turn)
@@ -158,7 +159,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
 
     with refused_as(400, "Intervention refused", DocumentRefused):
         intervention = read_intervention(body)
-    change = Change(engine.world, engine.run_due())
+    change = engine.begin_change()
     with refused_as(409, "Intervention refused", DocumentRefused):
         message = intervention.apply(change)
     name = next(iter(body))

@@ -375,7 +375,8 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
 
 def _began_at(engine: Engine) -> str | None:
     """When the world last began as its seed or scenario makes it; None if that is forgotten."""
-    for title, _, _, world, _ in engine.history.newest(HISTORY_KEPT):
+    for commit in engine.history.newest(HISTORY_KEPT):
+        title, world = commit.title, commit.world
         if title == "began" and world.commit > 1:  # a fork, or a world that was kept
             return None
         if title in ("began", "reset") or title.startswith("scenario "):

@@ -266,7 +266,8 @@ class _Attempt:
 
     def answer(self, choice: str) -> web.Response:
         """Answer with a code for whoever is chosen, or show the page. Raises OAuthRefused."""
-        world, fields, now_ms = self.engine.world, self.fields, self.engine.run_due()
+        fields, now_ms = self.fields, self.engine.run_due()
+        world = self.engine.world
         prompt, hint = fields.get("prompt", "").split(), fields.get("login_hint", "")
         if choice == _NOBODY:
             raise OAuthRefused("access_denied", "nobody was chosen")

@@ -160,7 +160,7 @@ def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
         raise ControlRefusal(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
     if not 1 <= len(body.name) <= 64:
         raise ControlRefusal(400, "Bad name", "a key's name has 1 to 64 characters")
-    change = Change(engine.world, engine.run_due())
+    change = engine.begin_change()
     key, value = make_key(change, organization, person.id, body.name, permissions)
     turn: dict[str, Any] = {"call": "create_user_api_key", "as": person.alias}
     turn |= {"organization": organization.alias, "body": {"name": body.name}}
@@ -325,7 +325,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
     error = "invalid_token" if sent else ""
     try:
         token = bearer_token(sent)
-        principal, key = engine.identity.authenticate(Change(engine.world, engine.run_due()), token)
+        principal, key = engine.identity.authenticate(engine.begin_change(), token)
         person = engine.world.get(PEOPLE, principal.person_id)
         if key is not None or person is None:
             raise Refused("unauthenticated", "An access token of a person is needed.")

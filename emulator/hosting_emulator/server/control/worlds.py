@@ -49,7 +49,7 @@ from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.operations import plan_of
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Operation, Origin
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.value import World
 
 Summary = dict[str, Any]
 _log = logging.getLogger("hosting_emulator.worlds")
@@ -326,7 +326,7 @@ def patch_assumptions(engine: Engine, body: dict[str, Any]) -> list[Summary]:
     """Change some assumptions by name, and list them all."""
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
-    change = Change(engine.world, engine.run_due())
+    change = engine.begin_change()
     change.put(t.ASSUMPTIONS, t.ONLY, changed)
     engine.commit(change, "assumptions", {"assume": body})
     return describe(changed)
