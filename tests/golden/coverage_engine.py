@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ class WatchedEngine(Engine):
                 self.codes_by_state.add(x.entry.code)
         return reply
 
-    def commit(self, change: Change, title: str) -> None:
-        super().commit(change, title)
+    def commit(self, change: Change, title: str, turn: Mapping[str, Any] | None = None) -> None:
+        super().commit(change, title, turn)
         self._look()
 
     def _look(self) -> None:

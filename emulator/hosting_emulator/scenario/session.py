@@ -7,16 +7,18 @@ out, so its story passes; what cannot be said truly is refused, and the reason t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
 
+from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.calls.create_dev_access_ticket import dev_origin
 from hosting_emulator.contract.calls import CALLS, calls_at
 from hosting_emulator.contract.durations import format_duration
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import CAPACITY, Commit
@@ -25,7 +27,7 @@ from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
-from hosting_emulator.faults.documents import FAULT, OUTCOME, RULE_FIELDS, Family, fault_view
+from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, fault_view
 from hosting_emulator.scenario.build import USUAL, build_world
 from hosting_emulator.scenario.document import read_scenario, scenario_of
 from hosting_emulator.scenario.source import ScenarioError, Source
@@ -33,10 +35,10 @@ from hosting_emulator.scenario.story import run_apart
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.population import described
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.records import Organization, Origin, Person
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.streams import digest
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import Change, World
 
 Document = dict[str, Any]
 #: So many requests that changed nothing may be left out, where they cannot be asked again alone.
@@ -55,6 +57,8 @@ _WORD = re.compile(r"[a-z][a-z_]*")
 #: What may be made anew in each world: ids, secrets, cursors.
 _MADE = re.compile(r"[A-Za-z0-9_-]{12,}")
 _A_URL = re.compile(r"https?://\S+")
+#: A story that passes under these as well needs no seed of its own.
+_SEEDS = (DEFAULT_SEED, "another")
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -62,7 +66,7 @@ class NotRecordable(ValueError):
     """What was done cannot be written as a scenario; the message says what, and what would be right."""
 
 
-class RecordedSession(NamedTuple):
+class SessionFile(NamedTuple):
     """A scenario file. `steps` counts its story, `left_out` says what of the session it has not."""
 
     text: str
@@ -88,9 +92,10 @@ class Happened(NamedTuple):
         return self.commit.before
 
 
-class Session(NamedTuple):
-    """What happened since `base`, which is the world as it began unless its past is not kept."""
+class WorldPast(NamedTuple):
+    """What happened until `world` since `base`: as it began, unless that is not kept any more."""
 
+    world: World
     base: World
     happened: list[Happened]
 
@@ -98,36 +103,48 @@ class Session(NamedTuple):
 # --- what happened, in order ---------------------------------------------------------------------
 
 
-def session_of(engine: Engine) -> Session:
-    """Return what happened in a world as it is now; what was rewound is not part of it."""
-    entries, line = engine.log.after(0), list[Commit]()
-    history = engine.history.newest(CAPACITY)[::-1]
-    base = history[0].before
-    for commit in history:
-        if commit.restored is not None and commit.restored.world.commit >= base.commit:
-            back, at_ms = commit.restored
-            line = [one for one in line if one.number <= back.commit]
-            entries = [
-                one
-                for one in entries
-                if not back.commit <= one.world.commit < commit.number
-                or (one.world.commit == back.commit and not one.commits and one.at_ms <= at_ms)
-            ]
-        elif commit.writes:
-            line.append(commit)
-        else:  # another world has taken the place
-            base, line = commit.world, []
-    entries = [one for one in entries if one.world.commit >= base.commit]
-    if entries and entries[0].n > 1 and engine.log.count > len(entries) == len(engine.log):
+def past_of(engine: Engine) -> WorldPast:
+    """Return what happened in a world as it is now; what was rewound is not part of it.
+
+    Raises NotRecordable: it was put back to the middle of a request.
+    """
+    engine.run_due()
+    line = _line(engine)
+    base = line[0].before if line[0].writes else line[0].world
+    numbers = {base.commit, *(commit.number for commit in line)}
+    saved_ms = {one.world.commit: one.at_ms for one in (c.restored for c in line) if one}
+    entries = []
+    for entry in engine.log.after(0):
+        kept = [commit.number in numbers for commit in entry.commits]
+        if kept and kept[0] and not kept[-1]:
+            raise NotRecordable(f"the world was put back to the middle of request {entry.n}")
+        # One that changed nothing may have come after the state that was put back.
+        late = not kept and entry.at_ms > saved_ms.get(entry.world.commit, entry.at_ms)
+        if entry.world.commit in numbers and all(kept) and not late:
+            entries.append(entry)
+    if entries and engine.log.count > len(engine.log):
         base = entries[0].world  # of what was before, the log keeps no more
-    found = [_asked(one) for one in entries]
+    found = [_asked(entry) for entry in entries]
     found += [
         Happened(one.number, one.number, one.world.at_ms, commit=one)
         for one in line
         if one.turn is not None and one.number > base.commit
     ]
     # A request comes behind the commit that made the world it found.
-    return Session(base, sorted(found, key=_place))
+    return WorldPast(engine.world, base, sorted(found, key=_place))
+
+
+def _line(engine: Engine) -> list[Commit]:
+    """Return the commits that led to a world as it is, oldest first, as far as they are kept."""
+    kept = {commit.number: commit for commit in engine.history.newest(CAPACITY)}
+    began = max((n for n, one in kept.items() if not one.writes and not one.restored), default=0)
+    line, number = list[Commit](), engine.world.commit
+    while number >= began and number in kept:
+        line.append(commit := kept[number])
+        number = commit.restored.world.commit if commit.restored else commit.before.commit
+        if number == commit.number:
+            break
+    return line[::-1]
 
 
 def _asked(entry: Entry) -> Happened:
@@ -175,22 +192,20 @@ def _number(text: str, name: str) -> tuple[int, bool]:
 
 
 def record_session(
-    engine: Engine, name: str = "recorded", first: str | None = None, last: str | None = None
-) -> RecordedSession:
+    past: WorldPast, name: str = "recorded", first: str | None = None, last: str | None = None
+) -> SessionFile:
     """Write what was done in a world as a scenario, from one thing to another, or all of it.
 
     `first` and `last` are the number of a request (`12`), or of a commit (`commit:40`). Of a span
     that does not begin with its world, the file says what the world was; what no scenario can say of
     that, the story does again beforehand, and judges none of it. Raises NotRecordable.
     """
-    engine.run_due()
-    session = session_of(engine)
-    start, end = _span(session.happened, first, last)
-    happened, refused = session.happened[:end], ""
-    for silent, head in _beginnings(session, start, name):
-        found = happened if silent else happened[start:]
+    start, end = _span(past.happened, first, last)
+    happened, refused = past.happened[:end], ""
+    for whole, head in _beginnings(past, start, name):
+        found = happened if whole else happened[start:]
         for exact in (False, True):
-            draft = _Draft(engine, head, found, start if silent else 0, exact)
+            draft = _SessionDraft(past.world, head, found, start if whole else 0, exact)
             written = draft.written()
             if written is not None:
                 return written
@@ -198,19 +213,22 @@ def record_session(
     raise NotRecordable(refused)
 
 
-def _beginnings(session: Session, start: int, name: str) -> Iterator[tuple[bool, Document]]:
-    """Give the ways in which a span may begin, the truest first: whether it begins with the world."""
-    base = session.base
+def _beginnings(past: WorldPast, start: int, name: str) -> list[tuple[bool, Document]]:
+    """Return the ways in which a span may begin, the truest first, each with the head of its file.
+
+    True says that the story begins with the world, and does again what was before the span.
+    """
+    base = past.base
     own = _as_it_began(base, name)
     if own is not None and start == 0:
-        yield True, own
-        return
-    first = session.happened[start]
+        return [(True, own)]
+    first = past.happened[start]
     world, at_ms = (base, base.at_ms) if start == 0 else (first.before, first.at_ms)
     like = _as_it_is(world, at_ms, name)
-    if own is not None and not _same(like, world, at_ms):
-        yield True, own
-    yield False, like
+    if own is None:
+        return [(False, like)]
+    ways = [(False, like), (True, own)]
+    return ways if _same(like, world, at_ms) else ways[::-1]
 
 
 def _as_it_began(world: World, name: str) -> Document | None:
@@ -301,18 +319,19 @@ def _armed(world: World, at_ms: int, family: Family) -> Iterator[Document]:
         yield {name: value for name, value in written.items() if value != 0}
 
 
-class _Draft:
+class _SessionDraft:
     """One way to write a session down, tried until its story passes or cannot."""
 
     def __init__(
-        self, engine: Engine, head: Document, found: list[Happened], silent: int, exact: bool
+        self, world: World, head: Document, found: list[Happened], silent: int, exact: bool
     ) -> None:
-        self._engine, self._head, self._found = engine, head, found
+        self._world, self._head, self._found = world, head, found
+        self._began_ms = parse_timestamp(head["clock"]["at"])
         self._silent, self._exact = silent, exact
         self._left_out: dict[int, str] = {}
         self.refused = ""
 
-    def written(self) -> RecordedSession | None:
+    def written(self) -> SessionFile | None:
         """Return the file, whose story passes; None: it does not, and `refused` says why."""
         while len(self._left_out) <= _MOST_LEFT_OUT:
             story, sources = self._story()
@@ -329,20 +348,20 @@ class _Draft:
             self._left_out[entry.n] = f"request {entry.n} ({entry.method} {entry.status}): {why}"
         return None
 
-    def _file(self, document: Document) -> RecordedSession | None:
-        seedless = {name: value for name, value in document.items() if name != "seed"}
-        if self._failed(seedless, "another") is None:
-            document = seedless
+    def _file(self, document: Document) -> SessionFile | None:
         text = write_yaml(document)
+        seedless = {name: value for name, value in document.items() if name != "seed"}
+        if "probability:" not in text and not any(self._failed(seedless, one) for one in _SEEDS):
+            text = write_yaml(seedless)
         try:
             read_scenario(text, "scenario.yaml")
         except ScenarioError as error:
             self.refused = f"{error.message}: record a shorter span"
             return None
-        return RecordedSession(text, len(document["story"]), [*self._left_out.values()])
+        return SessionFile(text, len(document["story"]), [*self._left_out.values()])
 
     def _story(self) -> tuple[list[Document], list[Happened | None]]:
-        writer = _Writer(self._engine.world, self._found, self._exact)
+        writer = _StoryWriter(self._world, self._began_ms, self._exact)
         for place, one in enumerate(self._found):
             if self._silent and place == self._silent:
                 writer.add({"note": "What was recorded begins here."}, None)
@@ -356,14 +375,14 @@ class _Draft:
         asked = sum(one.entry is not None for one in self._found)
         turns = len(self._found) - asked
         at = _moment(self._found[-1].at_ms)
-        whole = f"Recorded in the world {self._engine.world.name}, up to {at}"
+        whole = f"Recorded in the world {self._world.name}, up to {at}"
         return f"{whole}: requests {asked}, turns of a hand {turns}."
 
     def _failed(self, document: Document, seed: str = "") -> tuple[int | None, str] | None:
         """Run a story; return the number of the first step that fails, and why. None: it passes."""
         try:
             scenario = scenario_of(Source("scenario.yaml", document, {}, {}))
-            seed = seed or self._engine.world.seed
+            seed = seed or self._world.seed
             report = run_apart(scenario, build_world(scenario, "default", 0, seed))
         except ScenarioError as error:
             return None, error.message
@@ -388,28 +407,25 @@ def _what(one: Happened) -> str:
 
 
 @dataclass
-class _Writer:
+class _StoryWriter:
     """Writes steps, and saves of earlier answers what later ones name."""
 
     world: World
-    found: list[Happened]
+    began_ms: int
     exact: bool
     steps: list[Document] = field(default_factory=list)
     sources: list[Happened | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        first = self.found[0]
-        self._base_ms = self._now_ms = first.before.at_ms if first.entry else first.at_ms
+        self._now_ms = self.began_ms
         self._redactor = Redactor(self.world)
         #: What is named by a variable: where it is first answered, or what it is called.
         self._made: dict[str, tuple[Document, str, str] | str] = {}
         self._names: dict[str, int] = {}
-        self._tokens: dict[str, str] = {}
-        for table, index in ((t.PROJECTS, "project"), (t.ORGANIZATIONS, "organization")):
+        tables: tuple[t.Table[Any], ...] = (t.PROJECTS, t.ORGANIZATIONS, t.PEOPLE)
+        for table, index in zip(tables, USUAL, strict=True):
             for key, record in self.world.rows(table):
                 self._made[key] = f"${{{index}.{record.alias}}}"
-        for key, person in self.world.rows(t.PEOPLE):
-            self._made[key] = f"${{person.{person.alias}}}"
 
     def add(self, step: Document, source: Happened | None) -> None:
         """Add a step that comes of what happened."""
@@ -436,7 +452,7 @@ class _Writer:
         """Move time to where it happened: to the second, unless that is told apart."""
         at_ms = one.at_ms
         if not self.exact:
-            at_ms = self._base_ms + (at_ms - self._base_ms) // 1000 * 1000
+            at_ms = self.began_ms + (at_ms - self.began_ms) // 1000 * 1000
         if at_ms > self._now_ms:
             self.add({"advance": format_duration(at_ms - self._now_ms)}, one)
             self._now_ms = at_ms
@@ -447,6 +463,7 @@ class _Writer:
         if "call" in step:
             step["key"] = f"by-hand-{commit.number}"
             for key in keys:
+                step["expect"] = {}
                 self._made[key] = (step, "key", "key.id")
                 self._made[f"value of {key}"] = (step, "key_value", "value")
         self.add(step, one)
@@ -456,7 +473,10 @@ class _Writer:
     def _request(self, entry: Entry) -> Document:
         if entry.call == REDEEM_TICKET:
             target = f"{entry.path}?{entry.query}"
-            url = next((known for known in self._made if known.endswith(target)), target)
+            project = entry.world.get(t.PROJECTS, entry.project or "")
+            assert project is not None
+            there = f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
+            url = next((known for known in self._made if known.endswith(target)), there)
             return {"redeem": self._text(url)}
         step = self._addressed(entry) or {"request": f"{entry.method} {self._target(entry)}"}
         step |= self._sender(entry, step)
@@ -533,61 +553,53 @@ class _Writer:
             return {"token": "refused"}
         person = entry.world.get(t.PEOPLE, principal.person_id)
         assert person is not None
-        home = principal.organization_id == home_of(entry.world, person)
-        over = principal.interactive and not is_current(
-            entry.world, principal.session_id, person.id
-        )
-        about = CALLS[step["call"]].subject if "call" in step else ""
-        if over or not (home or about != "organization"):
-            return {"token": self._signed_in(entry, token)}
         said: Document = {} if person.alias == USUAL["person"] else {"as": person.alias}
-        if not home:
+        # A session that has ended is none: the contract asks for a current one.
+        if not is_current(entry.world, principal.session_id, person.id):
+            said["interactive"] = False
+        if principal.organization_id != home_of(entry.world, person):
             place = entry.world.get(t.ORGANIZATIONS, principal.organization_id or "")
-            said["organization"] = place.alias if place else "(none)"
-        return said | ({} if principal.interactive else {"interactive": False})
+            about = CALLS[step["call"]].subject if "call" in step else ""
+            if place is None or about == "organization":
+                return {"token": self._signed_in(person, place, said)}
+            said["organization"] = place.alias
+        return said
 
-    def _signed_in(self, entry: Entry, token: str) -> str:
-        """Return the variable of a token that somebody got before, where its session went on."""
-        if token in self._tokens:
-            return self._tokens[token]
-        principal = entry.principal
-        assert principal is not None
-        person = self.world.get(t.PEOPLE, principal.person_id)
-        place = self.world.get(t.ORGANIZATIONS, principal.organization_id or "")
-        name = self._name("token")
-        step: Document = {"sign_in": person.alias if person else principal.person_id}
+    def _signed_in(self, person: Person, place: Organization | None, said: Document) -> str:
+        """Return the variable of a token for an organization, or of one got before there was any."""
+        name, at = self._name("token"), len(self.steps)
+        step = {"sign_in": person.alias, **{field: said[field] for field in said if field != "as"}}
         if place is not None:
             step["organization"] = place.alias
-        if not principal.interactive:
-            step["interactive"] = False
-        step["save"] = {name: "access_token"}
-        used = (
-            number
-            for number, source in enumerate(self.sources)
-            if source is not None
-            and not is_current(_after(source), principal.session_id, principal.person_id)
-        )
-        at = next(used, len(self.steps)) if principal.interactive else len(self.steps)
-        self.steps.insert(at, step)
+        while place is None and at and not self._homeless(person, at):
+            at -= 1
+        self.steps.insert(at, step | {"save": {name: "access_token"}})
         self.sources.insert(at, None)
-        self._tokens[token] = f"${{{name}}}"
-        return self._tokens[token]
+        return f"${{{name}}}"
+
+    def _homeless(self, person: Person, number: int) -> bool:
+        source = self.sources[number] if number < len(self.sources) else None
+        return source is not None and home_of(source.before, person) is None
 
     # --- names -----------------------------------------------------------------------------------
 
     def _learn(self, entry: Entry, step: Document) -> None:
-        """Note what an answer has made that a client has seen: ids, secrets, cursors, addresses."""
-        if entry.lost is not None or entry.answer_bytes > len(entry.answer):
+        """Note what an answer has made: ids, secrets, cursors, addresses. Better one that arrived."""
+        if entry.answer_bytes > len(entry.answer):
             return
         for path, value in _leaves(_json(entry.answer)):
             made = _MADE.fullmatch(value) or _A_URL.fullmatch(value)
-            if made and value not in self._made and value.encode() not in entry.body:
+            known = self._made.get(value)
+            if known is not None and (isinstance(known, str) or "lost" not in known[0]["expect"]):
+                continue
+            if made and value.encode() not in entry.body:
                 last = path[-1] if path[-1] != "id" else _noun(entry, path)
                 noun = last.removesuffix("_id").removeprefix("next_")
                 self._made[value] = (step, noun, ".".join(path))
         document = _json(entry.answer)
-        if isinstance(document, dict) and isinstance(document.get("key"), dict):
-            self._made[f"value of {document['key'].get('id')}"] = (step, "key_value", "value")
+        key = document.get("key") if isinstance(document, dict) else None
+        if isinstance(key, dict) and document.get("value"):
+            self._made[f"value of {key.get('id')}"] = (step, "key_value", "value")
 
     def _named(self, found: Any) -> Any:
         if isinstance(found, dict):
@@ -621,19 +633,12 @@ class _Writer:
         return f"{noun}_{number}"
 
 
-def _after(one: Happened) -> World:
-    if one.commit is not None:
-        return one.commit.world
-    assert one.entry is not None
-    return one.entry.commits[-1].world if one.entry.commits else one.entry.world
-
-
 def _noun(entry: Entry, path: tuple[str, ...]) -> str:
     """Return what to call the thing that has an id in an answer."""
     inner = [part for part in path[:-1] if not part.isdigit() and part != "items"]
     if inner:
         return inner[-1]
-    spec = CALLS.get(entry.call or "")  # type: ignore[call-overload]
+    spec = CALLS.get(entry.call or "")
     return "deployment" if spec and spec.response == "DeploymentPage" else "operation"
 
 

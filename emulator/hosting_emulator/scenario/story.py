@@ -75,6 +75,8 @@ from hosting_emulator.world.value import Change, World
 _OWN_URL = "http://127.0.0.1:4620"
 _DOCS = f"{_OWN_URL}/_emulator/docs"
 _MOST_STEPS = 10_000
+#: What is expected of a step that could not be done at all.
+_POSSIBLE = "to be possible"
 
 
 class PageRequest(NamedTuple):
@@ -105,13 +107,15 @@ def check_text(text: str, file: str, visit: Visit | None = None) -> dict[str, An
     return run_apart(scenario, build_world(scenario, "default", machine_ms()), visit)
 
 
-def run_apart(scenario: Scenario, world: World, visit: Visit | None = None) -> dict[str, Any]:
-    """Run a story in a world of its own; returns the report.
+def run_apart(
+    scenario: Scenario, world: World, visit: Visit | None = None, judged: int | None = None
+) -> dict[str, Any]:
+    """Run a story in a world of its own; returns the report. For `judged` see `StoryRun.run`.
 
     Time passes there by what the story would wait for and by its own steps, and by no machine's clock.
     """
     engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
-    return StoryRun(scenario, engine, visit).run()
+    return StoryRun(scenario, engine, visit).run(judged)
 
 
 class StoryRun:
@@ -131,15 +135,23 @@ class StoryRun:
         self._lost: str | None = None
         #: What of the timeline has been found to be refused.
         self._refused: set[str] = set()
+        #: What the step does, as it is written, with the values of its variables.
+        self._turn: dict[str, Any] = {}
         #: What a step that is no single request has found to differ.
         self._mismatches: list[Mismatch] = []
 
-    def run(self) -> dict[str, Any]:
-        """Run all steps, up to the first that fails. Returns the report."""
+    def run(self, judged: int | None = None) -> dict[str, Any]:
+        """Run all steps, up to the first that fails. Returns the report.
+
+        With `judged`, the number of a step from 1, each other passes that can be done at all.
+        """
         steps: list[dict[str, Any]] = []
         story = self._steps(self._scenario.place / "story", self._scenario.part.story)
         for place, step in story:
             steps.append(self._step(len(steps) + 1, place, step))
+            if judged not in (None, steps[-1]["n"]):
+                found = steps[-1]["differences"]
+                steps[-1]["passed"] = all(one["expected"] != _POSSIBLE for one in found)
             if not steps[-1]["passed"]:
                 break
         return {
@@ -169,6 +181,7 @@ class StoryRun:
         try:
             for _ in range(step.times):
                 self._mismatches = []
+                self._turn = {action: self._filled(getattr(step, action))}
                 said = getattr(self, f"_{action}")(step) if action != "note" else ""
                 differences = self._mismatches
                 if action in REQUESTS:
@@ -179,7 +192,7 @@ class StoryRun:
             self._save(step)
         except ValueError as failed:
             said = str(failed)
-            differences = [Mismatch(action, "to be possible", said)]
+            differences = [Mismatch(action, _POSSIBLE, said)]
         return {
             "n": number,
             "line": place.line,
@@ -195,7 +208,7 @@ class StoryRun:
         refused = {key: row for key, row in self._engine.world.rows(TIMELINE) if row.refused}
         new = [row for key, row in refused.items() if key not in self._refused]
         self._refused = set(refused)
-        return [Mismatch(f"timeline[{row.order}]", "to be possible", row.said) for row in new]
+        return [Mismatch(f"timeline[{row.order}]", _POSSIBLE, row.said) for row in new]
 
     # --- requests -------------------------------------------------------------------------------
 
@@ -392,10 +405,9 @@ class StoryRun:
         raise ValueError("the operation did not end")
 
     def _change(self, title: str, act: Callable[[Change], Any]) -> str:
-        now_ms = self._engine.run_due()
-        change = Change(self._engine.world, now_ms)
+        change = self._engine.begin_change()
         said = act(change)
-        self._engine.commit(change, title)
+        self._engine.commit(change, title, self._turn)
         return str(said)
 
     def _intervene(self, step: StepPart) -> str:

@@ -151,9 +151,8 @@ def new_world(
 
 def described(world: World) -> WorldPart:
     """Return what a world holds, as far as it can be described: `new_world` makes the like of it."""
-    named: dict[str, str] = {}
-    for table in (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS):
-        named |= {key: record.alias for key, record in world.rows(table)}  # type: ignore[arg-type]
+    tables: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
+    named = {key: str(record.alias) for table in tables for key, record in world.rows(table)}
     memberships: dict[str, dict[str, Any]] = {key: {} for key in named}
     grants: dict[str, dict[str, Any]] = {key: {} for key in named}
     for _, member in world.rows(t.MEMBERSHIPS):
