@@ -20,7 +20,14 @@ from hosting_emulator.engine.history import SavedState, Snapshots
 from hosting_emulator.engine.identity import Identity, issuer_path
 from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.pipeline import CALL_STEPS, Step, dress, faults_after_commit, refuse
+from hosting_emulator.engine.pipeline import (
+    CALL_STEPS,
+    Step,
+    dress,
+    faults_after_commit,
+    note_wait,
+    refuse,
+)
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.engine.sign_in import Redeemed
 from hosting_emulator.engine.tally import Tally
@@ -53,6 +60,8 @@ class Engine(LiveWorld):
         self.call_off: Callable[[], None] = lambda: None
         #: How often the control API was asked something of it.
         self.asked = 0
+        #: Until when requests were refused, for a clock that skips there (see `pipeline.note_wait`).
+        self.waits: dict[tuple[str, ...], int] = {}
         self._beside = 0
 
     @property
@@ -96,6 +105,7 @@ class Engine(LiveWorld):
         super().replace_world(world, title, restored)
         self.identity = Identity(world.seed, world.name)
         self.in_flight.clear()
+        self.waits.clear()
         if self.feed.awake:
             self.feed.replaced(title, self.world)
         if restored is not None:
@@ -148,6 +158,8 @@ class Engine(LiveWorld):
         if not isinstance(outcome, Delay):
             if self.world.variation is not None and outcome.status:
                 dress(self.world, outcome, ctx)
+            if self.world.clock.mode == "skip":
+                note_wait(self, ctx, outcome)
             entry = self.log.record(ctx, outcome)
             if self.feed.awake:
                 self.feed.exchanged(entry)

@@ -46,12 +46,14 @@ from hosting_emulator.variation.worlds import AnswerFacts, assumed_points
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, TIMELINE
+from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
 
+#: So many requests that were refused are remembered, for a clock that skips.
+_MOST_WAITS = 1000
 Step: TypeAlias = Callable[["Engine", ExchangeContext], Delay | Reply | None]
 
 
@@ -67,6 +69,11 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.now_ms = engine.run_due()
     if ctx.decision is None:
         entry.came_ms, entry.real_ms = ctx.now_ms, engine.machine_ms
+        if world.clock.mode == "skip" and (due_ms := engine.waits.pop(_waiter(ctx), 0)):
+            engine.move_up_to(due_ms)
+            ctx.now_ms = engine.now_ms()
+            moved = f"the skip clock moved to {format_timestamp(ctx.now_ms)}"
+            entry.why.append(f"{moved}: until then the answer before had this request wait")
     else:
         entry.late_ms = engine.machine_ms - entry.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
@@ -76,6 +83,35 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
                 ctx.given_request_id = given
         except Refused as refused:
             ctx.refused = refused
+
+
+def _waiter(ctx: ExchangeContext) -> tuple[str, ...]:
+    """Return what a request and its retry share."""
+    return (*ctx.headers.getall("Authorization", ()), ctx.method, ctx.path)
+
+
+def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
+    """Remember until when a request was refused: a clock that skips moves there for its retry.
+
+    That is as long as Retry-After says, or until the fault ends that refused it, or else until the
+    timeline's next entry. What was answered with success has nothing to wait for.
+    """
+    if 200 <= reply.status < 400:
+        return
+    told = next((value for name, value in reply.headers if name == "Retry-After"), "")
+    ends = [fault.rule.until_ms for fault in ctx.entry.acted if fault.rule.until_ms is not None]
+    if told:
+        due_ms = ctx.now_ms + int(told) * 1000
+    elif ctx.entry.acted:
+        due_ms = min(ends, default=0)
+    elif reply.status >= 500:
+        planned = (e.due_ms for _, e in engine.world.rows(SCHEDULE) if e.kind == "timeline")
+        due_ms = min(planned, default=0)
+    else:
+        return
+    engine.waits[_waiter(ctx)] = due_ms
+    if len(engine.waits) > _MOST_WAITS:
+        del engine.waits[next(iter(engine.waits))]
 
 
 def route(engine: Engine, ctx: ExchangeContext) -> None:
