@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from hosting_emulator import __version__
+from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
-from hosting_emulator.settings import DEFAULT_PORT
 from hosting_emulator_cli.options import open_client
 
 if TYPE_CHECKING:

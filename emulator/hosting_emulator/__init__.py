@@ -1,8 +1,10 @@
 """A local emulator of the Project Hosting Control API.
 
-Holds two constants only; it must import nothing, so that `--help` stays fast.
+Holds constants only; it must import nothing, so that `--help` stays fast.
 """
 
 __version__ = "0.1.0"
 #: The seed of a world for which nobody chose one: its ids are those in the documentation.
 DEFAULT_SEED = "hosting-emulator"
+#: Where it listens unless told otherwise.
+DEFAULT_PORT = 4620

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from hosting_emulator import DEFAULT_SEED
-
-DEFAULT_PORT = 4620
+from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
 
 
 class StartError(Exception):

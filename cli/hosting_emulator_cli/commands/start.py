@@ -100,6 +100,7 @@ def banner(ready: Ready) -> str:
         "HOSTING_TOKEN": ready.token,
         "HOSTING_ORGANIZATION_ID": ready.organization_id,
         "HOSTING_PROJECT_ID": ready.project_id,
+        "HOSTING_EMULATOR_URL": ready.control_url.removesuffix("/_emulator"),
     }
     sections = {
         "Hosting emulator is ready": fields(_facts(ready)),

@@ -12,7 +12,6 @@ from hosting_emulator.engine.live_world import LiveWorld
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.outcomes import outcome_text
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.operations import (
     HELD,
     finished,
@@ -47,7 +46,10 @@ class _Reason:
 
 
 def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
-    """Return the explanation of an operation as a document; None when there is no such operation."""
+    """Return the explanation of an operation as a document; None when there is no such operation.
+
+    Its commands are words of our command line, without what says which emulator and world is meant.
+    """
     now_ms, world = live.run_due(), live.world
     operation = world.get(OPERATIONS, operation_id)
     if operation is None:
@@ -64,7 +66,6 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
             reason.says.append(f"{told} A client {'may' if again else 'may not'} try it again.")
     else:
         reason = _reason(live, operation, project, now_ms)
-    where = "" if world.name == DEFAULT_WORLD else f" --world {world.name}"
     seen = operation.reconciliation
     return {
         "operation": operation.id,
@@ -79,7 +80,7 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
         "next": reason.next and {"at": format_timestamp(reason.next[0]), "what": reason.next[1]},
         "waits_for": reason.waits_for,
         "held_by": reason.held_by,
-        "commands": [f"hosting-emulator {command}{where}" for command in reason.commands],
+        "commands": reason.commands,
     }
 
 

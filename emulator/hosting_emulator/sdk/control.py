@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
 from urllib.parse import quote, urlsplit
 
-from hosting_emulator import __version__
+from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.control_api import (
     ClockRequest,
     Info,
@@ -53,8 +53,12 @@ class EmulatorUnreachable(ControlError):
     """
 
     def __init__(self, address: str, reason: str) -> None:
+        parts = urlsplit(address)
+        local = parts.hostname in ("127.0.0.1", "localhost")
+        port = f" --port {parts.port}" if local and parts.port not in (None, DEFAULT_PORT) else ""
         super().__init__(
-            f"no emulator answers at {address} ({reason}); start it with `hosting-emulator start`"
+            f"no emulator answers at {address} ({reason}); start it with "
+            f"`hosting-emulator start{port}`"
         )
         self.address = address
         self.reason = reason
@@ -80,7 +84,7 @@ class ControlRefused(ControlError):
 
 
 #: Where `hosting-emulator start` listens unless told otherwise.
-DEFAULT_URL = "http://127.0.0.1:4620"
+DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
 
 

@@ -9,6 +9,7 @@ from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control.context import (
     Body,
+    Context,
     ControlRefusal,
     Duration,
     Mode,
@@ -118,14 +119,11 @@ def _find_operation(engine: Engine, operation_id: str) -> Operation:
     return found(engine.world.get(OPERATIONS, operation_id), "No such operation", detail)
 
 
-def why_operation(engine: Engine, operation: str) -> dict[str, Any] | None:
+def why_operation(context: Context, engine: Engine, operation: str) -> dict[str, Any] | None:
     """Explain why an operation is where it is, what happens next and what would move it."""
-    # Imported here: the clock is not to wait for what few ever ask.
-    from hosting_emulator.engine.why import why
-
     engine.run_due()
     _find_operation(engine, operation)
-    return why(engine, operation)
+    return context.why(engine, operation)
 
 
 def step_operation(engine: Engine, operation: str) -> dict[str, Any]:

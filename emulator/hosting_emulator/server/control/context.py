@@ -21,7 +21,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.hosts import Hosts, Site
+from hosting_emulator.server.hosts import Hosts, Site, command_line
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation
@@ -115,6 +115,19 @@ class Context:
     def base_url(self) -> str:
         """Scheme, host and port under which the asker reaches this server."""
         return self.site.base_url(self.request)
+
+    def why(self, engine: Engine, operation_id: str) -> dict[str, Any] | None:
+        """Explain an operation, with commands that work as they are typed."""
+        # Imported here: the first answer is not to wait for what few ever ask.
+        from hosting_emulator.engine.why import why
+
+        told = why(engine, operation_id)
+        if told is not None:
+            name = engine.world.name
+            told["commands"] = [
+                command_line(words, self.base_url, name) for words in told["commands"]
+            ]
+        return told
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body, as often as it is asked for. Raises ControlRefusal."""

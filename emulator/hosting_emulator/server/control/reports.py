@@ -23,7 +23,6 @@ from hosting_emulator.contract.words import nearest
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.request_log import entry_view, problem_of
 from hosting_emulator.engine.tally import BUCKETS_NS, Tally
-from hosting_emulator.engine.why import why
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
@@ -64,7 +63,7 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
             for row in sorted((row for _, row in world.rows(t.TIMELINE)), key=attrgetter("order"))
             if row.refused
         ],
-        "operations": [why(engine, operation.id) for operation in pending],
+        "operations": [context.why(engine, operation.id) for operation in pending],
         **{
             name: [fault_view(world, one, now_ms) for one in faults_in_order(world, table)]
             for name, table in (("faults", t.FAULTS), ("outcomes", t.OUTCOMES))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from hosting_emulator.server.hosts import command_line
 from hosting_emulator.server.pages.layout import (
     ASSUMPTIONS_PATH,
     DOCS_PATH,
@@ -101,6 +102,7 @@ def _first_request(base_url: str, world: Summary) -> Html:
     return fill(
         "first-request",
         base_url=base_url,
+        env=command_line("env", base_url, world["name"]),
         person=_named(people, "owner")["alias"],
         project=project["alias"],
         world=world["name"],

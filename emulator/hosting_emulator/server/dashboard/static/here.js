@@ -21,6 +21,13 @@ function read(hash) {
   return { panel: panel || "overview", arg: rest.join("/"), query, world };
 }
 
+/** A line of our command that works as it is typed, for this emulator and world. @param {string} words */
+export function commandLine(words) {
+  const where = world.value === DEFAULT_WORLD ? "" : ` --world ${world.value}`;
+  const usual = ["http://127.0.0.1:4620", "http://localhost:4620"].includes(location.origin);
+  return `hosting-emulator ${words}${where}${usual ? "" : ` --url ${location.origin}`}`;
+}
+
 /**
  * The address of a panel in this world, for a link's `href`.
  * @param {string} panel @param {string} [arg] @param {Record<string, any>} [query]

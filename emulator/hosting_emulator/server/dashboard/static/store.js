@@ -6,7 +6,7 @@ import { connection, listen, startEvents } from "./events.js";
 import { world } from "./here.js";
 
 export { connection, listen } from "./events.js";
-export { go, link, route, world } from "./here.js";
+export { commandLine, go, link, route, world } from "./here.js";
 export { requests, total } from "./requests-store.js";
 
 export const worlds = signal([]);

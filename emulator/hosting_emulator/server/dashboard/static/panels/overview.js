@@ -4,7 +4,7 @@ import { inWorld, tokenOf } from "../api.js";
 import { calls, curl } from "../calls.js";
 import { html, useState } from "../lib.js";
 import { Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
-import { clock, info, link, live, summary, total, unfinished } from "../store.js";
+import { clock, commandLine, info, link, live, summary, total, unfinished } from "../store.js";
 import { counted, moment, sinceNow, spoken } from "../words.js";
 
 export default function Overview() {
@@ -122,7 +122,7 @@ function FirstRequest({ of }) {
   const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
   return html`<${Section} title="A first request" lead="Into a shell; the copied text has a fresh token in it.">
     <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />
-    <p class="small quiet">In a shell, <code>eval "$(hosting-emulator env)"</code> sets the same up as variables.</p>
+    <p class="small quiet">In a shell, <code>eval "$(${commandLine("env")})"</code> sets the same up as variables.</p>
     ${key
       ? html`<p>API key of ${who.alias}, shown this once: <code>${key.value}</code> <${CopyButton} text=${key.value} /></p>`
       : html`<button type="button" class="button small" onClick=${make}>Make an API key</button>`}
