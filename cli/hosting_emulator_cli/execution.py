@@ -50,7 +50,7 @@ class Execution:
 
     command: Sequence[str]
     settings: Settings
-    principal: str
+    principal: str | None
     exports: Sequence[tuple[str, str]]
     report: str
     keep: Path | None

@@ -67,7 +67,7 @@ class ExploreOptions:
 
     command: Sequence[str]
     settings: Settings
-    principal: str
+    principal: str | None
     exports: Sequence[tuple[str, str]]
     faults: Sequence[str]
     calls: Sequence[str]

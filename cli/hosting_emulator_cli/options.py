@@ -120,7 +120,7 @@ url_options = options(
 )
 world_option = option("--world NAME", default="default", env="HOSTING_EMULATOR_WORLD")
 json_option = flag("--json as_json")
-as_option = option("--as principal WHO", default="owner")
+as_option = option("--as principal WHO")
 output_option = option("--output FILE")
 junit_option = option("--junit FILE")
 assume_option = option("--assume NAME=VALUE", multiple=True)

@@ -18,23 +18,20 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator, WorldSummary
     from hosting_emulator.settings import Ready
 
-#: The default world's fullest project, by alias: `start` names it too.
-SHOWCASE = "shop"
 Exports = Sequence[tuple[str, str]]
 
 
 def world_variables(world: HostingEmulator, token: str, named: str | None = None) -> dict[str, str]:
     """Return a world's variables by name; without a project or organization, without theirs.
 
-    The project is the one `named` by alias, handle or id, or else the showcase, or the first of the
-    token's organization, or any. Raises Failure for one that there is not, naming those there are.
+    The project is the one `named` by alias, handle or id, or else the first of the token's
+    organization, or any. Raises Failure for one that there is not, naming those there are.
     """
     info, summary, organization = world.control.info(), world.summary, organization_of(token)
     projects = summary["projects"]
     if named is None:
         own = [p for p in projects if p["organization_id"] == organization] or projects
-        showcase = (p for p in own if p["alias"] == SHOWCASE)
-        project = next(showcase, own[0] if own else None)
+        project = own[0] if own else None
     else:
         by_name = (p for p in projects if named in (p["id"], p["alias"], p["handle"]))
         project = next(by_name, None)
@@ -62,7 +59,7 @@ def no_project(world: WorldSummary, named: str = "yet") -> Failure:
 
 
 def command_variables(
-    world: HostingEmulator, ready: Ready, principal: str, exports: Exports
+    world: HostingEmulator, ready: Ready, principal: str | None, exports: Exports
 ) -> dict[str, str]:
     """Return what a command finds in its environment, with a token that outlives all its tests.
 

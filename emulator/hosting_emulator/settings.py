@@ -58,11 +58,14 @@ class Settings:
     vary_only: tuple[str, ...] | None = None
     log_format: Literal["text", "json"] = "text"
     log_requests: bool = False
+    principal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
     """What a running emulator tells whoever started it. `fresh`: its state was just made.
+
+    `token` is that of `person`, an alias; both are empty where nobody could ask.
 
     `local_url` is where this machine reaches it, whatever its public URL: its ready file leads there.
     `vary` is the seed that the default world's answers vary by, and `vary_only` the points it is
@@ -77,6 +80,7 @@ class Ready:
     tls_url: str | None
     ca_file: str | None
     token: str
+    person: str
     organization_id: str
     project_id: str
     data_dir: str | None

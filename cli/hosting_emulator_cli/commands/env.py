@@ -21,7 +21,7 @@ from hosting_emulator_cli.variables import SHELLS, export_lines, no_project, wor
 @opt.with_world
 def env(
     world: opt.HostingEmulator,
-    principal: str,
+    principal: str | None,
     organization: str | None,
     named: str | None,
     **_: Any,
@@ -45,7 +45,7 @@ def env(
 @opt.with_world
 def token(
     world: opt.HostingEmulator,
-    principal: str,
+    principal: str | None,
     organization: str | None,
     api_client: bool,
     api_key: bool,

@@ -38,6 +38,7 @@ CURL = (
 @opt.choice("--durability", "process", "disk")
 @opt.world_options
 @opt.vary_options
+@opt.option("--as principal WHO", env="HOSTING_EMULATOR_AS")
 @opt.flag("--watch")
 @opt.flag("--salvage")
 @opt.flag("--replace")
@@ -102,6 +103,7 @@ def banner(ready: Ready) -> str:
         "HOSTING_PROJECT_ID": ready.project_id,
         "HOSTING_EMULATOR_URL": ready.control_url.removesuffix("/_emulator"),
     }
+    variables = {name: value for name, value in variables.items() if value}
     sections = {
         "Hosting emulator is ready": fields(_facts(ready)),
         "Copy this into the shell your client runs in:": export_lines(variables, "sh"),
@@ -131,5 +133,10 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         ("state", ready.data_dir or "in memory only: it ends with this process"),
         ("organization", ready.organization_id),
         ("project", ready.project_id),
-        ("token", "the owner's, below; `hosting-emulator token` makes more"),
+        (
+            "token",
+            f"of {ready.person}, below; `hosting-emulator token` makes more"
+            if ready.person
+            else "none: nobody owns an organization, so name a person by --as",
+        ),
     ]

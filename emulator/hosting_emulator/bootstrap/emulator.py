@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -25,6 +24,7 @@ from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.live_world import StoreFailed, anchored
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.worlds import Worlds, vary
@@ -41,16 +41,14 @@ from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD, id_of, in_order, not_found, usual_person
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.records import Origin, Person
 from hosting_emulator.world.tables import (
     ONLY,
-    ORGANIZATIONS,
     PEOPLE,
     PROJECTS,
     VARIATION,
-    Table,
 )
 from hosting_emulator.world.value import World
 
@@ -244,9 +242,13 @@ class Emulator:
         return authority.server_context()
 
     def ready(self) -> Ready:
-        """Return what a person needs to know; mints an access token for the owner."""
+        """Return what a person needs to know; mints an access token. Raises StartError for nobody."""
         base_url, world = self._site.own_url, self._default.world
-        organization_id = _known_or_first(world, ORGANIZATIONS, "organization:acme")
+        person = self._person(world)
+        home = None if person is None else home_of(world, person)
+        projects = in_order(world, PROJECTS)
+        own = [project for project in projects if project.organization_id == home] or projects
+        token = "" if person is None else self._default.mint(person, home, base_url)
         tls_port = self._site.tls_port
         variation = world.get(VARIATION, ONLY)
         return Ready(
@@ -257,9 +259,10 @@ class Emulator:
             openapi_url=f"{base_url}/_emulator/contract/openapi.json",
             tls_url=None if tls_port is None else f"https://localhost:{tls_port}",
             ca_file=self._ca_file,
-            token=self._owners_token(base_url, organization_id),
-            organization_id=organization_id,
-            project_id=_known_or_first(world, PROJECTS, "project:shop"),
+            token=token,
+            organization_id=home or next((p.organization_id for p in own), ""),
+            project_id=next((project.id for project in own), ""),
+            person="" if person is None else person.alias,
             data_dir=self._data_dir,
             world=DEFAULT_WORLD,
             pid=os.getpid(),
@@ -270,11 +273,15 @@ class Emulator:
             vary_only=None if variation is None else variation.only,
         )
 
-    def _owners_token(self, base_url: str, organization_id: str) -> str:
-        """Mint an access token; empty in a world where nobody is the owner."""
-        world = self._default.world
-        person = world.get(PEOPLE, world.indexes.get("person:owner") or "")
-        return "" if person is None else self._default.mint(person, organization_id, base_url)
+    def _person(self, world: World) -> Person | None:
+        """Return whose token is told. Raises StartError where the world has nobody of that name."""
+        name = self._settings.principal
+        if name is None:
+            return usual_person(world)
+        person = world.get(PEOPLE, id_of(world, PEOPLE, name))
+        if person is None:
+            raise StartError(not_found(world, PEOPLE, name))
+        return person
 
     async def stop(self) -> None:
         """Close the sockets, keep everything and let go of the directory."""
@@ -296,11 +303,6 @@ class Emulator:
             self._let_go()
             if self._authority_folder is not None:
                 self._authority_folder.cleanup()
-
-
-def _known_or_first(world: World, table: Table[Any], name: str) -> str:
-    first = min((key for key, _ in world.rows(table)), default="")
-    return str(world.indexes.get(name, first))
 
 
 def _read_state(path: Path, seed: str | None) -> World:

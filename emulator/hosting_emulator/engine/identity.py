@@ -16,7 +16,7 @@ from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.sign_in import Redeemed, SignIns
-from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.records import ApiKey, Person
 from hosting_emulator.world.streams import derive, digest
 from hosting_emulator.world.tables import (
@@ -234,13 +234,13 @@ def _unauthenticated(detail: str) -> Refused:
 
 
 def home_of(world: World, person: Person) -> str | None:
-    """Return the organization a person signs in to when none is named: their first by alias."""
-    found = sorted(
-        organization.alias
-        for key, organization in world.rows(ORGANIZATIONS)
-        if world.get(MEMBERSHIPS, f"{key}/{person.id}")
+    """Return the organization a person signs in to when none is named: the first that they are in."""
+    found = (
+        organization.id
+        for organization in in_order(world, ORGANIZATIONS)
+        if world.get(MEMBERSHIPS, f"{organization.id}/{person.id}")
     )
-    return str(world.indexes[f"organization:{found[0]}"]) if found else None
+    return next(found, None)
 
 
 def bearer_token(found: Sequence[str]) -> str:

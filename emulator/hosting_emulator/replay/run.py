@@ -230,7 +230,7 @@ class ReplayRun:
         projects = self._world.projects
         if not projects:
             return
-        showcase = next((p for p in projects if p["alias"] == "shop"), projects[0])
+        showcase = projects[0]
         stands_for = {
             "projects": (showcase["id"], showcase["alias"]),
             "organizations": (showcase["organization_id"], "its organization"),
@@ -301,7 +301,7 @@ class _Credentials:
         if value and known != value:
             return known
         self._note("the record does not tell who asked: it is sent as the owner, or as --as says")
-        return self._emulator.token("owner")
+        return self._emulator.token()
 
     def _of(self, who: Who) -> str:
         person = who.alias or self._names.new_for(who.person)

@@ -110,7 +110,7 @@ class HostingEmulator:
         self._throw_away = throw_away
         self._own_connection = own_connection
         self._forks: list[HostingEmulator] = []
-        self._tokens: dict[str, str] = {}
+        self._tokens: dict[str | None, str] = {}
         self._known = None if isinstance(world, str) else world
 
     def __repr__(self) -> str:
@@ -259,20 +259,20 @@ class HostingEmulator:
 
     @property
     def project(self) -> str:
-        """The id of the project `shop`, or else of the first. NoSuchName if there is none."""
-        return self._showcase(self.projects, "shop", "project")
+        """The id of the world's first project, `shop` in the default world. NoSuchName if there is none."""
+        return self._first(self.projects, "project")
 
     @property
     def organization(self) -> str:
-        """The id of `acme`, or else of the project's organization, or else of the first."""
-        if "acme" not in self.organizations and self.projects:
+        """The id of the first project's organization, or else of the first. NoSuchName if there is none."""
+        if self.projects:
             return self._home(self.project)
-        return self._showcase(self.organizations, "acme", "organization")
+        return self._first(self.organizations, "organization")
 
-    def _showcase(self, ids: Aliases, alias: str, kind: str) -> str:
+    def _first(self, ids: Aliases, kind: str) -> str:
         if not ids:
             raise NoSuchName(f"world {self.name} has no {kind}")
-        return ids[alias] if alias in ids else next(iter(ids.values()))
+        return next(iter(ids.values()))
 
     def _home(self, project: str) -> str:
         homes: dict[str, str] = {p["id"]: p["organization_id"] for p in self._place.projects}
@@ -295,7 +295,7 @@ class HostingEmulator:
             path = path.replace("{organization}", home)
         return self.base_url + path
 
-    def token(self, who: str = "owner", **options: Unpack[TokenOptions]) -> str:
+    def token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a person, by alias or id; the options are `TokenOptions`.
 
         It lives ten years of world time unless told otherwise (1 second to ten years), and is the
@@ -312,22 +312,22 @@ class HostingEmulator:
             self._tokens[who] = token
         return token
 
-    def mint_token(self, who: str = "owner", **options: Unpack[TokenOptions]) -> Record:
+    def mint_token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> Record:
         """Make an access token, which lives an hour unless told otherwise: {access_token, …}."""
         return Record(
             self.control.post(self.control_path("tokens"), given(**options, **{"as": who}))
         )
 
-    def headers(self, who: str = "owner", *, key: str | None = None) -> dict[str, str]:
+    def headers(self, who: str | None = None, *, key: str | None = None) -> dict[str, str]:
         """Return a person's Authorization header, and with `key` the Idempotency-Key."""
         headers = {"Authorization": f"Bearer {self.token(who)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
-    def api_key(self, who: str = "owner", **options: Unpack[ApiKeyOptions]) -> str:
+    def api_key(self, who: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
         """Make a user API key as `create_api_key` does, and return its value."""
         return str(self.create_api_key(who, **options)["value"])
 
-    def create_api_key(self, who: str = "owner", **options: Unpack[ApiKeyOptions]) -> Record:
+    def create_api_key(self, who: str | None = None, **options: Unpack[ApiKeyOptions]) -> Record:
         """Make a user API key without a call of the contract: {value, key}.
 
         The options are `ApiKeyOptions`. It expires after 90 days of world time.

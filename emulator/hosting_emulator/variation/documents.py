@@ -8,7 +8,7 @@ from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.variation.worlds import document_absent
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
-from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Project
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
@@ -39,12 +39,11 @@ def example_values(world: World) -> dict[str, dict[str, Any]]:
 
     All are of the first organization; there are none in a world that has none.
     """
-    by_alias = sorted((found for _, found in world.rows(ORGANIZATIONS)), key=lambda row: row.alias)
-    if not by_alias:
+    organizations = in_order(world, ORGANIZATIONS)
+    if not organizations:
         return {}
-    home = by_alias[0]
-    own = (found for _, found in world.rows(PROJECTS) if found.organization_id == home.id)
-    projects = sorted(own, key=lambda project: (project.alias != "shop", project.alias))
+    home = organizations[0]
+    projects = [found for found in in_order(world, PROJECTS) if found.organization_id == home.id]
     return {
         "organization_id": {home.alias: home.id},
         "project_id": {project.alias: project.id for project in projects},

@@ -9,7 +9,14 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.world.records import Organization, Person, Project
-from hosting_emulator.world.tables import DEPLOYMENTS, ORGANIZATIONS, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.tables import (
+    DEPLOYMENTS,
+    MEMBERSHIPS,
+    ORGANIZATIONS,
+    PEOPLE,
+    PROJECTS,
+    Table,
+)
 from hosting_emulator.world.value import World, apply
 
 N = TypeVar("N", Organization, Person, Project)
@@ -49,6 +56,20 @@ def kind_of(table: Table[N]) -> str:
 def id_of(world: World, table: Table[N], name: str) -> str:
     """Return the id of what has this alias. What is no alias is taken for an id, there or not."""
     return str(world.indexes.get(f"{kind_of(table)}:{name}") or name)
+
+
+def in_order(world: World, table: Table[N]) -> list[N]:
+    """Return the rows of a table in the order in which the world was made of them."""
+    return sorted((row for _, row in world.rows(table)), key=lambda row: (row.order, row.alias))
+
+
+def usual_person(world: World) -> Person | None:
+    """Return who asks where nobody is named: `owner`, or else the first organization's owner."""
+    owners = {
+        m.organization_id: m.person_id for _, m in world.rows(MEMBERSHIPS) if m.role == "owner"
+    }
+    owned = (owners[found.id] for found in in_order(world, ORGANIZATIONS) if found.id in owners)
+    return world.get(PEOPLE, world.indexes.get("person:owner") or next(owned, ""))
 
 
 def not_found(world: World, table: Table[N], name: str) -> str:

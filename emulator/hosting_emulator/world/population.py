@@ -140,12 +140,12 @@ def new_world(
     change.put(t.ASSUMPTIONS, t.ONLY, origin.assumptions)
     change.put(t.ORIGIN, t.ONLY, origin)
     world = world or _DEFAULT
-    for organization in world.organizations:
-        _add_organization(change, organization)
-    for person in world.people:
-        _add_person(change, person)
-    for project in world.projects:
-        _add_project(change, project, world.people)
+    for order, organization in enumerate(world.organizations):
+        _add_organization(change, organization, order)
+    for order, person in enumerate(world.people):
+        _add_person(change, person, order)
+    for order, project in enumerate(world.projects):
+        _add_project(change, project, order, world.people)
     return change.applied()
 
 
@@ -227,7 +227,7 @@ def _id(change: Change, kind: str, alias: str) -> str:
     return seeded_id(change.world.seed, SEEDED_MS, kind, alias)
 
 
-def _add_organization(change: Change, part: OrganizationPart) -> None:
+def _add_organization(change: Change, part: OrganizationPart, order: int) -> None:
     organization = r.Organization(
         id=_id(change, "organization", part.alias),
         alias=part.alias,
@@ -235,13 +235,14 @@ def _add_organization(change: Change, part: OrganizationPart) -> None:
         plan=part.plan,
         credits=part.credits,
         permissions=PERMISSIONS if part.permissions is None else tuple(part.permissions),
+        order=order,
     )
     change.put(t.ORGANIZATIONS, organization.id, organization)
 
 
-def _add_person(change: Change, part: PersonPart) -> None:
+def _add_person(change: Change, part: PersonPart, order: int) -> None:
     person_id, name = _id(change, "person", part.alias), part.name or part.alias.capitalize()
-    person = r.Person(person_id, part.alias, name, f"{part.alias}@people.example")
+    person = r.Person(person_id, part.alias, name, f"{part.alias}@people.example", order)
     change.put(t.PEOPLE, person_id, person)
     for alias, role in part.organizations.items():
         membership = r.Membership(_id(change, "organization", alias), person_id, role)
@@ -251,7 +252,7 @@ def _add_person(change: Change, part: PersonPart) -> None:
         change.put(t.GRANTS, f"{grant.project_id}/{person_id}", grant)
 
 
-def _add_project(change: Change, part: ProjectPart, people: list[PersonPart]) -> None:
+def _add_project(change: Change, part: ProjectPart, order: int, people: list[PersonPart]) -> None:
     seed, generation = change.world.seed, part.source_generation
     owner = next(
         (
@@ -274,6 +275,7 @@ def _add_project(change: Change, part: ProjectPart, people: list[PersonPart]) ->
         flag_enabled_by=owner if part.flag else None,
         custom_domain=part.domain,
         source_generation=min(1, part.deployments) if generation is None else generation,
+        order=order,
     )
     change.put(t.PROJECTS, project.id, project)
     _add_dns(change, project, part.dns)

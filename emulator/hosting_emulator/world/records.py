@@ -24,7 +24,10 @@ class WorldRecord(
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
-    """A workspace. `permissions` are the product permissions its API keys may carry."""
+    """A workspace. `permissions` are the product permissions its API keys may carry.
+
+    `order` is its place in what the world was made of; people and projects have one as well.
+    """
 
     id: str
     alias: str
@@ -32,6 +35,7 @@ class Organization(WorldRecord, frozen=True, gc=False):
     plan: Plan
     credits: int = 0
     permissions: tuple[str, ...] = ()
+    order: int = 0
 
 
 class Person(WorldRecord, frozen=True, gc=False):
@@ -41,6 +45,7 @@ class Person(WorldRecord, frozen=True, gc=False):
     alias: str
     name: str
     email: str
+    order: int = 0
 
 
 class Membership(WorldRecord, frozen=True, gc=False):
@@ -82,6 +87,7 @@ class Project(WorldRecord, frozen=True, gc=False):
     claim: str | None = None
     queue_head: str | None = None
     queue_tail: str | None = None
+    order: int = 0
 
 
 class Dns(WorldRecord, frozen=True, gc=False):

@@ -22,6 +22,7 @@ READY = Ready(
     openapi_url="http://127.0.0.1:4620/_emulator/contract/openapi.json",
     tls_url=None,
     ca_file=None,
+    person="owner",
     token="eyJ.eyJ.sig",
     organization_id="01ORGFREE",
     project_id="01PROJ1",

@@ -17,6 +17,7 @@ from hosting_emulator.server.control.worlds import alias
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.operations import HELD
 from hosting_emulator.world.records import Database, Dns, Project, Ticket
 from hosting_emulator.world.value import World
@@ -33,7 +34,7 @@ def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[dict[str,
     """
     now_ms = engine.run_due()
     world = engine.world
-    projects = sorted((p for _, p in world.rows(t.PROJECTS)), key=lambda project: project.alias)
+    projects = in_order(world, t.PROJECTS)
     tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
     for _, ticket in sorted(world.rows(t.TICKETS), key=itemgetter(0), reverse=True):
         tickets[ticket.project_id].append(ticket)

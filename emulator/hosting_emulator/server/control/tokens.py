@@ -20,6 +20,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, KeyName, find
 from hosting_emulator.server.guard import basic_credentials
 from hosting_emulator.world import views
+from hosting_emulator.world.naming import usual_person
 from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
@@ -102,17 +103,11 @@ def claims_for(world: World, body: NewToken) -> Claims:
 
 
 def _person(world: World, name: str | None) -> Person:
-    if name is not None or "person:owner" in world.indexes:
-        return find(world, PEOPLE, "owner" if name is None else name)
-    memberships = (found for _, found in world.rows(MEMBERSHIPS))
-    owners = {
-        found.organization_id: found.person_id for found in memberships if found.role == "owner"
-    }
-    owned = [found for _, found in world.rows(ORGANIZATIONS) if found.id in owners]
-    if not owned:
+    if name is not None:
+        return find(world, PEOPLE, name)
+    if (usual := usual_person(world)) is None:
         raise ControlRefusal(409, "Nobody", "no organization has an owner: name a person by `as`")
-    first = min(owned, key=lambda organization: organization.alias)
-    return find(world, PEOPLE, owners[first.id])
+    return usual
 
 
 def mint(

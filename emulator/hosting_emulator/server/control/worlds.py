@@ -45,7 +45,7 @@ from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.operations import plan_of
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Operation, Origin
@@ -364,7 +364,7 @@ def world_summary(context: Context, engine: Engine) -> Summary:
 
 
 def _rows(world: World, table: t.Table[Any], fields: str) -> list[Summary]:
-    rows = sorted((row for _, row in world.rows(table)), key=lambda row: row.alias)
+    rows = in_order(world, table)
     return [{name: getattr(row, name) for name in fields.split()} for row in rows]
 
 

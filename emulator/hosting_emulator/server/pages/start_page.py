@@ -98,7 +98,7 @@ def _first_request(base_url: str, world: Summary) -> Html:
     people, projects = world["people"], world["projects"]
     if not people or not projects:
         return Html("")
-    project = _named(projects, "shop")
+    project = projects[0]
     return fill(
         "first-request",
         base_url=base_url,

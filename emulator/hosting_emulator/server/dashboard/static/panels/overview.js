@@ -108,7 +108,7 @@ function People({ of }) {
 
 function command(of, token) {
   const call = calls.value.find(({ id }) => id === "list_deployments");
-  const project = of.projects.find((row) => row.alias === "shop") ?? of.projects[0];
+  const project = of.projects[0];
   if (!call || !project) return "";
   const path = call.path.replace("{project_id}", project.id);
   return curl({ method: "GET", url: `${of.base_url}${path}?${call.query}`, token });

@@ -50,7 +50,7 @@ function fieldsOf(call, found, named, name) {
     { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((row) => row.alias), value: "owner" },
   ];
   const choice = (row) => ({ value: row.id, label: row.alias });
-  const shop = found.projects.find((row) => row.alias === "shop") ?? found.projects[0];
+  const shop = found.projects[0];
   const project = found.projects.find((row) => row.id === named.project_id) ?? shop;
   if (call.path.includes("{project_id}")) {
     fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(choice), value: shop?.id, on: name("project_id") });
