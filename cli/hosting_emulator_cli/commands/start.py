@@ -135,7 +135,7 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         ("project", ready.project_id),
         (
             "token",
-            f"of {ready.person}, below; `hosting-emulator token` makes more"
+            f"{ready.person}'s, below; `hosting-emulator token` makes more"
             if ready.person
             else "none: nobody owns an organization, so name a person by --as",
         ),

@@ -17,13 +17,13 @@ import msgspec
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.create_dev_access_ticket import dev_origin
 from hosting_emulator.contract.calls import CALLS, calls_at
+from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import CAPACITY, Commit
 from hosting_emulator.engine.identity import home_of
-from hosting_emulator.engine.pipeline import REDEEM_TICKET
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent

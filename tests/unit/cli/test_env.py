@@ -50,17 +50,6 @@ def test_token_of_a_person_comes_with_their_own_organization_and_project(ask, co
     assert asked == [{"as": "reader"}]
 
 
-def test_showcase_goes_before_the_first(ask, control: FakeControl):
-    answer(control)
-    summary = world()
-    summary["projects"].append({**summary["projects"][0], "id": "01PROJ3", "alias": "shop"})
-    control.on("GET /worlds/default", summary)
-
-    shown = json.loads(ask("env", "--json").stdout)
-
-    assert shown["HOSTING_PROJECT_ID"] == "01PROJ3"
-
-
 def test_organization_and_project_may_differ(ask, control: FakeControl):
     answer(control, token=TOKEN_OF_PAID)
 
@@ -69,7 +58,7 @@ def test_organization_and_project_may_differ(ask, control: FakeControl):
     assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
     assert shown["HOSTING_PROJECT_ID"] == "01PROJ1"
     asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"as": "owner", "organization": "paid"}]
+    assert asked == [{"organization": "paid"}]
 
 
 @pytest.mark.parametrize("name", ["second", "blog", "01PROJ2"])
@@ -134,7 +123,7 @@ def test_token_alone_is_printed(ask, control: FakeControl):
 
     assert (result.stdout, result.stderr) == ("eyJ.eyJ.sig\n", "")
     asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"as": "owner", "interactive": True}]
+    assert asked == [{"interactive": True}]
 
 
 def test_an_api_key_is_made_instead(ask, control: FakeControl):
@@ -150,7 +139,7 @@ def test_an_api_key_is_made_instead(ask, control: FakeControl):
     assert (plain.stdout, plain.stderr) == ("phk_new\n", "")
     assert json.loads(less.stdout) == made
     assert control.bodies("POST /worlds/default/api-keys") == [
-        {"as": "owner"},
+        {},
         {"as": "reader", "organization": "free", "permissions": ["dns.read", "projects.read"]},
     ]
 

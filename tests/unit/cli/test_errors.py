@@ -97,7 +97,7 @@ def test_no_emulator_there(run, line: str):
 
         result = run(*line.split(), "--url", url)
 
-    assert_one_line(result, url, "start it with `hosting-emulator start`")
+    assert_one_line(result, url, "start it with `hosting-emulator start --port ")
 
 
 def test_refusal_is_shown(ask, control: FakeControl):

@@ -20,7 +20,7 @@ from tests.unit.sdk.fake_control import FakeControl
 PLAIN = Execution(
     command=("node", "--test"),
     settings=Settings(port=0, data_dir=None, library=FOLDER),
-    principal="owner",
+    principal=None,
     exports=(),
     report="failed",
     keep=None,

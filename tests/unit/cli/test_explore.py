@@ -40,7 +40,7 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
     assert wanted == ExploreOptions(
         command=("node", "--test"),
         settings=SETTINGS,
-        principal="owner",
+        principal=None,
         exports=(),
         faults=(),
         calls=(),

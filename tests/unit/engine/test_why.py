@@ -44,7 +44,7 @@ def test_one_that_moves_with_time():
     }
     assert "2s of world time from now" in found["says"][0]
     assert "frozen" in found["says"][1]
-    assert found["commands"] == [f"hosting-emulator clock advance --until {operation}"]
+    assert found["commands"] == [f"clock advance --until {operation}"]
     assert (found["waits_for"], found["held_by"]) == (None, None)
 
 
@@ -78,7 +78,7 @@ def test_one_that_waits_for_another():
     assert "with 1 more waiting ahead of it" in found["says"][0]
     assert found["says"][1].startswith("Of that one: It is queued")
     assert found["next"]["what"].endswith("(the operation it waits for)")
-    assert found["commands"] == [f"hosting-emulator clock advance --until {third}"]
+    assert found["commands"] == [f"clock advance --until {third}"]
     assert "ahead" not in explained(api, second)["says"][0]
 
 
@@ -89,7 +89,7 @@ def test_a_stuck_one_and_one_behind_it():
 
     found, behind = explained(api, first), explained(api, second)
 
-    release = f"hosting-emulator intervene release_operation operation={first}"
+    release = f"intervene release_operation operation={first}"
     assert (found["held_by"], found["next"]) == ("the intervention stick_operation", None)
     assert found["commands"] == [release]
     assert (behind["held_by"], behind["waits_for"]) == ("the intervention stick_operation", first)
@@ -104,7 +104,7 @@ def test_a_held_claim():
     found = explained(api, operation)
 
     assert found["held_by"] == "the intervention hold_claim"
-    assert found["commands"] == ["hosting-emulator intervene release_claim project=shop"]
+    assert found["commands"] == ["intervene release_claim project=shop"]
 
 
 def test_a_reconciliation():
@@ -115,7 +115,7 @@ def test_a_reconciliation():
     found = explained(api, operation)
 
     assert found["held_by"] == "a reconciliation that is required"
-    assert [command.split()[2] for command in found["commands"]] == [
+    assert [command.split()[1] for command in found["commands"]] == [
         "run_reconciliation",
         "complete_reconciliation",
     ]
@@ -128,7 +128,7 @@ def test_the_commands_it_names_do_move_it():
     operation = started(api)
     command = explained(api, operation)["commands"][0].split()
 
-    intervene(api, command[2], **dict([command[3].split("=")]))
+    intervene(api, command[1], **dict([command[2].split("=")]))
 
     assert explained(api, operation)["state"] == "running"
 
@@ -167,12 +167,6 @@ def test_one_that_has_ended():
         "Its error is operation_failed: No space left. A client may not try it again.",
     ]
     assert found["commands"] == []
-
-
-def test_commands_name_a_world_that_is_not_the_default():
-    api = InProcess(fresh_world("checkout"))
-
-    assert explained(api, started(api))["commands"][0].endswith(" --world checkout")
 
 
 def test_nothing_is_no_operation():

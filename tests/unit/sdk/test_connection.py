@@ -5,6 +5,7 @@ import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import trustme
@@ -88,7 +89,8 @@ def test_nothing_listening_names_address_and_way_out():
             client.health()
 
     assert str(caught.value) == (
-        f"no emulator answers at {url} (connection refused); start it with `hosting-emulator start`"
+        f"no emulator answers at {url} (connection refused); start it with "
+        f"`hosting-emulator start --port {urlsplit(url).port}`"
     )
     assert caught.value.address == url
 

@@ -135,7 +135,7 @@ def test_world_that_is_not_there(url: str):
 
 
 def test_no_emulator_there():
-    with pytest.raises(EmulatorUnreachable, match="start it with `hosting-emulator start`"):
+    with pytest.raises(EmulatorUnreachable, match="start it with `hosting-emulator start --port "):
         HostingEmulator.connect("http://127.0.0.1:1")
 
 

@@ -17,9 +17,9 @@ def test_names_what_is_there(hosting_emulator: HostingEmulator):
 
     assert world.base_url.endswith(f"/worlds/{world.name}")
     assert world.control_url.endswith(f"/_emulator/worlds/{world.name}")
-    assert list(world.projects) == ["blog", "docs", "garden", "labs", "notes", "shop"]
+    assert list(world.projects) == ["shop", "blog", "docs", "labs", "garden", "notes"]
     assert list(world.organizations) == ["acme", "hobby"]
-    assert list(world.people) == ["member", "no-organization", "outsider", "owner", "reader"]
+    assert list(world.people) == ["owner", "member", "reader", "outsider", "no-organization"]
     assert (world.project, world.organization) == (
         world.projects["shop"],
         world.organizations["acme"],
