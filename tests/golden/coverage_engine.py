@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hosting_emulator.bootstrap.stories import visit_page
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Exchange, ExchangeContext
@@ -83,6 +84,6 @@ def watch(path: Path) -> WatchedEngine:
     """Run a file's story and return the engine it ran on."""
     scenario = read_scenario(path.read_text("utf-8"), path.name)
     engine = WatchedEngine(build_world(scenario, "default", 0))
-    report = StoryRun(scenario, engine).run()
+    report = StoryRun(scenario, engine, visit_page).run()
     assert report["passed"], report["steps"][-1]
     return engine

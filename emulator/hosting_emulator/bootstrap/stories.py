@@ -9,10 +9,11 @@ from hosting_emulator.scenario.story import check_text
 
 def check_story(text: str, file: str) -> dict[str, Any]:
     """Run a story in a world of its own (see `check_text`). Raises ScenarioError."""
-    return check_text(text, file, _visit)
+    return check_text(text, file, visit_page)
 
 
-def _visit(*given: Any) -> Any:
+def visit_page(*given: Any) -> Any:
+    """Answer a request to a page, as the server does (see `visit`)."""
     # Imported here: few stories visit a page, and the others need no server.
     from hosting_emulator.server.control.visits import visit
 

@@ -304,7 +304,7 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
         if (turn := getattr(step, action)) is not None:
             _check_turn(place / action, turn, known.change)
     with (place / ("to" if step.advance is None else "advance")).refusals():
-        if step.advance is not None:
+        if step.advance is not None and "${" not in step.advance:
             parse_duration_ms(step.advance)
         if step.to is not None and "${" not in step.to:
             parse_timestamp(step.to)

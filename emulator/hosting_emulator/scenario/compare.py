@@ -17,6 +17,8 @@ from hosting_emulator.contract.words import nearest
 from hosting_emulator.scenario.source import Path
 
 ABSENT = "(absent)"
+#: The comparison that a field fulfils which is not there.
+_OPTIONAL = "optional"
 
 
 class Mismatch(NamedTuple):
@@ -60,7 +62,7 @@ def _compare_fields(expected: dict[str, Any], found: Any, at: str) -> list[Misma
         inner = f"{at}.{name}" if at else str(name)
         if name in found:
             differences += compare(value, found[name], inner)
-        else:
+        elif not (is_comparison(value) and _OPTIONAL in value):
             differences.append(Mismatch(inner, value, ABSENT))
     return differences
 
@@ -138,4 +140,5 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "not": lambda wanted, found: bool(compare(wanted, found, "")),
     "one_of": _one_of,
     "has": _has,
+    _OPTIONAL: lambda wanted, found: not compare(wanted, found, ""),
 }

@@ -73,7 +73,7 @@ class ExpectPart(Part):
     equal byte for byte.
     """
 
-    status: Status | list[Status] | None = None
+    status: Status | list[Status] | Comparison | None = None
     code: str | list[str] | None = None
     body: Any = msgspec.UNSET
     absent: list[str] = []

@@ -382,13 +382,14 @@ class StoryRun:
     # --- turns of a hand ------------------------------------------------------------------------
 
     def _advance(self, step: StepPart) -> str:
-        engine = self._engine
-        engine.move_to(engine.run_due() + parse_duration_ms(str(step.advance)))
-        return f"time moved by {step.advance}"
+        engine, by = self._engine, str(self._filled(step.advance))
+        engine.move_to(engine.run_due() + parse_duration_ms(by))
+        return f"time moved by {by}"
 
     def _to(self, step: StepPart) -> str:
-        self._engine.move_to(parse_timestamp(str(self._filled(step.to))))
-        return f"time moved to {step.to}"
+        to = str(self._filled(step.to))
+        self._engine.move_to(parse_timestamp(to))
+        return f"time moved to {to}"
 
     def _until(self, step: StepPart) -> str:
         engine, operation_id = self._engine, str(self._filled(step.until))

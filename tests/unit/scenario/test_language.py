@@ -72,6 +72,35 @@ def test_numbers_moments_and_lists_are_compared():
     )
 
 
+def test_what_is_optional_may_be_left_out_and_else_must_fit():
+    passes(
+        """
+        story:
+          - call: apply_project_domains
+            expect: {body: {error: {optional: {retryable: false}}, state: {optional: queued}}}
+        """
+    )
+    step = failure(
+        "story: [{call: apply_project_domains, expect: {body: {state: {optional: failed}}}}]"
+    )
+    assert [found["at"] for found in step["differences"]] == ["body.state"]
+
+
+def test_time_moves_by_what_an_answer_said():
+    passes(
+        """
+        faults: [{rate_limit: {limit: 1, window: 60s}}]
+        story:
+          - call: list_deployments
+          - call: list_deployments
+            expect: {status: {at_least: 400}}
+            save: {wait: headers.Retry-After}
+          - advance: ${wait}s
+          - call: list_deployments
+        """
+    )
+
+
 def test_a_moment_is_the_same_however_it_is_written():
     passes(
         """
