@@ -7,7 +7,7 @@ does nothing in the world, and whether a step succeeds is found out by running i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
@@ -47,6 +47,8 @@ NOBODY = "nobody"
 NOW = "now"
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
+#: How many steps a story may take, with those of its parts.
+_MOST_STEPS = 20_000
 _REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
 _PATTERN_OF = re.compile(r"(\S+)(?: /(.+)/)?")
 
@@ -197,26 +199,42 @@ class _Known:
         self.change, self.mistakes = change, mistakes
         self.saved: dict[str, None] = {}
         self.answers: dict[str, None] = {}
-        #: The parts that may be used, with their places.
+        #: The parts that may be used, with their places; and those that are.
         self.parts: dict[str, tuple[Place, SharedPart]] = {}
+        self.used: set[str] = set()
 
 
 def _check_story(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
-    known, top = _Known(change, mistakes), scenario.place / "parts"
-    for number, shared in enumerate(scenario.part.parts):
+    known, top, part = _Known(change, mistakes), scenario.place / "parts", scenario.part
+    counts: dict[str, int] = {}
+    for number, shared in enumerate(part.parts):
+        place = top / number / "steps"
         with mistakes.collected():
-            if shared.name in known.parts:
+            if shared.name in counts:
                 name = top / number / "name"
                 raise name.error(f"the part {shared.name!r} stands above already")
         for inner, step in enumerate(shared.steps):
             if step.use is not None:  # and so none can use itself
-                use = top / number / "steps" / inner / "use"
                 with mistakes.collected():
-                    use.check_word("part above this one", step.use, known.parts)
-        known.parts[shared.name] = (top / number / "steps", shared)
-    if scenario.part.parts:
+                    (place / inner / "use").check_word("part above this one", step.use, counts)
+        counts[shared.name] = _count(place, shared.steps, counts)
+        known.parts[shared.name] = (place, shared)
+    if part.parts:
         mistakes.tell()  # a part that uses itself would be followed for ever
-    _check_steps(scenario.place / "story", scenario.part.story, known)
+    _count(scenario.place / "story", part.story, counts)
+    _check_steps(scenario.place / "story", part.story, known)
+    mistakes.tell()
+    for number, shared in enumerate(part.parts):
+        if shared.name not in known.used:
+            raise (top / number / "name").error(f"the part {shared.name!r} is never used")
+
+
+def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -> int:
+    """Count steps, those of parts as often as they are used. Raises ScenarioError if they are too many."""
+    total = sum(counts.get(step.use or "", 0) * step.times or 1 for step in steps)
+    if total > _MOST_STEPS:
+        raise place.error(f"with all parts these are more than {_MOST_STEPS} steps")
+    return total
 
 
 def _check_steps(place: Place, steps: Iterable[StepPart], known: _Known) -> None:
@@ -239,6 +257,7 @@ def _check_step(place: Place, step: StepPart, known: _Known) -> None:
     with collected():
         if step.use is not None:
             (place / "use").check_word("part", step.use, known.parts)
+            known.used.add(step.use)
             known.saved |= dict.fromkeys(step.with_)
             inner, shared = known.parts[step.use]
             _check_steps(inner, shared.steps, known)

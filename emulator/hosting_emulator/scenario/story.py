@@ -34,7 +34,7 @@ from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
-from hosting_emulator.engine.request_log import entry_view, sent_header
+from hosting_emulator.engine.request_log import CAPACITY, entry_view, sent_header
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
@@ -476,6 +476,8 @@ class StoryRun:
             if name in ("fault", "why"):  # these are lists
                 expected[name] = [] if value is None else {"has": expected[name]}
         entries = self._engine.log.after(0)
+        if len(entries) == CAPACITY:
+            raise ValueError(f"the request log holds the last {CAPACITY} requests only")
         found = sum(not compare(expected, _log_view(world, entry), "") for entry in entries)
         self._mismatches += compare(wanted, found, "log.count")
         return f"{found} of {len(entries)} requests fit"

@@ -457,8 +457,8 @@ class HostingEmulator:
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return what was done in one sentence.
 
-        Such as `intervene("stick_operation", project="shop")`. What makes no sense is refused with
-        ControlRefused, and nothing is changed.
+        Such as `intervene("stick_operation", project="shop")`, or with `all=True` for all that match.
+        What makes no sense is refused with ControlRefused, and nothing is changed.
         """
         path = self.control_path("interventions")
         return str(self.control.post(path, {word: fields})["said"])

@@ -317,8 +317,11 @@ def test_faults_act_at_the_identity_providers_doors_and_nothing_is_waited_for():
               code: ${code}
               code_verifier: dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
             expect: {lost: connection_reset}
+          - {use: authorize, with: {who: owner}}
+          - use: redeem-code
+          - use: refresh
           - request: GET /_emulator/idp/userinfo
-            as: owner
+            token: ${token}
             expect: {status: 200, delayed: true}
         """
     )
@@ -471,6 +474,20 @@ def test_parts_are_used_with_values_and_tell_their_own_lines():
             "parts: [{name: a, steps: [{note: x}]}, {name: a, steps: [{note: x}]}]",
             "a,",
             "stands above already",
+        ),
+        (
+            "parts: [{name: a, steps: [{note: x}]}]\nstory: [{note: x}]",
+            "a,",
+            "the part 'a' is never used",
+        ),
+        (
+            "parts:\n"
+            "  - {name: a, steps: [{note: x}]}\n"
+            "  - {name: b, steps: [{use: a, times: 10000}, {use: a, times: 10000}]}\n"
+            "  - {name: c, steps: [{use: b, times: 10000}, {use: b}]}\n"
+            "story: [{use: c}]",
+            "steps",
+            "more than 20000 steps",
         ),
         ("story: [{log: {cal: x}}]", "cal", "did you mean call?"),
         ("story: [{log: {call: list_deployment}}]", "list_", "did you mean list_deployments?"),
