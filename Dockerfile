@@ -46,9 +46,9 @@ ENV PATH=/opt/hosting-emulator/bin:$PATH \
     HOSTING_EMULATOR_READY_FILE=/dev/shm/hosting-emulator.json
 
 # A fixed uid, so that a mounted folder can be given to it; /data is made before VOLUME, so that
-# a named volume starts out owned by it.
+# a named volume starts out owned by it. Any other user may work there, and keep nothing.
 RUN useradd --uid 10001 --user-group --no-log-init --create-home emulator \
-    && install --directory --owner=emulator --group=emulator --mode=0750 /data
+    && install --directory --owner=emulator --group=emulator --mode=0755 /data
 
 # The environment keeps its path: its scripts name their interpreter in full.
 COPY --from=dependencies /opt/hosting-emulator /opt/hosting-emulator

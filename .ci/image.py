@@ -17,6 +17,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -177,19 +178,19 @@ def run_in(root: Path, config: dict[str, Any]) -> int:
     bring_loopback_up()
     container = Container(root, config)
     assert not container.healthy([]), "the health check passes where nothing runs"
-    in_memory = "HOSTING_EMULATOR_EPHEMERAL=1"
-    for port, words, env in (
-        (4620, config["Cmd"], []),
-        (4700, ["start", "--port", "4700", "--public-url", "http://hosting.test"], []),
-        (4701, config["Cmd"], ["HOSTING_EMULATOR_PORT=4701", in_memory]),
-    ):
-        print(f"image: {container.serve(port, words, env)}")
+    print(f"image: {container.serve(4620, config['Cmd'], [])}")
+    words = ["start", "--port", "4700", "--public-url", "http://hosting.test"]
+    print(f"image: {container.serve(4700, words, [])}")
+    anybody = Container(root, {**config, "User": "54321:0"})
+    env = ["HOSTING_EMULATOR_PORT=4701", "HOSTING_EMULATOR_EPHEMERAL=1"]
+    print(f"image: {anybody.serve(4701, config['Cmd'], env)}")
     return 0
 
 
 def mount(root: Path) -> None:
     """Lay over the root what an engine does; all of it goes with our namespace."""
-    owner = "uid=10001,gid=10001,mode=0750"
+    data = (root / "data").stat()  # a new volume has the owner and the mode of what it covers
+    owner = f"uid={data.st_uid},gid={data.st_gid},mode={stat.S_IMODE(data.st_mode):o}"
     mounts: Sequence[Sequence[str | Path]] = (
         ["--bind", root, root],
         ["-o", "remount,bind,ro", root],
