@@ -82,6 +82,8 @@ class InProcess(Calls[Answer]):
         self._tokens: dict[tuple[str, bool], str] = {}
         #: Where dev origins answer; None: at the scheme's own port.
         self.dev_port: int | None = None
+        #: The connection that requests come by.
+        self.connection = 0
 
     @property
     def world(self) -> World:
@@ -136,6 +138,7 @@ class InProcess(Calls[Answer]):
             dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
+        context.entry.connection = self.connection
         reply = run_through(self.engine.exchange(context))
         return Answer(reply.status, reply.body, dict(reply.headers))
 

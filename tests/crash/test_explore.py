@@ -120,10 +120,10 @@ def test_conduct_may_count_and_is_seen_again_by_its_line():
     strict = run(*meant, "--conduct", "error", *client("careful"))
     silent = run(*meant, "--conduct", "off", *client("careful"))
 
-    rule = "retried-before-retry-after: Tried again before Retry-After was over"
+    rule = "retried-too-soon: Tried again too soon"
     assert (told.returncode, strict.returncode, silent.returncode) == (0, 1, 0)
     assert f"conduct: {rule} (create_user_api_key#1/rate_limit/before_commit)" in told.stdout
-    assert "misbehaved at 1 point: retried-before-retry-after\n" in strict.stdout
+    assert "misbehaved at 1 point: retried-too-soon\n" in strict.stdout
     assert "conduct" not in silent.stdout
     for done, code in ((told, 0), (strict, 1)):
         (line,) = [line for line in done.stdout.splitlines() if line.startswith("  again: ")]

@@ -44,7 +44,7 @@ def test_a_careful_client_in_trouble_is_accused_of_nothing(scenario: str):
     [
         ("no_retry_key", "lost-response-flag", "missing-idempotency-key"),
         ("new_key_on_retry", "lost-response-key", "new-key-after-uncertainty"),
-        ("ignores_retry_after", "rate-limited", "retried-before-retry-after"),
+        ("ignores_retry_after", "rate-limited", "retried-too-soon"),
         ("polls_too_fast", "", "polled-too-early"),
     ],
 )

@@ -20,7 +20,7 @@ FOUND = {
     "careful": set[str](),
     "no_retry_key": {"failed", "missing-idempotency-key"},
     "new_key_on_retry": {"doubled", "new-key-after-uncertainty"},
-    "ignores_retry_after": {"retried-before-retry-after"},
+    "ignores_retry_after": {"retried-too-soon"},
     "polls_too_fast": {"polled-too-early"},
     "breaks_on_unknown_status": {"varied"},
 }

@@ -159,7 +159,7 @@ _MASKS = (
 )
 #: Rules of conduct that measure how long the client really waited.
 TIMED_RULES = frozenset(
-    "polled-too-early polled-after-end retried-not-retryable retried-before-retry-after "
+    "polled-too-early polled-after-end retried-not-retryable retried-too-soon "
     "new-key-after-uncertainty retried-at-once".split()
 )
 ROOM = 110

@@ -289,20 +289,20 @@ def test_what_explored_runs_did_is_told_at_the_end(explored: Suite):
         [
             "*hosting emulator: conduct*",
             "test_it.py::test_key, explored:",
-            f"    retried-before-retry-after: Tried again before Retry-After was over ({point})",
+            f"    retried-too-soon: Tried again too soon ({point})",
             f"    again: pytest test_it.py::test_key --hosting-emulator-point '{point}' "
             "--hosting-emulator-conduct=report",
         ]
     )
     line = f"test_it.py::test_key --hosting-emulator-point '{point}'"
     again = explored.passes(*shlex.split(line), "--hosting-emulator-conduct=report")
-    again.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-before-retry-after*"])
+    again.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-too-soon*"])
 
 
 def test_rules_that_do_not_count_are_not_told_of_explored_runs(explored: Suite):
     explored.write(test_it=RUDE)
-    off = "--hosting-emulator-conduct-off=retried-before-retry-after"
+    off = "--hosting-emulator-conduct-off=retried-too-soon"
 
     result = explored.passes("--hosting-emulator-conduct=report", off)
 
-    assert "retried-before-retry-after" not in result.stdout.str()
+    assert "retried-too-soon" not in result.stdout.str()

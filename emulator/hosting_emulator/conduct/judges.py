@@ -24,7 +24,9 @@ from hosting_emulator.conduct.rules import (
     ConductJudge,
     ExchangeView,
     Finding,
+    Line,
     Recent,
+    Severity,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
 from hosting_emulator.contract.doors import REDEEM_TICKET
@@ -39,6 +41,24 @@ from hosting_emulator.world.tables import TICKETS
 _Request = tuple[str, str, str, bytes]
 _MOST_ACCUSED = 100
 _FLAG = "set_project_powered_by_flag"
+#: Who comes by another connection so much later may be another run: a job of every few minutes, say.
+_ANOTHER_RUN_MS = 60_000
+#: What the contract says of a key sent again, beside the rule's own words, which are of call 3.
+_SAME_KEY = {
+    _FLAG: (
+        "Same key and same body: first result returned without switching again.",
+        "the contract, Endpoints, 1",
+    ),
+    "initialize_managed_source": (
+        "Headers: Idempotency-Key required, X-Request-Id optional.",
+        "the contract, Endpoints, 2",
+    ),
+    "apply_project_domains": (
+        "Starts an idempotent durable operation for the exact project-derived development, "
+        "production and mail hostnames",
+        "the contract, Endpoints, 4",
+    ),
+}
 
 
 class MissingKey(ConductJudge):
@@ -113,11 +133,14 @@ class KeyChanged(ConductJudge):
 def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Finding:
     told = first.says_uncertain and not first.entry.lost
     how = str(first.status) if told else "no whole answer"
+    another_run = second.line is not first.line and second.waited(first, _ANOTHER_RUN_MS)
     accusation = Finding(
         "new-key-after-uncertainty",
         f"{first.name} got {how} under the key {first.key!r} (#{first.n}), and was sent again "
         f"under the key {second.key!r} (#{second.n}).",
         *(first, second),
+        severity="note" if another_run else None,
+        quote=_SAME_KEY.get(str(first.call)),
     )
     if len(known.accused) < _MOST_ACCUSED:
         known.accused[str(first.key)] = accusation
@@ -167,12 +190,12 @@ class KeyReused(ConductJudge):
             self._uses.keep(place, (now, False))
 
 
-#: Another request this soon after a 429 may have been on its way before that was heard.
-_ON_ITS_WAY_MS = 50
 #: A read after so long looks anew.
 _A_READ_AGAIN_MS = 60_000
 #: Who asks again so soon after the end did not see it.
 _AT_ONCE_MS = 1000
+#: Who looks at an end as seldom as this does not wait for it.
+_A_LOOK_MS = 30_000
 _KEY_LIMIT = 128
 #: What libraries and browsers ask by themselves.
 _NO_CALL = frozenset({"HEAD", "OPTIONS"})
@@ -209,7 +232,13 @@ class NotRetryable(ConductJudge):
                 f"(#{before.n}), was sent again unchanged (#{now.n}), and refused again.",
                 *(before, now),
                 group=(*place, code),
+                severity=_as_known(before, now),
             )
+
+
+def _as_known(before: ExchangeView, now: ExchangeView) -> Severity | None:
+    """Return how severe it is to ask in spite of an answer that another client may have heard."""
+    return None if now.knows(before) == "surely" else "note"
 
 
 def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
@@ -218,7 +247,7 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
         return False
     if problem is None or problem.get("retryable") is not False:
         return False
-    if now.entry.method in _NO_CALL or before.request != now.request:
+    if now.entry.method in _NO_CALL or before.request != now.request or now.knows(before) == "no":
         return False
     if before.key != now.key:  # another key makes another request where the refusal was about it
         keys = [value for name, value in before.entry.headers if name.lower() == b"idempotency-key"]
@@ -229,6 +258,14 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
     return not now.waited(before, _A_READ_AGAIN_MS if is_read else A_RETRY_MS)
 
 
+#: An answer that said to wait, and for how many seconds.
+_Told = tuple[ExchangeView, int]
+#: Answers about one operation that are kept, each for a client that may poll after it.
+_MOST_TOLD = 20
+#: So many attempts in vain within so long are a storm, where nothing said how long to wait.
+_STORM, _STORM_MS = 10, 2000
+
+
 class TooSoon(ConductJudge):
     """What the service said of waiting: Retry-After of 429 and 503, and when to poll again.
 
@@ -237,76 +274,125 @@ class TooSoon(ConductJudge):
     """
 
     def __init__(self) -> None:
-        #: What was said, and for how many seconds, by whom it concerns and what.
-        self._told: Recent[tuple[bytes, str], tuple[ExchangeView, int]] = Recent()
+        #: What was said last, by whom it concerns and what: to each connection, and to any (None).
+        self._told: Recent[tuple[bytes, str, Line | None], _Told] = Recent()
+        #: What was said of an operation, oldest first: each answer allows one poll.
+        self._polls: Recent[_Place, list[_Told]] = Recent()
+        #: The last poll that came in time: another beside it is as right.
+        self._right: Recent[_Place, ExchangeView] = Recent()
+        #: The last attempts in vain at one request, oldest first.
+        self._in_vain: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.who is not None:
             yield from self._repeat(now)
+            yield from self._storm(now)
             yield from self._poll(now)
 
-    def _order(
-        self, place: tuple[bytes, str], now: ExchangeView
-    ) -> tuple[ExchangeView, int] | None:
-        """Return what was said of a place, if it still holds."""
-        told = self._told.get(place)
-        if told is not None and now.waited(told[0], told[1] * 1000):
-            del self._told[place]
-            return None
-        return told
+    def _order(self, about: str, now: ExchangeView) -> _Told | None:
+        """Return what was said, to this client if it is known, and still holds."""
+        for line in (now.line, None):
+            place = (now.credentials, about, line)
+            told = self._told.get(place)
+            if told is not None and now.waited(told[0], told[1] * 1000):
+                del self._told[place]
+            elif told is not None and now.knows(told[0]) != "no":
+                return told
+        return None
 
     def _repeat(self, now: ExchangeView) -> Iterator[Finding]:
         # A limit is on who asks, other trouble is with what is asked.
         limited, unwell = "", f"{now.entry.method} {now.path}?{now.entry.query}"
         for about in (limited, unwell):
-            told = self._order((now.credentials, about), now)
+            told = self._order(about, now)
             if told is None:
                 continue
             before, seconds = told
             same = before.entry.method == now.entry.method and before.path == now.path
-            if same or max(now.waits_ms(before)) >= _ON_ITS_WAY_MS:
-                again = before.request[:3] == now.request[:3]
-                what = "was asked again" if again else f"{now.name} was asked"
-                yield Finding(
-                    "retried-before-retry-after",
-                    f"{before.name} was answered {before.status} with Retry-After: {seconds} "
-                    f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
-                    *(before, now),
-                    group=(now.credentials, about),
-                )
+            again = before.request[:3] == now.request[:3]
+            what = "was asked again" if again else f"{now.name} was asked"
+            yield Finding(
+                "retried-too-soon",
+                f"{before.name} was answered {before.status} with Retry-After: {seconds} "
+                f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
+                *(before, now),
+                group=(now.credentials, about),
+                # Of two jobs with one token, one has not heard what the other was told.
+                severity=_as_known(before, now) if same or now.line is before.line else "note",
+            )
         by_limit, wait_s = now.entry.code == "rate_limited", now.retry_after_s
         if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
-            self._told.keep((now.credentials, limited if by_limit else unwell), (now, wait_s))
+            for line in (now.line, None):
+                place = (now.credentials, limited if by_limit else unwell, line)
+                self._told.keep(place, (now, wait_s))
+
+    def _storm(self, now: ExchangeView) -> Iterator[Finding]:
+        """Find attempts without end or pause, where nothing said how long to wait."""
+        in_vain = (now.uncertain or now.status == 429) and now.retry_after_s is None
+        if not in_vain and not self._in_vain:
+            return
+        place = (now.credentials, now.request)
+        if not in_vain:
+            self._in_vain.pop(place, None)
+            return
+        tried = self._in_vain.get(place) or self._in_vain.keep(place, deque(maxlen=_STORM))
+        tried.append(now)
+        if len(tried) == _STORM and not now.waited(tried[0], _STORM_MS):
+            yield Finding(
+                "retried-too-soon",
+                f"{now.name} failed (#{tried[0].n}: {tried[0].status or 'no answer'}), and was asked "
+                f"{_STORM} times within {now.shown_wait(tried[0])} (to #{now.n}).",
+                *tried,
+                group=(*place, "storm"),
+            )
 
     def _poll(self, now: ExchangeView) -> Iterator[Finding]:
-        if now.call == "get_operation" and now.world.clock.mode != "skip":
+        if now.call == "get_operation" and now.world.clock.mode != "skip" and now.heard:
             place = (now.credentials, str(now.entry.operation))
-            told = self._order(place, now)
-            if told is not None:
-                before, seconds = told
+            early, twin = _early(self._polls.get(place, []), now), self._right.get(place)
+            if early is None:
+                self._right.keep(place, now)
+            elif twin is None or not now.beside(twin):
+                before, seconds = early
                 yield Finding(
                     "polled-too-early",
                     f"Operation {now.entry.operation} was to be polled after {seconds} s "
                     f"(#{before.n}), and was polled after {now.shown_wait(before)} (#{now.n}).",
                     *(before, now),
                     group=place,
+                    severity=_as_known(before, now),
                 )
         if now.operation is None:
             return
         place = (now.credentials, now.operation["id"])
-        if now.entry.replayed and place in self._told:  # it says what was said before
-            return
         progress = now.operation.get("progress")
         wait_s = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
         if isinstance(wait_s, int) and not isinstance(wait_s, bool):
-            self._told.keep(place, (now, wait_s))
+            said = [*self._polls.get(place, []), (now, wait_s)]
+            self._polls.keep(place, said[-_MOST_TOLD:])
         else:
-            self._told.pop(place, None)
+            self._polls.pop(place, None)
+
+
+def _early(said: list[_Told], now: ExchangeView) -> _Told | None:
+    """Return the answer that a poll did not wait for; an answer that allowed it is used up.
+
+    The last that came by its own connection counts, or else any: another client may have had it.
+    """
+    own = next((told for told in reversed(said) if told[0].line is now.line), None)
+    if own is None:
+        own = next((told for told in said if now.waited(told[0], told[1] * 1000)), None)
+    told = own or (said[-1] if said else None)
+    if told is None or now.knows(told[0]) == "no":
+        return None
+    if own is not None or now.knows(told[0]) == "surely":
+        said.remove(told)
+    return None if now.waited(told[0], told[1] * 1000) else told
 
 
 @dataclass(slots=True)
 class _End:
-    """An end that was heard of: first, and last; and how often it was asked for since."""
+    """An end that was heard of: first, and last; and how often in a row it was asked for since."""
 
     first: ExchangeView
     last: ExchangeView
@@ -319,41 +405,49 @@ class _End:
 class AfterEnd(ConductJudge):
     """A poll after the client heard how the operation ended.
 
-    Once, and not at once, it may be another program that looks: a note. More of it is a loop.
+    Somebody who looks, now and then or beside other things, is a note. A loop does nothing else.
     """
 
     def __init__(self) -> None:
         self._ended: Recent[_Place, _End] = Recent()
+        #: The operation that a client's last request was about.
+        self._about: Recent[bytes, str] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.who is None:
             return
-        if now.call == "get_operation":
-            place = (now.credentials, str(now.entry.operation))
-            end = self._ended.get(place)
-            if end is not None and end.anew:
-                end.anew = False
-            elif end is not None:
-                end.again += 1
-                loop = end.again > 1 or not now.waited(end.last, _AT_ONCE_MS)
-                yield Finding(
-                    "polled-after-end",
-                    f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled "
-                    f"again (#{now.n}).",
-                    *(end.first, now),
-                    group=place,
-                    severity=None if loop else "note",
-                )
-        if now.operation is None:
-            return
-        place = (now.credentials, now.operation["id"])
+        shown = now.operation["id"] if now.operation is not None else None
+        about = str(now.entry.operation or shown)
+        on_end = self._about.get(now.credentials) == about
+        self._about.keep(now.credentials, about)
+        place = (now.credentials, about)
         end = self._ended.get(place)
+        if now.call == "get_operation" and end is not None:
+            if end.anew:
+                end.anew = False
+            elif now.knows(end.last) != "no":
+                yield self._looked(now, end, on_end=on_end)
+        if shown is None:
+            return
         if now.shows_end and end is None:
             self._ended.keep(place, _End(now, now))
         elif end is not None and now.shows_end:
             end.last = now
         elif end is not None:
             end.anew, end.begun_anew = not end.begun_anew, True
+
+    def _looked(self, now: ExchangeView, end: _End, *, on_end: bool) -> Finding:
+        end.again = end.again + 1 if on_end and not now.waited(end.last, _A_LOOK_MS) else 1
+        own = now.line is end.last.line
+        loop = end.again > (1 if own else 2) or (own and not now.waited(end.last, _AT_ONCE_MS))
+        return Finding(
+            "polled-after-end",
+            f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled again "
+            f"(#{now.n}).",
+            *(end.first, now),
+            group=(now.credentials, now.entry.operation),
+            severity=None if loop and now.knows(end.last) == "surely" else "note",
+        )
 
 
 # --- What was begun ------------------------------------------------------------------------------

@@ -24,13 +24,27 @@ _TIMER_MS = 20
 _LONGEST_PATH = 120
 #: What is asked again after so long is a new attempt of somebody, and no retry.
 A_RETRY_MS = 600_000
+#: What came so soon, in real time, by another connection may have been on its way already.
+_ON_ITS_WAY_MS = 50
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """A connection: how many requests came by it so far, and the number of the last."""
+
+    count: int = 0
+    last: int = 0
 
 
 class ExchangeView:
     """One exchange. What reads a body is worked out when a rule asks for it."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, line: Line | None = None) -> None:
         self.entry = entry
+        self.line = line or Line()
+        self.line.count, self.line.last = self.line.count + 1, entry.n
+        #: Which request of its connection it is, from 1.
+        self.nth = self.line.count
         self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
         self.world: World = entry.world
         #: The call, or what was asked where there is none, for a sentence.
@@ -122,6 +136,27 @@ class ExchangeView:
         """Return how long after an answer this was asked: world time, and the machine's."""
         entry = self.entry
         return entry.came_ms - before.at_ms, entry.real_ms - before.left_ms
+
+    def knows(self, before: ExchangeView) -> Literal["surely", "maybe", "no"]:
+        """Tell whether whoever asked this had the answer to another request by then.
+
+        A request counts from when it was sent. What comes by the same connection comes from the same
+        client. So it may where each request has a connection of its own; where they are kept, a new
+        one may be another client's, and one in use is.
+        """
+        world_ms, since_ms = self.waits_ms(before)
+        if self.world.clock.mode == "frozen" and since_ms >= 0:
+            since_ms = max(since_ms, world_ms)  # somebody has moved it in between
+        if self.line is before.line:
+            return "surely" if since_ms >= 0 else "no"
+        if since_ms < _ON_ITS_WAY_MS or self.nth > 1 or before.line.last != before.n:
+            return "no"
+        return "surely" if before.nth == 1 else "maybe"
+
+    def beside(self, other: ExchangeView) -> bool:
+        """Tell whether both were sent at about the same time, each by a connection of its own."""
+        apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
+        return self.line is not other.line and apart_ms < _ON_ITS_WAY_MS
 
     def waited(self, before: ExchangeView, ms: int) -> bool:
         """Tell whether so much time, the world's or the machine's, lies behind an answer."""

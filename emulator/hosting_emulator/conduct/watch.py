@@ -12,7 +12,14 @@ from math import inf
 from typing import Any
 
 from hosting_emulator.conduct.judges import JUDGES
-from hosting_emulator.conduct.rules import SEVERITIES, ConductJudge, ExchangeView, Finding
+from hosting_emulator.conduct.rules import (
+    SEVERITIES,
+    ConductJudge,
+    ExchangeView,
+    Finding,
+    Line,
+    Recent,
+)
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.redaction import Redactor
@@ -93,6 +100,7 @@ class Watch:
         self._skipping = False
         self._found: dict[str, _RuleFindings] = {}
         self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
+        self._lines: Recent[int, Line] = Recent()
 
     def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
         """ConductJudge what is new, and say what was found; `off` are ids of rules to leave out.
@@ -128,7 +136,9 @@ class Watch:
             self._own += 1
             return
         self._judged += 1
-        exchange = ExchangeView(entry)
+        place = entry.connection
+        line = self._lines.get(place) or self._lines.keep(place, Line())
+        exchange = ExchangeView(entry, line)
         if entry.call == "get_operation" and entry.world.clock.mode == "skip":
             self._skipping = True
         for judge in self._judges:

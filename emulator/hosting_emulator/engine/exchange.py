@@ -65,7 +65,8 @@ class Entry(msgspec.Struct, kw_only=True):
     `headers_cut` says that long headers were kept in part, each saying how long it was.
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
-    `took_ns` is real time in the core; until the exchange is over, when that began.
+    `took_ns` is real time in the core; until the exchange is over, when that began. `connection` is
+    the number of the connection that it came by; 0: by none, as from this process.
     """
 
     n: int = 0
@@ -99,6 +100,7 @@ class Entry(msgspec.Struct, kw_only=True):
     real_ms: int = 0
     late_ms: int = 0
     headers_cut: bool = False
+    connection: int = 0
 
 
 class ExchangeContext(CallRequest, kw_only=True):

@@ -23,7 +23,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.faulty_response import FaultyResponse
 from hosting_emulator.server.hosts import Site, host_name
 from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, html, page
-from hosting_emulator.server.public import carry_out, shorten_headers
+from hosting_emulator.server.public import carry_out, note_connection
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
@@ -65,7 +65,7 @@ async def answer(
         docs_url=partial(_docs_url, request, site),
         record=project,
     )
-    shorten_headers(ctx, request)
+    note_connection(ctx, request)
     reply = await carry_out(engine.exchange(ctx, REDEEM_STEPS), request)
     return _response(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)
 

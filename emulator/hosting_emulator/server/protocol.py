@@ -27,7 +27,7 @@ from hosting_emulator.server.framing import (
 )
 
 _log = logging.getLogger("hosting_emulator.http")
-_broken_requests = itertools.count(1)
+_broken_requests, _connections = itertools.count(1), itertools.count(1)
 #: How long a request may take from its first byte to its last, in seconds of real time. Clients on
 #: the same machine take milliseconds; who takes longer than this holds a connection for nothing.
 HALF_REQUEST_S = 60.0
@@ -48,6 +48,7 @@ class Protocol(web.RequestHandler):
     def __init__(self, manager: Server, **options: Any) -> None:
         super().__init__(manager, **options)
         self.docs_url = manager.docs_url
+        self.number = next(_connections)
         self.framing = RequestFraming()
         #: How many requests are answered, and the one whose handler began last.
         self.answered = 0

@@ -56,17 +56,22 @@ async def answer(
         refused=refused,
         docs_url=partial(site.docs_url, request),
     )
-    shorten_headers(ctx, request)
+    note_connection(ctx, request)
     reply = await carry_out(engine.exchange(ctx, steps), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
     return ReadyResponse(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)
 
 
-def shorten_headers(ctx: ExchangeContext, request: web.BaseRequest) -> None:
-    """Keep of long headers the beginning for the request log, which keeps a thousand requests."""
+def note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
+    """Note by which connection a request came, for the request log.
+
+    Of long headers it keeps the beginning: it keeps a thousand requests.
+    """
     protocol = request.protocol
-    if not isinstance(protocol, Protocol) or not protocol.framing.large:
+    assert isinstance(protocol, Protocol)
+    ctx.entry.connection = protocol.number
+    if not protocol.framing.large:
         return
     left, kept = HEADERS_KEPT, []
     for name, value in ctx.raw_headers:

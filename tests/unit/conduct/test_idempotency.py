@@ -213,6 +213,30 @@ def test_a_path_is_the_same_however_it_is_spelled(api: Watched, second: str, bro
     assert [rule for rule, _ in api.broken()] == [NEW_KEY] * broken
 
 
+@pytest.mark.parametrize(("after_s", "severity"), [(300, "note"), (30, "error")])
+def test_a_job_of_every_five_minutes_begins_anew(api: Watched, after_s: int, severity: str):
+    api.fault(abort={"code": "service_unavailable"})
+    api.connection = 1
+    api.apply_domains(key="first")
+    api.engine.move_by(after_s * 1000)
+    api.connection = 2
+    api.apply_domains(key="second")
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity) == (NEW_KEY, severity)
+    assert found.view()["place"] == "the contract, Endpoints, 4"
+    assert "idempotent durable operation" in found.view()["because"]
+
+
+def test_a_key_under_a_new_name_after_its_value_was_lost_is_as_it_should_be(api: Watched):
+    api.lose()
+    api.create_key("ci", key="first")
+    assert api.create_key("ci", key="first").json["value"] is None
+    api.create_key("ci 2", key="second")
+
+    assert api.broken(final=True) == []
+
+
 # --- Keys used again ------------------------------------------------------------------------------
 
 

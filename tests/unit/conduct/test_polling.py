@@ -135,14 +135,124 @@ def test_to_look_once_more_later_is_no_loop(api: Watched, after_s: float, severi
     assert (found.rule.id, found.severity, found.requests) == (AFTER_END, severity, [2, 3])
 
 
-def test_to_look_again_and_again_is_a_loop(api: Watched):
+@pytest.mark.parametrize(("each_s", "severity"), [(10, "warning"), (60, "note")])
+def test_a_loop_asks_again_and_again_and_somebody_who_looks_seldom(
+    api: Watched, each_s: float, severity: str
+):
     operation = ended(api)
-    for _ in range(2):
-        api.pass_time(3600)
+    for _ in range(5):
+        api.pass_time(each_s)
         api.poll(operation)
 
     (found,) = api.findings()
-    assert (found.severity, found.requests) == ("warning", [2, 3, 4])
+    assert (found.severity, found.requests) == (severity, [2, 3, 4, 5, 6, 7])
+
+
+def test_a_page_that_shows_an_end_beside_other_things_waits_for_nothing(api: Watched):
+    operation = ended(api)
+    for _ in range(5):
+        api.pass_time(5)
+        api.dns()
+        api.poll(operation)
+
+    assert [(found.rule.id, found.severity) for found in api.findings()] == [(AFTER_END, "note")]
+
+
+# --- Several clients with one token ---------------------------------------------------------------
+
+
+def test_a_poll_counts_from_when_it_was_sent_and_one_that_was_given_up_does_not(api: Watched):
+    operation = api.operation()
+    api.pass_time(2)
+
+    def poll_again() -> None:
+        api.pass_time(1)
+        api.poll(operation)
+
+    api.send_late(5000, "GET", f"/v1/operations/{operation}", between=poll_again)
+    api.pass_time(2)
+    api.poll(operation)
+
+    assert api.broken() == []
+
+
+def test_a_second_poll_that_was_on_its_way_with_the_first_is_no_early_one(api: Watched):
+    operation = api.operation()
+    api.pass_time(2)
+    for connection in (1, 2):
+        api.connection = connection
+        api.poll(operation)
+        api.pass_time(0.02)
+
+    assert api.broken() == []
+
+
+@pytest.mark.parametrize("keeps_connections", [True, False])
+def test_each_of_two_processes_waits_for_what_it_was_told_itself(
+    api: Watched, keeps_connections: bool
+):
+    due: dict[int, int] = {}
+    for process in (1, 2):
+        api.connection = process
+        operation = api.apply_domains(key="a").json
+        wait_s = operation["progress"]["next_poll_after_seconds"]
+        due[process] = api.machine.at_ms + wait_s * 1000
+        api.pass_time(0.7)
+    for poll in range(3, 7):
+        process = min(due, key=lambda process: due[process])
+        api.machine.at_ms = due[process]
+        api.connection = process if keeps_connections else poll
+        progress = api.poll(operation["id"]).json.get("progress", {})
+        due[process] += progress.get("next_poll_after_seconds", 60) * 1000
+
+    assert api.broken() == []
+
+
+def test_a_client_with_a_connection_for_each_poll_waits_as_well(api: Watched):
+    operation = api.operation()
+    for connection in (1, 2, 3):
+        api.connection = connection
+        api.pass_time(1)
+        api.poll(operation)
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity) == (EARLY, "warning")
+    assert found.requests == [1, 2, 3, 4]
+
+
+def test_after_a_replay_the_wait_counts_from_what_it_says(api: Watched):
+    operation = str(api.apply_domains(key="a").json["id"])
+    api.pass_time(60)
+    api.apply_domains(key="a")
+    api.pass_time(1)
+    api.poll(operation)
+
+    assert api.broken() == [(EARLY, [2, 3])]
+
+
+def test_a_new_connection_beside_one_that_is_kept_may_be_somebody_elses(api: Watched):
+    operation = api.operation()
+    api.pass_time(2)
+    api.poll(operation)
+    api.pass_time(1)
+    api.connection = 2
+    api.poll(operation)
+
+    assert [(found.rule.id, found.severity) for found in api.findings()] == [(EARLY, "note")]
+
+
+def test_two_that_wait_for_one_end_both_hear_it(api: Watched):
+    operation = api.operation()
+    for connection in (1, 2):
+        api.connection = connection
+        api.pass_time(3)
+        api.poll(operation)
+    api.pass_time(20)
+    for connection in (1, 2):
+        api.connection = connection
+        api.poll(operation)
+
+    assert api.broken() == []
 
 
 def test_another_client_of_the_same_person_looks_for_itself(api: Watched):

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.conduct.watched_client import Watched
 
 IN_VAIN = "retried-not-retryable"
-TOO_SOON = "retried-before-retry-after"
+TOO_SOON = "retried-too-soon"
 NOWHERE = "0" * 26
 LIMITED = {"abort": {"code": "rate_limited", "retry_after_seconds": 5}}
 
@@ -219,13 +219,81 @@ def test_a_limit_is_about_who_asks_whatever_is_asked(api: Watched):
     assert "and list_deployments was asked after 1.00 s (#2)" in found.says
 
 
-def test_what_was_on_its_way_already_could_not_know_of_a_limit(api: Watched):
+@pytest.mark.parametrize(("mode", "rate"), [("frozen", None), ("scaled", 100)])
+def test_what_was_on_its_way_already_could_not_know_of_a_limit(mode: str, rate: float | None):
+    api = Watched(mode, rate)
     api.fault(**LIMITED)
-    api.dns()
-    api.deployments()
-    api.dns(project="blog")
+    for connection, ask in enumerate((api.dns, api.deployments, api.dns), 1):
+        api.connection = connection
+        ask()
+        api.pass_time(0.01)  # a second of a world that is a hundred times as fast
     api.pass_time(5)
     api.deployments()
+
+    assert api.broken() == []
+
+
+def test_of_two_jobs_with_one_token_one_has_not_heard_what_the_other_was_told(api: Watched):
+    for connection in (1, 2):
+        api.connection = connection
+        api.dns()
+    api.fault(**LIMITED)
+    for connection, asks in ((1, 1), (2, 3)):
+        api.connection = connection
+        for _ in range(asks):
+            api.dns()
+            api.pass_time(1)
+
+    assert api.broken() == []
+
+
+@pytest.mark.parametrize(("path", "severity"), [("edge-dns", "warning"), ("deployments", "note")])
+def test_where_each_request_has_a_connection_the_same_again_is_a_retry(
+    api: Watched, path: str, severity: str
+):
+    api.fault(**LIMITED)
+    for connection, asked in ((1, "edge-dns"), (2, path)):
+        api.connection = connection
+        api.call("GET", f"/v1/projects/{api.project()}/{asked}")
+        api.pass_time(1)
+
+    assert [(found.rule.id, found.severity) for found in api.findings()] == [(TOO_SOON, severity)]
+
+
+def test_two_reads_at_once_of_what_is_not_there_are_no_retry(api: Watched):
+    for connection in (1, 2):
+        api.connection = connection
+        api.poll(NOWHERE)
+        api.pass_time(0.03)
+
+    assert api.broken() == []
+
+
+# --- Without Retry-After --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("each_s", "broken"), [(0.01, 1), (0.5, 0)])
+@pytest.mark.parametrize("connections", [1, 99])
+def test_many_attempts_at_once_are_a_storm(
+    api: Watched, each_s: float, broken: int, connections: int
+):
+    api.fault(abort={"code": "service_unavailable"}, times=30)
+    for number in range(30):
+        api.connection = number % connections
+        assert api.dns().status == 503
+        api.pass_time(each_s)
+
+    findings = api.findings()
+    assert [(found.rule.id, found.severity) for found in findings] == [
+        (TOO_SOON, "warning")
+    ] * broken
+    assert all("get_dns_authorization failed (#1: 503), and was asked" in f.says for f in findings)
+
+
+def test_a_few_attempts_at_once_are_none(api: Watched):
+    api.fault(abort={"code": "service_unavailable"}, times=9)
+    for _ in range(20):
+        api.dns()
 
     assert api.broken() == []
 

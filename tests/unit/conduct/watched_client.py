@@ -23,9 +23,10 @@ SECOND_MS = 1000
 class Watched(InProcess):
     """The calls of one world, with time and faults in the test's hands, under watch from the start."""
 
-    def __init__(self, mode: str = "frozen", **assumptions: Any) -> None:
+    def __init__(self, mode: str = "frozen", rate: float | None = None, **assumptions: Any) -> None:
         machine = Machine()
-        super().__init__(fresh_world(mode=mode, machine=machine, **assumptions), machine=machine)
+        world = fresh_world(mode=mode, rate=rate, machine=machine, **assumptions)
+        super().__init__(world, machine=machine)
         watch_of(self.engine)
 
     # --- What happens to it ---------------------------------------------------------------------
@@ -56,7 +57,9 @@ class Watched(InProcess):
 
     def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Answer:
         """Send a request that a fault holds up for so long, in real time, before it is done."""
-        sent = [("Authorization", f"Bearer {self.token()}"), ("Idempotency-Key", options["key"])]
+        sent = [("Authorization", f"Bearer {self.token()}")]
+        if "key" in options:
+            sent.append(("Idempotency-Key", options["key"]))
         self.fault(latency={"delay_ms": delay_ms})
         exchange = self.engine.exchange(self._context(method, path, sent))
         assert next(exchange) == Delay(delay_ms)

@@ -169,12 +169,12 @@ def test_conduct_of_the_clean_run_is_not_told_again():
 def test_conduct_is_told_or_counts(conduct: ConductChoice, verdict: str, told: int):
     before = clean()
     before = replace(before, seen=replace(before.seen, conduct=("unread-field: No",)))
-    late = "retried-before-retry-after: Tried again"
+    late = "retried-too-soon: Tried again"
     seen = Observation((), state(user_api_keys=ONE), hit=True, conduct=("unread-field: No", late))
 
     result = judge(POINT, RunEnd(0), seen, before, limit_s=10, conduct=conduct)
 
     assert (result.verdict, result.conduct) == (verdict, (late,) * told)
-    assert result.says == (("retried-before-retry-after",) if conduct == "error" else ())
+    assert result.says == (("retried-too-soon",) if conduct == "error" else ())
     worse = judge(POINT, RunEnd(1), seen, before, limit_s=10, conduct=conduct)
     assert worse.verdict == "failed"
