@@ -28,7 +28,8 @@ Mutation = Callable[[str, Random], Broken | None]
 KEYS = (
     "name description seed clock assumptions world organizations people projects faults timeline "
     "story alias call poll redeem sign_in advance until intervene fault assume expect status code "
-    "project times phase probability abort latency truncate gateway_error rate_limit at after_calls"
+    "project times phase probability abort latency truncate gateway_error rate_limit at after_calls "
+    "together request log check use parts steps form text remove_fault outcomes count"
 ).split()
 WORDS = (
     "initialize_managed_source apply_project_domains create_user_api_key list_deployments "

@@ -20,7 +20,7 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, read_fault
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.compare import half_comparisons, pattern_of
+from hosting_emulator.scenario.compare import COMPARISONS, half_comparisons, pattern_of
 from hosting_emulator.scenario.document import (
     PLANNED,
     ExpectPart,
@@ -258,9 +258,12 @@ def _check_step(place: Place, step: StepPart, known: _Known) -> None:
         if step.use is not None:
             (place / "use").check_word("part", step.use, known.parts)
             known.used.add(step.use)
-            known.saved |= dict.fromkeys(step.with_)
             inner, shared = known.parts[step.use]
+            own = [name for name in step.with_ if name not in known.saved]
+            known.saved |= dict.fromkeys(step.with_)
             _check_steps(inner, shared.steps, known)
+            for name in own:
+                known.saved.pop(name)
     for name, saved_as in step.save.items():
         with collected(), (place / "save" / name).refusals():
             if name == NOW:
@@ -374,6 +377,9 @@ def _check_expect(place: Place, expect: ExpectPart, answers: Iterable[str]) -> N
         (place / "code").check_word("problem code", code, PROBLEMS)
     if expect.same_as is not None:
         (place / "same_as").check_word("saved answer", expect.same_as, answers)
+    _check_comparisons(place, ("status", "items"))
+    if expect.headers:
+        _check_comparisons(place / "headers", expect.headers)
     _check_values(place)
 
 
@@ -385,7 +391,16 @@ def _check_log(place: Place, log: LogPart, change: Change) -> None:
     for field, index, alias in (("project", "project", log.project), ("as", "person", log.who)):
         if isinstance(alias, str) and alias != "*" and pattern_of(alias) is None:
             _check_alias(place / field, index, alias, change)
+    _check_comparisons(place, place.value)
     _check_values(place)
+
+
+def _check_comparisons(place: Place, names: Iterable[str]) -> None:
+    """Check mappings that can be nothing but comparisons."""
+    for name in names:
+        value = place.value.get(name)
+        for word in value if isinstance(value, dict) else ():
+            (place / name / word).check_word("comparison", word, COMPARISONS)
 
 
 def _check_values(place: Place) -> None:

@@ -172,8 +172,11 @@ class StoryRun:
             parts = enumerate(self._scenario.part.parts)
             index, part = next(found for found in parts if found[1].name == step.use)
             for _ in range(step.times):
-                self._saved |= self._filled(step.with_)
+                before, own = self._saved, self._filled(step.with_)
+                self._saved = before | own
                 yield from self._steps(self._scenario.place / "parts" / index / "steps", part.steps)
+                kept = {name: value for name, value in self._saved.items() if name not in own}
+                self._saved = kept | {name: before[name] for name in own if name in before}
 
     def _step(self, number: int, place: Place, step: StepPart) -> dict[str, Any]:
         action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")

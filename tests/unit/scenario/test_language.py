@@ -141,7 +141,9 @@ def test_a_comparison_of_what_has_no_order_fails():
 
 
 def test_a_misspelled_comparison_names_the_word():
-    step = failure("story: [{call: list_deployments, expect: {items: {at_leest: 1}}}]")
+    step = failure(
+        "story: [{call: list_deployments, expect: {body: {items: {'0': {id: {at_leest: 1}}}}}}]"
+    )
 
     assert "did you mean at_least?" in step["differences"][0]["expected"]
 
@@ -456,6 +458,15 @@ def test_parts_are_used_with_values_and_tell_their_own_lines():
     assert [step["line"] for step in report["steps"]] == [6, 9, 6, 9, 16]
 
 
+def test_what_a_part_is_used_with_is_its_own():
+    passes(
+        f"{PARTS}story:\n"
+        "  - {call: list_deployments, save: {who: items.0.status}}\n"
+        "  - use: twice\n"
+        "  - check: {who: ready}\n"
+    )
+
+
 # --- what is wrong is said with its place --------------------------------------------------------
 
 
@@ -489,11 +500,27 @@ def test_parts_are_used_with_values_and_tell_their_own_lines():
             "steps",
             "more than 20000 steps",
         ),
+        (
+            f"{PARTS}story: [{{use: twice}}, {{check: {{who: owner}}}}]",
+            "owner",
+            "there is no saved value 'who'",
+        ),
         ("story: [{log: {cal: x}}]", "cal", "did you mean call?"),
         ("story: [{log: {call: list_deployment}}]", "list_", "did you mean list_deployments?"),
         ("story: [{log: {code: forbiden}}]", "forbiden", "did you mean forbidden?"),
         ("story: [{log: {as: redaer}}]", "redaer", "did you mean reader?"),
         ("story: [{log: {count: {at_leest: 1, below: 3}}}]", "at_leest", "did you mean at_least?"),
+        (
+            "story: [{call: list_deployments, expect: {status: {at_leest: 400}}}]",
+            "400",
+            "there is no comparison 'at_leest'; did you mean at_least?",
+        ),
+        ("story: [{log: {status: {abov: 1}}}]", "1", "did you mean above?"),
+        (
+            "story: [{call: list_deployments, expect: {headers: {Server: {nott: x}}}}]",
+            "x",
+            "did you mean not?",
+        ),
         ("story: [{check: {x: 1}}]", "1", "there is no saved value 'x'"),
         ("story: [{call: list_deployments, expect: {status: [999]}}]", "999", "status"),
         ("story: [{call: list_deployments, expect: {code: [forbiden]}}]", "[", "forbidden"),
