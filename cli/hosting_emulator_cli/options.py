@@ -282,6 +282,9 @@ def settings_of(ctx: click.Context, *, assume: Sequence[tuple[str, str]], **same
     chosen = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
     if chosen and same["state"] is not None:
         same["state_seed"] = same["seed"]
+    # What stands in a variable or a file is meant for every start: it must not end the second.
+    named = {ctx.get_parameter_source(name) for name in ("scenario", "state") if same[name]}
+    same["only_new"] = bool(named) and ParameterSource.COMMANDLINE not in named
     check_only(same.get("vary"), same.get("vary_only"))
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER

@@ -24,8 +24,9 @@ class Settings:
     default world becomes at the start, and with `watch` again whenever the file changes; `clock` and
     `assumptions` are laid over the scenario's own. `state` is the file of an exported world, which
     the default world becomes instead, to go on with `state_seed`, its own or a new one; scenario,
-    clock and assumptions have no place beside it, and a world that is kept already is only replaced
-    with `replace`. `salvage` goes on with what can be read of damaged state, and keeps the damaged
+    clock and assumptions have no place beside it. A world that is kept already is only replaced, by
+    either, with `replace`; else the start is refused, or, with `only_new`, that world goes on.
+    `salvage` goes on with what can be read of damaged state, and keeps the damaged
     files.
     `vary` is the seed that answers are varied by, in the default world and in those made later that
     name none; `vary_only` the points it is confined to.
@@ -53,6 +54,7 @@ class Settings:
     state: Path | None = None
     state_seed: str | None = None
     replace: bool = False
+    only_new: bool = False
     salvage: bool = False
     vary: str | None = None
     vary_only: tuple[str, ...] | None = None

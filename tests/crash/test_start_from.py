@@ -69,6 +69,35 @@ def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_p
         assert len(client.control("GET", "worlds")["items"]) == 2
 
 
+def test_a_scenario_takes_the_place_of_what_is_kept_only_when_that_is_asked_for(tmp_path: Path):
+    data = ("--data-dir", str(tmp_path / "data"))
+    scenario = ("--scenario", "stuck-operation")
+    with emulator(*data, *scenario) as process:  # what is new is no loss
+        before = process.client().state()
+        process.stop()
+
+    refused = failed_start(*data, "--scenario", "provider-outage").stderr
+    assert "keeps a world already, which --scenario would replace" in refused
+    with emulator(*data) as process:
+        assert process.client().state()["tables"]["projects"] == before["tables"]["projects"]
+        process.stop()
+
+    with emulator(*data, *scenario, "--replace") as process:
+        assert process.ready["fresh"]
+
+
+def test_a_scenario_for_every_start_begins_the_first_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A container with a volume has its variables at each start."""
+    monkeypatch.setenv("HOSTING_EMULATOR_SCENARIO", "stuck-operation")
+    data = ("--data-dir", str(tmp_path / "data"))
+    for fresh in (True, False):
+        with emulator(*data) as process:
+            assert process.ready["fresh"] is fresh
+            process.stop()
+
+
 def test_a_scaled_clock_goes_on_from_where_it_was(tmp_path: Path):
     kept = tmp_path / "kept.json"
     with emulator("--ephemeral", "--clock", "scaled:1000") as process:

@@ -101,20 +101,41 @@ class Emulator:
         """Open the worlds, and put in place what the default one is to be; returns whether it is new."""
         settings = self._settings
         fresh = self.worlds.open(settings.seed, options.origin_of(settings))
-        if state is not None:
-            if not (fresh or settings.replace):
-                raise StartError(
-                    f"{settings.data_dir} keeps a world already, which --from would replace: use "
-                    "--ephemeral to look at the file only, --data-dir for another place, or "
-                    "--replace to put the file's world in its place"
-                )
-            self._become(state, f"begun from {settings.state}")
-        elif settings.scenario is not None:
-            self._load(self._library.find(settings.scenario))
-        else:
+        beginning = self._beginning(state)
+        if beginning is None or not (fresh or self._is_replaced()):
             self._vary()
             return fresh
+        self._become(*beginning)
         return True
+
+    def _beginning(self, state: World | None) -> tuple[World, str] | None:
+        """Return the world that was asked for, and its title. Raises what is in `_REFUSALS`."""
+        settings = self._settings
+        if state is not None:
+            return state, f"begun from {settings.state}"
+        if settings.scenario is not None:
+            return self._built(self._library.find(settings.scenario))
+        return None
+
+    def _is_replaced(self) -> bool:
+        """Tell whether the kept world gives way to another. Raises StartError where nobody said."""
+        settings = self._settings
+        if settings.replace:
+            return True
+        option = "--from" if settings.state else "--scenario"
+        other = settings.state or settings.scenario
+        if settings.only_new:
+            _log.warning(
+                "%s keeps a world, which goes on; --replace begins with %s",
+                settings.data_dir,
+                other,
+            )
+            return False
+        raise StartError(
+            f"{settings.data_dir} keeps a world already, which {option} would replace: start without "
+            f"{option} to go on with it, with --ephemeral to keep nothing, with --data-dir for "
+            f"another place, or with --replace to put {other} in its place"
+        )
 
     def _become(self, world: World, title: str) -> None:
         """Put a world in the default one's place, later than all that was. Raises StoreFailed."""
@@ -123,8 +144,8 @@ class Emulator:
         engine.replace_world(replace(world, commit=commit), title)
         self._vary()
 
-    def _load(self, scenario: Scenario) -> None:
-        """Put a scenario's world in place, with the clock and assumptions asked for over its own.
+    def _built(self, scenario: Scenario) -> tuple[World, str]:
+        """Build a scenario's world, with the clock and assumptions asked for over its own.
 
         A reset brings back the scenario's own. Raises what is in `_REFUSALS`.
         """
@@ -138,7 +159,7 @@ class Emulator:
         world = with_overrides(
             world, now_ms, mode=mode, rate=rate, assumptions=settings.assumptions
         )
-        self._become(world, f"scenario {scenario.name}")
+        return world, f"scenario {scenario.name}"
 
     def _vary(self) -> None:
         if self._variation is not None:
@@ -202,7 +223,7 @@ class Emulator:
         # The folder is watched: editors put a new file in the old one's place.
         async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
             try:
-                self._load(read_file(path))
+                self._become(*self._built(read_file(path)))
                 _log.warning("%s changed: loaded again", path)
             except _REFUSALS as error:
                 _log.warning("%s; the world stays as it was", error)
