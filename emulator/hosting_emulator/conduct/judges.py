@@ -604,7 +604,8 @@ def _all_unknown(resource: str, document: Any, at: str) -> Iterator[str]:
 
 _EMPTY, _TICKET = "an empty body", "a ticket"
 #: What may be one of this service's secrets; whether it is, is looked up.
-_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+")
+#: What stands before two more parts, each run once: a token's header, maybe behind other letters.
+_BEFORE_TWO_PARTS = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
@@ -738,8 +739,8 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
     """Return what secrets of the world a text holds, each kind once."""
     world, prefix = now.world, now.world.assumptions.key_prefix
     kinds: dict[str, None] = {}
-    for token in _TOKEN.findall(text):  # a proxy may add tokens of its own, of other keys
-        head = token.partition(".")[0]
+    for run in _BEFORE_TWO_PARTS.findall(text):  # a proxy may add tokens of its own, of other keys
+        head = run[run.find("eyJ") :]
         with suppress(ValueError, msgspec.DecodeError):
             header = msgspec.json.decode(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
             kid = header.get("kid") if isinstance(header, dict) else None

@@ -205,7 +205,11 @@ def fits(text: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    first, *parts = map(re.escape, pattern.split("*"))
+    # Each part is taken where it comes first, for good: trying others takes its length to the power
+    # of the stars.
+    between = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
 
 
 def idle_reason(

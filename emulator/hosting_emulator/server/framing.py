@@ -164,8 +164,9 @@ class RequestFraming:
         if line.startswith(b"CONNECT "):
             self._refuse("The method CONNECT is not supported: this is no proxy.")
         if not _TARGET.match(line):
-            head, absolute = _ABSOLUTE.subn(rb"\1/", head, count=1)
-            if not (absolute and _TARGET.match(head)):
+            absolute = _ABSOLUTE.match(line)  # at its beginning: a search takes its length squared
+            head = absolute[1] + b"/" + head[absolute.end() :] if absolute else b""
+            if not _TARGET.match(head):
                 self._refuse(INVALID)
         return head
 
