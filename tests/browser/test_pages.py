@@ -33,6 +33,12 @@ def test_page_opens_without_complaint(chromium: Chromium, origin: str, path: str
         assert [url for url in page.visit.requests if not url.startswith((origin, "data:"))] == []
 
 
+def test_the_address_that_start_prints_leads_a_browser_to_the_page(chromium: Chromium, origin: str):
+    with chromium.page(origin) as page:
+        page.wait("document.querySelector('main h1')")
+        assert page.evaluate("location.pathname") == "/_emulator"
+
+
 def test_the_type_of_a_problem_is_a_link_that_opens(chromium: Chromium, api: Api):
     problem = api.dns(token="wrong").json
 

@@ -166,6 +166,20 @@ async def test_tells_of_commits_time_faults_and_new_worlds(place: Place):
     await ear.close()
 
 
+async def test_each_world_tells_which_worlds_come_and_go(place: Place):
+    ear = await place.listen("?only=worlds")
+    await place.ask("/_emulator/worlds", "POST", '{"name": "made"}')
+    await place.ask("/_emulator/worlds/made/fork", "POST", '{"name": "forked"}')
+    await place.ask("/_emulator/worlds/made", "DELETE")
+
+    assert [(await ear.next())[1:] for _ in range(3)] == [
+        ("worlds", {"name": "made", "made": True}),
+        ("worlds", {"name": "forked", "made": True}),
+        ("worlds", {"name": "made", "made": False}),
+    ]
+    await ear.close()
+
+
 async def test_only_some_kinds_and_requests_are_told_if_so_wished(place: Place):
     ear = await place.listen("?only=request&status=4xx")
     await place.read_dns()

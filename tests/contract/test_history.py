@@ -76,6 +76,17 @@ def test_a_commit_that_is_not_kept(api: Api, ask: str):
         api.emulator.control.post(path(api, ask), {"commit": 99})
 
 
+def test_counting_for_faults_is_no_history(api: Api):
+    api.emulator.fault("latency", delay_ms=0)
+    began = api.emulator.summary["commit"]
+    for enabled in (True, False):
+        api.set_flag(enabled)
+
+    assert api.emulator.summary["commit"] == began + 4
+    titles = [item["title"] for item in history(api)["items"]]
+    assert titles[:3] == ["set_project_powered_by_flag"] * 2 + ["fault-1 armed"]
+
+
 def test_only_the_last_are_kept(api: Api):
     for _ in range(CAPACITY + 5):
         api.emulator.clock.change({"mode": "frozen"})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: How many events are kept for listeners that are slow, or were away for a moment.
 RING = 1000
 #: The kinds of events, in the order in which documents name them.
-KINDS = ("request", "commit", "clock", "fault", "outcome", "world")
+KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
 
 
 @dataclass(slots=True)
@@ -33,7 +33,8 @@ class FeedEvent:
     `request`: the log's entry. `commit`: number, moment in ms, title, and what a timeline planned for
     it that was refused. `clock`: nothing; whoever shows it reads the clock. `fault` and `outcome`: its
     id, itself (None: it was removed) and the moment.
-    `world`: commit and title of what took its place.
+    `world`: commit and title of what took its place. `worlds`: the name of a world, maybe another one,
+    and whether it was made or is gone.
     """
 
     id: int
@@ -100,6 +101,10 @@ class Feed:
     def replaced(self, title: str, world: World) -> None:
         """Tell that another world stands here now."""
         self._add("world", (world.commit, title))
+
+    def listed(self, name: str, *, made: bool) -> None:
+        """Tell that a world was made, or is gone."""
+        self._add("worlds", (name, made))
 
     def end(self) -> None:
         """Tell that the world is gone."""

@@ -155,6 +155,7 @@ class Worlds:
         engine = self._engines[world.name] = Engine(world, keeper, self._machine, self.tally)
         if ephemeral:
             self._ephemeral.add(world.name)
+        self._tell(world.name, made=True)
         return engine
 
     def fork(
@@ -193,6 +194,13 @@ class Worlds:
                 ) from error
         self._ephemeral.discard(name)
         self._engines.pop(name).feed.end()
+        self._tell(name, made=False)
+
+    def _tell(self, name: str, *, made: bool) -> None:
+        """Tell whoever listens to any world that one was made, or is gone."""
+        for engine in self._engines.values():
+            if engine.feed.awake:
+                engine.feed.listed(name, made=made)
 
 
 def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:

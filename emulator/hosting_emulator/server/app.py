@@ -6,10 +6,10 @@ from aiohttp import web
 
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
-from hosting_emulator.server import dev_origins, public
+from hosting_emulator.server import answers, dev_origins, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
-from hosting_emulator.server.guard import Guard, granted, preflight
+from hosting_emulator.server.guard import Guard, asks_for_page, granted, preflight
 from hosting_emulator.server.hosts import Site
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -38,6 +38,8 @@ class App:
                 engine, path = named, f"/{rest}"
             elif (found := dev_origins.find_origin(self.worlds, request)) is not None:
                 return await dev_origins.answer(request, *found, path, query, self.site)
+            elif path == "/" and asks_for_page(request):
+                return answers.redirect(routes.PREFIX)
         assert engine is not None
         refused = self._guard.refused_host(request)
         if refused is not None or "Origin" not in request.headers:

@@ -135,8 +135,13 @@ def _same_origin(request: web.BaseRequest, host: str) -> bool:
     return request.method == "GET" and request.headers.get("Sec-Fetch-Dest") == "document"
 
 
+def asks_for_page(request: web.BaseRequest) -> bool:
+    """Tell whether a browser asks, for something to show to a person."""
+    return request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+
+
 def _token_required(request: web.BaseRequest) -> web.Response:
-    if request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
+    if asks_for_page(request):
         text = page("Control token needed", _EXPLANATION)
         return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
     return answers.problem(

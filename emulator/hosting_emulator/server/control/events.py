@@ -38,7 +38,8 @@ _BATCH = 50
 async def listen(
     context: Context, engine: Engine, filters: RequestFilters, only: Words
 ) -> web.StreamResponse:
-    """Listen to what happens in a world: `request`, `commit`, `clock`, `fault` and `world`.
+    """Listen to what happens in a world: `request`, `commit`, `clock`, `fault`, `outcome`
+    and `world`; and to `worlds`: which worlds are made and which go, whatever world is listened to.
 
     `only` (such as `request,fault`) leaves out the other kinds; filters choose requests. The header
     `Last-Event-ID` goes on after an event, if it is still kept; `gap` says that some were
@@ -128,6 +129,9 @@ def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[
     if event.kind == "world":
         commit, title = facts
         return {"commit": commit, "title": title}
+    if event.kind == "worlds":
+        name, made = facts
+        return {"name": name, "made": made}
     id_, fault, at_ms = facts
     if fault is None:
         return {"id": id_, "removed": True}

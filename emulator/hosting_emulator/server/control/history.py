@@ -10,6 +10,8 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import (
     CAPACITY,
+    FAULTS_COUNTED,
+    RATE_COUNTED,
     Commit,
     SavedState,
     TooManySnapshots,
@@ -41,9 +43,14 @@ def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
     """List the last commits, newest first; `first` is the oldest that is kept.
 
     `says` tells in short what a commit changed, where its title leaves that open; else it is empty.
+    Commits that only count requests, for faults and the rate limit, are left out.
     """
     engine.run_due()
-    kept = engine.history.newest(limit + 1)
+    kept = [
+        moment
+        for moment in engine.history.newest(CAPACITY)
+        if moment.title not in (FAULTS_COUNTED, RATE_COUNTED)
+    ][: limit + 1]
     before = [*(moment.world for moment in kept[1:]), None]
     items = [
         {

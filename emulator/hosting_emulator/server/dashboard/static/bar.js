@@ -30,7 +30,8 @@ function Clock() {
   if (!found) return html`<span class="clock quiet">…</span>`;
   const [day, time] = new Date(nowMs.value).toISOString().slice(0, 19).split("T");
   const mode = found.mode === "scaled" ? `${found.rate}×` : found.mode;
-  return html`<a class="clock" href=${link("clock")} title="The world's clock">
+  const stale = connection.value === "lost";
+  return html`<a class=${`clock${stale ? " quiet" : ""}`} href=${link("clock")} title=${stale ? "The world's clock, as it was last seen" : "The world's clock"}>
     <span class="visually-hidden">Clock: </span>
     <time datetime=${`${day}T${time}Z`}><span class="day">${day}</span> ${time}</time>
     <span class=${`badge ${found.mode === "real" ? "calm" : "busy"}`}>${mode}</span>

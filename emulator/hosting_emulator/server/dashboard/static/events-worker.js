@@ -1,7 +1,7 @@
 // Holds one event stream for each world, whatever the number of pages: a browser opens only six
 // connections to one host, and each page's own stream would soon use them up. A shared worker.
 
-const KINDS = ["request", "commit", "clock", "fault", "outcome", "world", "gap"];
+const KINDS = ["request", "commit", "clock", "fault", "outcome", "world", "worlds", "gap"];
 const PATIENCE_MS = 2000;
 
 /** @type {Map<string, {source: EventSource | null, state: string, ports: Set<MessagePort>, again?: number}>} */

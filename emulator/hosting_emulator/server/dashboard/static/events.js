@@ -3,7 +3,7 @@
 import { effect, signal } from "./lib.js";
 import { world } from "./here.js";
 
-/** @typedef {"request"|"commit"|"clock"|"fault"|"outcome"|"world"|"gap"} Kind */
+/** @typedef {"request"|"commit"|"clock"|"fault"|"outcome"|"world"|"worlds"|"gap"} Kind */
 
 /** @type {import("./vendor/signals.js").Signal<"connecting"|"live"|"lost">} */
 export const connection = signal("connecting");

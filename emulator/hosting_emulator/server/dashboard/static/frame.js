@@ -4,13 +4,14 @@ import { Fragment, html, useEffect, useRef, useState } from "./lib.js";
 import { TopBar } from "./bar.js";
 import { KEYS, helpShown } from "./keys.js";
 import { DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
-import { PANELS, loadPanel, loadedPanel } from "./panels.js";
-import { link, live, refresh, route, said, trouble, unfinished, world } from "./store.js";
+import { PANELS, loadOthers, loadPanel, loadedPanel } from "./panels.js";
+import { link, listen, live, refresh, route, said, stopped, trouble, unfinished, world } from "./store.js";
 
 export function Frame() {
   return html`<${Fragment}>
     <a class="skip" href="#panel-title" onClick=${skip}>Skip to content</a>
     <${TopBar} />
+    ${stopped.value && html`<p class="stopped" role="alert">Emulator stopped, reconnecting… <span>What is shown is how it was.</span></p>`}
     <div class="frame">
       <${Navigation} />
       <main id="main"><${Current} /></main>
@@ -64,9 +65,10 @@ function Current() {
   const [error, setError] = useState(null);
   const load = () => {
     setError(null);
-    if (row) loadPanel(row).then(() => arrived((turn) => turn + 1), setError);
+    if (row) loadPanel(row).then(() => arrived((turn) => turn + 1), setError).then(loadOthers);
   };
   useEffect(load, [panel]);
+  useEffect(() => listen("gap", load), [panel]);
   useFocusOnChange(panel, Boolean(loadedPanel(panel)));
 
   if (!row) return html`<${Missing} title="No such panel" text=${`There is no panel ${panel}.`} />`;
@@ -76,7 +78,7 @@ function Current() {
   const found = loadedPanel(panel);
   if (error && !found) return html`<${Failure} error=${error} again=${load} />`;
   if (!found) return html`<${Loading} />`;
-  return html`${trouble.value && html`<${Failure} error=${trouble.value} again=${refresh} />`}
+  return html`${trouble.value && !stopped.value && html`<${Failure} error=${trouble.value} again=${refresh} />`}
     <${found} key=${`${panel} ${world.value}`} arg=${arg} query=${query} />`;
 }
 

@@ -33,5 +33,8 @@ export async function loadPanel(row) {
   return found;
 }
 
+/** Load those that were not shown yet too: who looks at one later may find nobody to ask for it. */
+export const loadOthers = () => PANELS.forEach((row) => void loadPanel(row).catch(() => {}));
+
 /** @param {string} id */
 export const loadedPanel = (id) => loaded.get(id);

@@ -20,6 +20,9 @@ export const info = signal(null);
 /** Why this world cannot be shown, if it cannot. */
 export const trouble = signal(null);
 
+/** Nobody answers: the page shows how things were. */
+export const stopped = computed(() => connection.value === "lost" && trouble.value?.status === 0);
+
 /** What is read out politely, and shown nowhere: for what the eye sees by itself. */
 export const said = signal("");
 
@@ -101,6 +104,8 @@ export function calmly(work) {
 }
 
 const refreshSoon = calmly(refresh);
+const refreshWorldsSoon = calmly(refreshWorlds);
+const loadInfo = () => api.get("/info").then((found) => (info.value = found), () => {});
 
 /** A fault was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
@@ -115,7 +120,7 @@ function noteFault({ removed, ...counts }) {
 function watchClock() {
   let asking = false;
   setInterval(async () => {
-    if (document.hidden) return;
+    if (document.hidden || connection.value === "lost") return;
     tick.value += 1;
     const due = clock.value?.next_due_at;
     if (asking || !due || connection.value !== "live" || nowMs.peek() < Date.parse(due)) return;
@@ -145,14 +150,15 @@ export function startStore() {
   listen("clock", setClock);
   listen("fault", noteFault);
   listen("commit", refreshSoon);
-  for (const kind of /** @type {const} */ (["world", "gap"])) {
-    listen(kind, () => {
-      refreshSoon();
-      refreshWorlds().catch(() => {});
-    });
-  }
+  for (const kind of /** @type {const} */ (["world", "gap"])) listen(kind, refreshSoon);
+  for (const kind of /** @type {const} */ (["world", "worlds", "gap"])) listen(kind, refreshWorldsSoon);
+  listen("gap", loadInfo);
+  effect(() => {
+    // The emulator has stopped, or only this world is gone: asking tells.
+    if (connection.value === "lost") untracked(() => [refreshSoon(), refreshWorldsSoon()]);
+  });
   refreshWorlds().catch((error) => (trouble.value = error));
-  api.get("/info").then((found) => (info.value = found)).catch(() => {});
+  loadInfo();
   watchClock();
   startEvents();
 }

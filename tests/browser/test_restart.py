@@ -1,0 +1,53 @@
+"""The emulator stops and comes back while the page is open: it says so, and needs no reload."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.settings import Settings
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.browser.chromium import Chromium
+from tests.conftest import Api
+
+#: How many modules of panels the page has; those that nobody opened come after the first.
+_PANELS = """performance.getEntriesByType("resource")
+  .filter(({name}) => /panels\\/[a-z-]+\\.js$/.test(name)).length"""
+_TIME = "document.querySelector('.bar time').textContent"
+
+
+def _emulator(port: int, clock: str) -> BackgroundEmulator:
+    return BackgroundEmulator(Settings(port=port, data_dir=None, clock=clock))
+
+
+def test_stopped_and_started_again_everything_works_without_a_reload(chromium: Chromium):
+    with ExitStack() as stack, ExitStack() as first:
+        url = first.enter_context(_emulator(0, "real")).base_url
+        with HostingEmulator.connect(url) as emulator:
+            Api(emulator).dns()
+        page = stack.enter_context(chromium.page(f"{url}/_emulator#/requests"))
+        page.find("link", "1 200 Get DNS")
+        page.read("Live")
+        page.wait(f"{_PANELS} >= 20")
+        page.evaluate("window.stays = true, void 0")
+
+        first.close()
+        page.read("Emulator stopped, reconnecting…")
+        before = page.evaluate(_TIME)
+        page.click("link", "Faults")  # a panel that was not open yet
+        page.find("heading", "Faults")
+        page.watch(1.2)
+        assert page.evaluate(_TIME) == before
+
+        again = _emulator(urlsplit(url).port or 0, "frozen")
+        emulator = stack.enter_context(HostingEmulator.connect(stack.enter_context(again).base_url))
+        page.wait("!document.querySelector('.stopped')")
+        page.read("Live")
+        page.wait("document.querySelector('.bar .clock').innerText.includes('frozen')")
+        page.find("combobox", "Kind")
+        page.click("link", "Requests")
+        page.read("No request yet")
+        Api(emulator).deployments()
+        page.find("link", "1 200 List")
+        assert page.evaluate("window.stays") is True
