@@ -330,6 +330,9 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
             parse_duration_ms(step.advance)
         if step.to is not None and "${" not in step.to:
             parse_timestamp(step.to)
+    if step.pause is not None:
+        with (place / "pause").refusals():
+            parse_duration_ms(step.pause)
     for name, value in (step.assume or {}).items():
         with (place / "assume" / name).refusals():
             if not any(_names_in(value)):

@@ -113,9 +113,10 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
 
     A request is made with a fresh access token of the person in `as`, unless `token` gives another;
     `as: nobody` sends none. `sign_in` gives a person an access token to save and use later, as a
-    client would. `request` is a method and a path of the API or of the
-    identity provider, or an address of a dev origin, sent as it stands; those `together` have all come
-    before the first is answered. `use` takes the steps of a part, `with` values for their variables.
+    client would. `request` is a method and a path of the API or of the identity provider, or an address
+    of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
+    request with `tries` is made again under its key until the answer is what it must be, after a
+    `pause` or as long as the answer asks. `use` takes the steps of a part, `with` values for their variables.
     `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
     """
 
@@ -158,6 +159,8 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     expect: ExpectPart | None = None
     save: dict[str, str] = {}
     times: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    tries: Annotated[int, Meta(ge=1, le=1_000)] = 1
+    pause: str | None = None
     with_: dict[str, Any] = {}
 
 
@@ -201,6 +204,8 @@ BELONGS = {
     "body": ("call", "request"),
     "text": ("call", "request"),
     "form": ("request",),
+    "tries": REQUESTS,
+    "pause": REQUESTS,
     "with": ("use",),
 }
 

@@ -183,12 +183,8 @@ class StoryRun:
         said, differences, self._waited_ms = "", [], 0
         try:
             for _ in range(step.times):
-                self._mismatches = []
                 self._turn = {action: self._filled(getattr(step, action))}
-                said = getattr(self, f"_{action}")(step) if action != "note" else ""
-                differences = self._mismatches
-                if action in REQUESTS:
-                    differences = self._differences(step)
+                said, differences = self._tried(step, action)
                 if differences:
                     break
             differences += self._refusals()
@@ -205,6 +201,28 @@ class StoryRun:
             "waited_ms": self._waited_ms,
             "differences": [difference._asdict() for difference in differences],
         }
+
+    def _tried(self, step: StepPart, action: str) -> tuple[str, list[Mismatch]]:
+        """Do what a step says; a request again, until it is answered as it must be."""
+        said, keys = "", self._keys
+        for number in range(step.tries):
+            if number:
+                self._pause(step)
+            self._mismatches, self._keys = [], keys  # a retry has the key of the first
+            if action != "note":
+                said = getattr(self, f"_{action}")(step)
+            differences = self._differences(step) if action in REQUESTS else self._mismatches
+            if not differences:
+                break
+        return said, differences
+
+    def _pause(self, step: StepPart) -> None:
+        """Let time pass between two tries: what the step says, or what the answer asks for."""
+        asked = self._header("Retry-After") or self._at("progress.next_poll_after_seconds")
+        wait_ms = int(asked) * 1000 if str(asked).isdecimal() else 1000
+        if step.pause is not None:
+            wait_ms = parse_duration_ms(step.pause)
+        self._engine.move_to(self._engine.run_due() + wait_ms)
 
     def _refusals(self) -> list[Mismatch]:
         """Return what the timeline planned, and what was refused in its time since the last step."""

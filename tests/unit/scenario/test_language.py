@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.yaml_text import read_yaml
-from tests.unit.scenario.stories import refused, run, text_of
+from tests.unit.scenario.stories import refused, run, run_on, text_of
 
 
 def passes(rest: str) -> None:
@@ -226,6 +226,53 @@ def test_a_difference_of_requests_that_come_together_says_of_which():
 
     assert step["title"] == "list_deployments and list_deployments"
     assert step["differences"][0]["at"] == "together[1].status"
+
+
+def test_a_request_is_made_again_under_its_key_until_it_is_answered_as_it_must_be():
+    passes(
+        """
+        faults:
+          - {connection_reset: , call: apply_project_domains, phase: after_commit, times: 1}
+          - {abort: {code: rate_limited, retry_after_seconds: 7}, call: get_dns_authorization, times: 2}
+        story:
+          - call: apply_project_domains
+            tries: 2
+            save: {operation: id, begun: created_at}
+          - poll: ${operation}
+            tries: 100
+            expect: {body: {state: succeeded}}
+          - check: {begun: {at_least: "${now-30s}"}}
+          - advance: 1m
+          - call: get_dns_authorization
+            tries: 3
+          - check: {begun: {above: "${now-2m}"}}
+          - log: {call: apply_project_domains, replayed: true, count: 1}
+          - log: {call: get_operation, count: {above: 3}}
+        """
+    )
+
+
+def test_time_passes_between_tries_as_the_answer_asks_or_the_step_says():
+    report, engine = run_on(
+        """
+        clock: {at: 2026-01-01T00:00:00Z}
+        faults: [{abort: {code: rate_limited, retry_after_seconds: 7}, times: 4}]
+        story:
+          - {call: list_deployments, tries: 3, expect: {status: 429, code: forbidden}}
+        """
+    )
+    assert report["steps"][-1]["differences"][0]["at"] == "code"
+    assert engine.now_ms() % 60_000 == 14_000
+
+    _, engine = run_on(
+        """
+        clock: {at: 2026-01-01T00:00:00Z}
+        faults: [{abort: {code: rate_limited, retry_after_seconds: 7}, times: 4}]
+        story:
+          - {call: list_deployments, tries: 5, pause: 500ms}
+        """
+    )
+    assert engine.now_ms() % 60_000 == 2_000
 
 
 # --- pages ---------------------------------------------------------------------------------------
@@ -524,6 +571,8 @@ def test_what_a_part_is_used_with_is_its_own():
         ("story: [{check: {x: 1}}]", "1", "there is no saved value 'x'"),
         ("story: [{call: list_deployments, expect: {status: [999]}}]", "999", "status"),
         ("story: [{call: list_deployments, expect: {code: [forbiden]}}]", "[", "forbidden"),
+        ("story: [{poll: x, tries: 2, pause: long}]", "long", "'long' is not a duration"),
+        ("story: [{advance: 1s, tries: 2}]", "tries", "tries belongs to call or poll"),
         ("story: [{request: /v1/projects}]", "/v1", "a request is a method and a path"),
         (
             "story: [{together: [{call: list_deployments}, {request: GET /_emulator/idp/x}]}]",
