@@ -180,7 +180,8 @@ class StoryRun:
 
     def _step(self, number: int, place: Place, step: StepPart) -> dict[str, Any]:
         action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")
-        said, differences, self._waited_ms = "", [], 0
+        said, self._waited_ms = "", 0
+        differences: list[Mismatch] = []
         try:
             for _ in range(step.times):
                 self._turn = {action: self._filled(getattr(step, action))}
