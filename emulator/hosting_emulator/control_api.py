@@ -568,6 +568,16 @@ class ScenarioText(ScenarioName):
     text: str
 
 
+class RecordedScenario(ScenarioText):
+    """What was done in a world, as a scenario whose story passes: so many `steps`.
+
+    `left_out` says which requests it has not, and why: they changed nothing.
+    """
+
+    steps: int
+    left_out: list[str]
+
+
 class StoryStep(Record):
     """A step of a story; what else it holds depends on what it does."""
 

@@ -537,6 +537,8 @@ def control(world: WorldWalk) -> None:
     for path in ("rewind", f"snapshots/{snapshot['id']}/restore", "snapshots/none/restore"):
         world.control("POST", path, {"commit": 3} if path == "rewind" else None)
         world.control("GET", "timeline")
+    for span in ("?name=session", "?first=1&last=1", "?last=commit:1", "?first=none"):
+        world.control("GET", f"scenario{span}")
     world.control("POST", "fork", {"name": f"{world.name}-fork"})
     world.walk.control("GET", f"worlds/{world.name}-fork/state")
     world.walk.control("DELETE", f"worlds/{world.name}-fork")

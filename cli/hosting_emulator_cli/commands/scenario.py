@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from hosting_emulator_cli.files import (
     read_scenario_file,
     write_whole,
 )
-from hosting_emulator_cli.groups import CommandGroup
+from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
+from hosting_emulator_cli.parameters import WholeNumber
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
 StoryResult = Mapping[str, Any]
@@ -146,6 +148,59 @@ def _put_reports(
         write_whole(junit, stories_junit(found))
     wrong = any("error" in report for report in found)
     ctx.exit(2 if wrong else 0 if all(report["passed"] for report in found) else 1)
+
+
+@scenario.command()
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@opt.option("--from first WHAT")
+@opt.option("--to last WHAT")
+@opt.option("--keeps WORDS")
+@opt.with_world
+def record(
+    world: opt.HostingEmulator, file: Path, first: str | None, last: str | None, keeps: str | None
+) -> None:
+    """Write what was done in a world as a scenario whose story passes."""
+    name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
+    name = name if name[:1].isalpha() else "recorded"
+    found = world.record(first=first, last=last, name=name)
+    for sentence in found.left_out:
+        say(f"Left out is {sentence}")
+    if keeps is None:
+        put_document(found.text.rstrip("\n"), file, f"A story of {found.steps} steps is written to")
+    else:
+        _put_smallest(found.text, str(file), keeps, file)
+
+
+@scenario.command()
+@click.argument("file", metavar="FILE")
+@opt.option("--keeps WORDS", required=True)
+@opt.output_option
+@opt.option("--max-runs N", type=WholeNumber(1, 100_000), default=500)
+def shrink(file: str, keeps: str, output: Path | None, max_runs: int) -> None:
+    """Find the fewest steps and parts with which a step is still answered as it expects."""
+    _put_smallest(read_scenario_file(file), display_name(file), keeps, output, max_runs)
+
+
+def _put_smallest(
+    text: str, file: str, keeps: str, output: Path | None, max_runs: int = 500
+) -> None:
+    from hosting_emulator.bootstrap.stories import visit_page
+    from hosting_emulator.scenario.document import read_scenario
+    from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
+    from hosting_emulator.scenario.source import ScenarioError
+
+    try:
+        whole = read_scenario(text, file)
+        found = shrink_scenario(whole, keeps, max_runs=max_runs, visit=visit_page)
+    except NotKept as error:
+        raise Failure(f"{file}: {error}") from error
+    except ScenarioError as error:
+        raise Failure(str(error)) from error
+    put_document(found.text.rstrip("\n"), output, "What is left is written to")
+    say(
+        f"{found.steps} of {found.of} steps are left, found in {found.runs} runs"
+        + ("." if found.finished else "; not tried to the end: give more --max-runs.")
+    )
 
 
 @scenario.command()

@@ -7,7 +7,7 @@ out, so its story passes; what cannot be said truly is refused, and the reason t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -426,6 +426,7 @@ class _StoryWriter:
         for table, index in zip(tables, USUAL, strict=True):
             for key, record in self.world.rows(table):
                 self._made[key] = f"${{{index}.{record.alias}}}"
+        self._seeded = frozenset(self._made)
 
     def add(self, step: Document, source: Happened | None) -> None:
         """Add a step that comes of what happened."""
@@ -441,7 +442,7 @@ class _StoryWriter:
             return
         entry = one.entry
         step = self._request(entry)
-        expect = _expected(entry)
+        expect = _expected(entry, self._again if "call" in step else str)
         if not judged:
             expect = {name: expect[name] for name in expect if name == "lost"}
         step["expect"] = expect
@@ -618,6 +619,10 @@ class _StoryWriter:
             parts.insert(2 * place + 1, known)
         return "".join(parts)
 
+    def _again(self, value: str) -> str:
+        """Return the variable of what an earlier answer made, where another shows it again."""
+        return self._variable(value) if value in self._made and value not in self._seeded else value
+
     def _variable(self, value: str) -> str:
         known = self._made[value]
         if isinstance(known, str):
@@ -660,7 +665,7 @@ def _leaves(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         yield from _leaves(value, (*path, str(name)))
 
 
-def _expected(entry: Entry) -> Document:
+def _expected(entry: Entry, again: Callable[[str], str]) -> Document:
     """Return what tells an answer: not what was made for it, such as ids and moments."""
     expect: Document = {} if entry.lost is None else {"lost": entry.lost}
     if not entry.status:
@@ -675,19 +680,21 @@ def _expected(entry: Entry) -> Document:
         items = document.pop("items", None)
         if isinstance(items, list):
             expect["items"] = len(items)
-        if told := _told(document):
+        if told := _told(document, again):
             expect["body"] = told
     return expect
 
 
-def _told(document: Mapping[str, Any]) -> Document:
+def _told(document: Mapping[str, Any], again: Callable[[str], str]) -> Document:
     told: Document = {}
     for name, value in document.items():
         if isinstance(value, dict):
-            if inner := _told(value):
+            if inner := _told(value, again):
                 told[name] = inner
-        elif isinstance(value, bool | int | float) or (
-            isinstance(value, str) and _WORD.fullmatch(value)
-        ):
+        elif isinstance(value, bool | int | float):
             told[name] = value
+        elif isinstance(value, str):
+            named = again(value)
+            if named != value or _WORD.fullmatch(value):
+                told[name] = named
     return told

@@ -60,7 +60,7 @@ from hosting_emulator.scenario.document import (
     StepPart,
     read_scenario,
 )
-from hosting_emulator.scenario.source import Place
+from hosting_emulator.scenario.source import Path, Place
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
@@ -108,7 +108,7 @@ def check_text(text: str, file: str, visit: Visit | None = None) -> dict[str, An
 
 
 def run_apart(
-    scenario: Scenario, world: World, visit: Visit | None = None, judged: int | None = None
+    scenario: Scenario, world: World, visit: Visit | None = None, judged: Path | None = None
 ) -> dict[str, Any]:
     """Run a story in a world of its own; returns the report. For `judged` see `StoryRun.run`.
 
@@ -140,16 +140,16 @@ class StoryRun:
         #: What a step that is no single request has found to differ.
         self._mismatches: list[Mismatch] = []
 
-    def run(self, judged: int | None = None) -> dict[str, Any]:
+    def run(self, judged: Path | None = None) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report.
 
-        With `judged`, the number of a step from 1, each other passes that can be done at all.
+        With `judged`, the place of a step, each other passes that can be done at all.
         """
         steps: list[dict[str, Any]] = []
         story = self._steps(self._scenario.place / "story", self._scenario.part.story)
         for place, step in story:
             steps.append(self._step(len(steps) + 1, place, step))
-            if judged not in (None, steps[-1]["n"]):
+            if judged not in (None, place.path):
                 found = steps[-1]["differences"]
                 steps[-1]["passed"] = all(one["expected"] != _POSSIBLE for one in found)
             if not steps[-1]["passed"]:

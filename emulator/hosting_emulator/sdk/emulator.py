@@ -19,6 +19,7 @@ from hosting_emulator.control_api import (
     JsonObject,
     OutcomeState,
     Record,
+    RecordedScenario,
     VariationState,
     Why,
     WorldMember,
@@ -543,6 +544,25 @@ class HostingEmulator:
     def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> WorldSummary:
         """Replace this world by a scenario's. The old state stays until the new one is ready."""
         return self._take_over(self.control.post(self.control_path("scenario"), scenario))
+
+    def record(
+        self,
+        path: str | Path | None = None,
+        *,
+        first: int | str | None = None,
+        last: int | str | None = None,
+        name: str | None = None,
+    ) -> RecordedScenario:
+        """Write what was done here as a scenario whose story passes, to `path` if given.
+
+        A span begins and ends with a request (its number) or a commit (`"commit:40"`). Raises
+        ControlRefused where no scenario can say it.
+        """
+        asked = self.control_path("scenario", first=first, last=last, name=name)
+        recorded = RecordedScenario(self.control.get(asked))
+        if path is not None:
+            Path(path).write_text(recorded.text, encoding="utf-8")
+        return recorded
 
     def import_state(self, state: Mapping[str, Any]) -> WorldSummary:
         """Replace this world's state by an exported document; a missing world is made."""

@@ -170,6 +170,8 @@ class Context:
 Limit = Annotated[int, Meta(ge=1, le=1000)]
 #: Words with commas between them; the parameter may come more than once.
 Words = list[str]
+#: A text that may be left out.
+Text = str | None
 
 
 def _text(context: Context, name: str, default: str | None) -> str | None:
@@ -207,6 +209,7 @@ QUERY_READERS: dict[Any, Callable[[Context, str, Any], Any]] = {
     Limit: _limit,
     bool: _choice,
     Words: _words,
+    Text: _text,
     RequestFilters: _filters,
 }
 

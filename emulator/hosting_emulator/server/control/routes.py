@@ -107,6 +107,7 @@ POST    /worlds/{world}/interventions                   faults.intervene        
 GET     /worlds/{world}/variation                       faults.get_variation        VariationState?
 PUT     /worlds/{world}/variation                       faults.put_variation        VariationState
 DELETE  /worlds/{world}/variation                       faults.delete_variation     204
+GET     /worlds/{world}/scenario                        scenarios.record_scenario   RecordedScenario
 POST    /worlds/{world}/scenario                        scenarios.load_scenario     WorldSummary
 POST    /worlds/{world}/tokens                          tokens.create_token         201:AccessToken
 POST    /worlds/{world}/api-keys                        tokens.create_api_key       201:NewApiKey

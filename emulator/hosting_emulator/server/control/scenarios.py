@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -12,9 +13,10 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.scenario.session import NotRecordable, WorldPast, past_of, record_session
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, run_apart
-from hosting_emulator.server.control.context import Context, ControlRefusal, refused_as
+from hosting_emulator.server.control.context import Context, ControlRefusal, Text, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.visits import visit
 from hosting_emulator.server.control.worlds import Chosen, free_name
@@ -53,6 +55,26 @@ def schema() -> Any:
 def load_scenario(context: Context, world: str, body: Chosen) -> Engine:
     """Make a world the scenario's; a missing one is made. The old state stays until the new is ready."""
     return _load(context, world, _read(context, body), context.facts.variation)
+
+
+async def record_scenario(
+    engine: Engine, first: Text = None, last: Text = None, name: Text = None
+) -> dict[str, Any]:
+    """Write what was done in a world as a scenario: requests with their answers, and turns of a hand.
+
+    The file begins with the world, or is like it was where the span begins; its story passes. 409:
+    what was done cannot be written so.
+    """
+    with refused_as(409, "Not recorded", NotRecordable):
+        past = past_of(engine)
+        # In a thread: the story is tried until it passes, and others are answered meanwhile.
+        return await asyncio.to_thread(_recorded, past, name or "recorded", first, last)
+
+
+def _recorded(past: WorldPast, name: str, first: str | None, last: str | None) -> dict[str, Any]:
+    written = record_session(past, name, first, last)
+    description = read_scenario(written.text, name).part.description
+    return {"name": name, "description": description, **written._asdict()}
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:
