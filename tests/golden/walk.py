@@ -532,13 +532,13 @@ def control(world: WorldWalk) -> None:
         world.control("POST", f"requests/{number}/replay", {})
     world.control("PATCH", "assumptions", {"accepted_status": 200})
     world.control("PATCH", "assumptions", {"accepted_status": 299})
+    for span in ("?name=session", "?first=1&last=1", "?last=commit:1", "?first=none"):
+        world.control("GET", f"scenario{span}")
     world.control("POST", "api-keys", {"as": "member", "name": "given"})
     world.control("POST", "tokens", {"as": "nobody"})
     for path in ("rewind", f"snapshots/{snapshot['id']}/restore", "snapshots/none/restore"):
         world.control("POST", path, {"commit": 3} if path == "rewind" else None)
         world.control("GET", "timeline")
-    for span in ("?name=session", "?first=1&last=1", "?last=commit:1", "?first=none"):
-        world.control("GET", f"scenario{span}")
     world.control("POST", "fork", {"name": f"{world.name}-fork"})
     world.walk.control("GET", f"worlds/{world.name}-fork/state")
     world.walk.control("DELETE", f"worlds/{world.name}-fork")

@@ -62,6 +62,7 @@ def test_the_whole_tree_is_there():
         *(f"fault {c}" for c in ("add", "list", "remove", "clear", "kinds")),
         *("outcome", *(f"outcome {c}" for c in ("add", "list", "remove", "clear", "kinds"))),
         *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
+        *("scenario record", "scenario shrink"),
         "conduct rules",
         *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay", "shrink")),
     }
@@ -138,7 +139,7 @@ def test_commands_that_give_data_can_give_json():
         *(("outcome", "remove"), ("outcome", "clear")),  # likewise
         *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
         ("requests", "har"),  # likewise
-        ("scenario", "show"),  # always YAML
+        *(("scenario", c) for c in ("show", "record", "shrink")),  # always YAML
     }
 
 
