@@ -29,7 +29,7 @@ from hosting_emulator.engine.request_log import sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, fault_view
 from hosting_emulator.scenario.build import USUAL, build_world
-from hosting_emulator.scenario.document import read_scenario, scenario_of
+from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
 from hosting_emulator.scenario.source import ScenarioError, Source
 from hosting_emulator.scenario.story import run_apart
 from hosting_emulator.scenario.yaml_text import write_yaml
@@ -438,6 +438,8 @@ class _StoryWriter:
         self._move(one)
         if one.entry is None:
             assert one.commit is not None
+            if not set(one.commit.turn or ()) & set(ACTIONS):
+                raise NotRecordable(f"{_what(one)}: a story has no word for it")
             self._turn(one, one.commit)
             return
         entry = one.entry

@@ -18,6 +18,7 @@ from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.indexes import deployment_count
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
+from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.streams import derive, seeded_id
 from hosting_emulator.world.value import Change, World, apply, empty_world
@@ -164,18 +165,17 @@ def described(world: World) -> WorldPart:
             *(one.alias, _unusual(one), one.plan, one.credits),
             None if one.permissions == PERMISSIONS else list(one.permissions),
         )
-        for _, one in world.rows(t.ORGANIZATIONS)
+        for one in in_order(world, t.ORGANIZATIONS)
     ]
     people = [
-        PersonPart(one.alias, _unusual(one), memberships[key], grants[key])
-        for key, one in world.rows(t.PEOPLE)
+        PersonPart(one.alias, _unusual(one), memberships[one.id], grants[one.id])
+        for one in in_order(world, t.PEOPLE)
     ]
     projects = [
         _described_project(world, one, named[one.organization_id])
-        for _, one in world.rows(t.PROJECTS)
+        for one in in_order(world, t.PROJECTS)
     ]
-    parts: list[list[Any]] = [organizations, people, projects]
-    return WorldPart(*(sorted(part, key=lambda one: str(one.alias)) for part in parts))
+    return WorldPart(organizations, people, projects)
 
 
 def _unusual(record: r.Organization | r.Person) -> str | None:
