@@ -112,3 +112,35 @@ def project(alias: str) -> Project:
         dev_label="dev-a-b-c",
         dev_environment_id="E",
     )
+
+
+class Looked:
+    """Indexes that count how often they are looked at."""
+
+    def __init__(self, indexes) -> None:
+        self.indexes, self.times = indexes, 0
+
+    def get(self, name, default=None):
+        self.times += 1
+        return self.indexes.get(name, default)
+
+    def __getitem__(self, name):
+        self.times += 1
+        return self.indexes[name]
+
+    def insert(self, name, value):
+        return self.indexes.insert(name, value)
+
+
+def test_an_old_deployment_is_found_without_looking_through_all_runs():
+    indexes, made = NO_INDEXES, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
+    for new in made:
+        indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
+
+    for old in (made[0], made[100 * RUN + 5], made[-RUN - 1]):
+        looked = Looked(indexes)
+        changed = deployment(int(old.id[1:]), "A", "cancelled")
+        after = index(looked, DEPLOYMENTS.name, old.id, old, changed)
+
+        assert changed in in_runs(deployment_runs(after, "A", 0, len(made)), 0, len(made))
+        assert looked.times <= 12  # the list, eight halvings of 255 runs, and the run
