@@ -214,8 +214,8 @@ class _Run:
             with connected(ready.control_url, ready.control_token) as client:
                 world = client.world()
                 if execution.conduct != "off":
-                    text, bad = conduct_of(client, execution.conduct_off)
-                    if not execution.silent and (bad or execution.conduct == "report"):
+                    text, found, bad = conduct_of(client, execution.conduct_off)
+                    if not execution.silent and (found or execution.conduct == "report"):
                         mention(text)
                     self._misbehaved = bad and execution.conduct == "error"
                     failed = failed or self._misbehaved

@@ -160,7 +160,7 @@ _MASKS = (
 #: Rules of conduct that measure how long the client really waited.
 TIMED_RULES = frozenset(
     "polled-too-early polled-after-end retried-not-retryable retried-too-soon "
-    "new-key-after-uncertainty retried-at-once".split()
+    "new-key-after-uncertainty sent-twice-at-once".split()
 )
 ROOM = 110
 

@@ -117,17 +117,18 @@ def ask_conduct(
         raise Failure(f"{option}{why}") from refused
 
 
-def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool]:
-    """Return what was found in all worlds, as text, and whether any of it is a warning or worse."""
+def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool, bool]:
+    """Return what was found in all worlds, as text; whether it is anything; and a warning or worse."""
     from hosting_emulator.sdk import conduct_text, of_severity
 
     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    texts, bad = [], False
+    texts, found, bad = [], False, False
     for name, report in _reports(client, off):
         text = conduct_text(report, color=color)
         texts.append(text if name == "default" else f"world {name}\n{text}")
+        found = found or bool(report["findings"])
         bad = bad or bool(of_severity(report, "warning")["findings"])
-    return "\n\n".join(texts), bad
+    return "\n\n".join(texts), found, bad
 
 
 def _reports(client: ControlClient, off: Sequence[str]) -> list[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -29,6 +29,7 @@ from hosting_emulator.conduct.rules import (
     Severity,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
+from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -190,6 +191,89 @@ class KeyReused(ConductJudge):
             self._uses.keep(place, (now, False))
 
 
+class KeyOutlivesIntent(ConductJudge):
+    """A flag switched under the key of an earlier switch, after it was switched otherwise.
+
+    Who did not hear the first answer may ask for it at any time.
+    """
+
+    def __init__(self) -> None:
+        #: The first answer under a key that was heard; and what was last done at a place.
+        self._heard: Recent[tuple[str | None, str], ExchangeView] = Recent()
+        self._done: Recent[tuple[str | None, str], ExchangeView] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        key = now.mutation_key
+        if key is None or now.call != _FLAG or not now.succeeded:
+            return
+        place = (now.who, now.path)
+        if not now.entry.replayed:
+            self._heard.keep((now.who, key), now)
+            self._done.keep(place, now)
+            return
+        first, since = self._heard.get((now.who, key)), self._done.get(place)
+        self._heard.keep((now.who, key), first or now)
+        if first is None or since is None or since.n < first.n or since.request == now.request:
+            return
+        if now.entry.real_ms >= since.left_ms:
+            yield Finding(
+                "key-outlives-intent",
+                f"{now.name} was sent under the key {key!r} (#{first.n}), something else under "
+                f"another (#{since.n}), and the first again (#{now.n}): nothing was done.",
+                *(first, since, now),
+                group=(now.who, key),
+            )
+
+
+#: What is sent so soon after the same may come from the same click.
+_ONE_CLICK_MS = 1000
+
+
+class SentTwice(ConductJudge):
+    """The same carried out twice, by two connections at about the same time, under two keys."""
+
+    def __init__(self) -> None:
+        self._done: Recent[tuple[str | None, _Request], ExchangeView] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.mutation_key is None or now.entry.replayed or now.status >= 300 or not now.status:
+            return
+        before = self._done.get((now.who, now.request))
+        self._done.keep((now.who, now.request), now)
+        if before is None or before.key == now.key or now.call == _FLAG:  # which is one flag
+            return
+        if now.beside(before, _ONE_CLICK_MS):
+            yield Finding(
+                "sent-twice-at-once",
+                f"{now.name} was sent under the key {before.key!r} (#{before.n}) and under the key "
+                f"{now.key!r} (#{now.n}), and done twice.",
+                *(before, now),
+                group=(now.who, now.request),
+            )
+
+
+class KeyValues(ConductJudge):
+    """API keys whose value nobody heard, with no other made since."""
+
+    def __init__(self) -> None:
+        self._lost: Recent[tuple[str | None, str], ExchangeView] = Recent()
+
+    def see(self, now: ExchangeView) -> Iterable[Finding]:
+        if now.call != "create_user_api_key" or not now.mutation_key or now.status >= 400:
+            return ()
+        if not now.succeeded:
+            self._lost.keep((now.who, now.mutation_key), now)
+        elif not now.entry.replayed:
+            for place in [place for place in self._lost if place[0] == now.who]:
+                del self._lost[place]
+        return ()
+
+    def end(self) -> Iterable[Finding]:
+        for (_, key), lost in self._lost.items():
+            says = f"The answer with the value of the API key made under {key!r} was not heard."
+            yield Finding("api-key-value-lost", says, lost)
+
+
 #: A read after so long looks anew.
 _A_READ_AGAIN_MS = 60_000
 #: Who asks again so soon after the end did not see it.
@@ -303,7 +387,7 @@ class TooSoon(ConductJudge):
     def _repeat(self, now: ExchangeView) -> Iterator[Finding]:
         # A limit is on who asks, other trouble is with what is asked.
         limited, unwell = "", f"{now.entry.method} {now.path}?{now.entry.query}"
-        for about in (limited, unwell):
+        for about in (limited, unwell) if self._told else ():
             told = self._order(about, now)
             if told is None:
                 continue
@@ -541,6 +625,8 @@ class UnfinishedLists(_Continuity):
         self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
         #: Who read a list of several pages to its end.
         self._to_the_end: Recent[bytes, bool] = Recent()
+        #: Who turned a page at all.
+        self._turned: Recent[bytes, bool] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.call != "list_deployments" or now.who is None:
@@ -550,6 +636,8 @@ class UnfinishedLists(_Continuity):
         before = self._last.get(place)
         if before is not None and cursor is not None and cursor == before.answer.get("next_cursor"):
             self._went_on(before)
+        if cursor is not None:
+            self._turned.keep(now.credentials, True)
         if now.succeeded and isinstance(now.answer, dict):
             self._last.keep(place, now)
             if cursor is not None and not now.answer.get("next_cursor"):
@@ -560,7 +648,14 @@ class UnfinishedLists(_Continuity):
 
     def end(self) -> Iterable[Finding]:
         for page in self._last.values():
-            unknown = self._stopped_at(page) if page.answer.get("next_cursor") else None
+            if not page.answer.get("next_cursor"):
+                continue
+            unknown = self._stopped_at(page)
+            # Who says how many are wanted may want no more.
+            some = page.world.assumptions.limit_parameter in page.query
+            if not unknown and not some and page.credentials not in self._turned:
+                says = f"{page.name} was asked for one page, and there is another."
+                yield Finding("first-page-for-all", says, page)
             if unknown:
                 says = f"{page.name} was left at a page with {unknown}, though there is another."
                 # Who asks for the first page may only want that.
@@ -603,6 +698,8 @@ def _all_unknown(resource: str, document: Any, at: str) -> Iterator[str]:
 # --- What a request holds ------------------------------------------------------------------------
 
 _EMPTY, _TICKET = "an empty body", "a ticket"
+#: How languages write that there is nothing.
+_NOTHINGS = frozenset({"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"})
 #: What may be one of this service's secrets; whether it is, is looked up.
 #: What stands before two more parts, each run once: a token's header, maybe behind other letters.
 _BEFORE_TWO_PARTS = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
@@ -616,6 +713,10 @@ class RequestContent(ConductJudge):
     def __init__(self) -> None:
         #: The project whose page had a cursor.
         self._given: Recent[str, str] = Recent()
+        #: What redirected somebody to another host.
+        self._redirected: Recent[tuple[bytes, str], ExchangeView] = Recent()
+        #: Tickets whose redemption was not heard of.
+        self._unheard: Recent[str, bool] = Recent()
 
     def after_return(self) -> RequestContent:
         """Go on: a page from before the world was put back had its cursor, too."""
@@ -623,7 +724,8 @@ class RequestContent(ConductJudge):
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.call == REDEEM_TICKET:
-            yield from _ticket(now)
+            yield from self._ticket(now)
+        yield from self._token(now)
         principal, spec = now.entry.principal, now.spec
         # Another flaw may be refused first: the session is missing all the same.
         if spec is not None and spec.interactive and principal and not principal.interactive:
@@ -637,16 +739,61 @@ class RequestContent(ConductJudge):
         if spec is not None and not spec.idempotent and now.key is not None:
             says = f"{now.name} came with an Idempotency-Key."
             yield Finding("key-not-listed", says, now, group=now.call)
-        for what, quote in _unread_parts(now):
+        for what, quote, hint in _unread_parts(now):
             yield Finding(
                 "unread-field",
-                f"{now.name} came with {what}, which it does not read.",
+                f"{now.name} came with {what}, which it does not read{hint}.",
                 now,
                 group=(now.call, what),
                 # An empty object where no body is listed is what some libraries send by themselves.
                 severity="note" if what == _EMPTY else None,
                 quote=quote,
             )
+
+    def _token(self, now: ExchangeView) -> Iterator[Finding]:
+        """Look at the token where one is sent: whether it is any, and who is told of it."""
+        scheme, _, token = now.credentials.decode("latin-1").partition(" ")
+        host = now.headers.get(b"host", b"").decode("latin-1")
+        if scheme.lower() == "bearer" and token.strip().lower() in _NOTHINGS:
+            says = f"{now.name} came with the token {token.strip()!r}."
+            yield Finding("null-as-token", says, now, group=token)
+        redirected = self._redirected.get((now.credentials, host))
+        if now.call == REDEEM_TICKET or redirected is not None:
+            for what in _secrets_in(now, token):
+                came = f"by the redirect of #{redirected.n}" if redirected else "to a dev origin"
+                seen = (redirected, now) if redirected else (now,)
+                says = f"{now.name} came {came}, to {host}, with {what}."
+                yield Finding("token-sent-elsewhere", says, *seen, group=(host, what))
+        if 300 <= now.status < 400 and now.heard and now.call != REDEEM_TICKET:
+            for name, value in now.entry.answer_headers:
+                elsewhere = urlsplit(value).netloc if name == "Location" else ""
+                if elsewhere and elsewhere != host:
+                    self._redirected.keep((now.credentials, elsewhere), now)
+
+    def _ticket(self, now: ExchangeView) -> Iterator[Finding]:
+        """Hold a redemption against what the world knew of the ticket."""
+        indexes = now.world.indexes
+        ticket_id = indexes.get(f"ticket:{digest(now.query.get('ticket', ''))}")
+        ticket = now.world.get(TICKETS, ticket_id) if ticket_id else None
+        if ticket is None:
+            return
+        newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
+        unheard = self._unheard.pop(ticket.id, False)
+        if not now.heard:
+            self._unheard.keep(ticket.id, True)
+        if ticket.state == "used":
+            rule, how = "ticket-redeemed-twice", "was used already, and redeemed again."
+            if unheard:  # who never heard of it asks again
+                return
+        elif now.world.assumptions.is_over(ticket.expires_ms, now.entry.came_ms):
+            until = format_timestamp(ticket.expires_ms)
+            rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
+        elif ticket.state == "revoked" and newest != ticket.id:
+            rule = "replaced-ticket-redeemed"
+            how = f"was revoked by ticket {newest}, and redeemed all the same."
+        else:
+            return
+        yield Finding(rule, f"Ticket {ticket.id} {how}", now, group=ticket.id)
 
     def _cursor(self, now: ExchangeView) -> Iterator[Finding]:
         """Look at cursors that were refused, and that no page of that project had."""
@@ -666,8 +813,8 @@ class RequestContent(ConductJudge):
             self._given.keep(given, project)
 
 
-def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | None]]:
-    """Name what is not read, each with what the contract says of the call."""
+def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | None, str]]:
+    """Name what is not read, each with what the contract says of the call, and a hint."""
     spec, entry = now.spec, now.entry
     if spec is None:
         return
@@ -677,37 +824,25 @@ def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | No
         quote = (spec.query_clause, place) if spec.query_clause else None
         for name in now.query:
             if name not in known:
-                yield f"the query parameter {name[:60]!r}", quote
+                yield f"the query parameter {name[:60]!r}", quote, _meant(now, spec, name)
     if spec.method == "GET":  # of whose body the contract says nothing
         place = "the contract, Endpoints; none is listed for this one either"
     if entry.body_bytes and spec.body is None:
         empty = entry.body.strip() in (b"{}", b"null", b"")
-        yield _EMPTY if empty else "a body", (spec.body_clause, place)
+        yield _EMPTY if empty else "a body", (spec.body_clause, place), ""
     elif entry.body_bytes and spec.body is not None and isinstance(now.sent, dict):
         for name in now.sent:
             if name not in RESOURCES[spec.body].names:
-                yield f"the body field {name[:60]!r}", (spec.body_clause, place)
+                yield f"the body field {name[:60]!r}", (spec.body_clause, place), ""
 
 
-def _ticket(now: ExchangeView) -> Iterator[Finding]:
-    """Hold a redemption against what the world knew of the ticket."""
-    indexes = now.world.indexes
-    ticket_id = indexes.get(f"ticket:{digest(now.query.get('ticket', ''))}")
-    ticket = now.world.get(TICKETS, ticket_id) if ticket_id else None
-    if ticket is None:
-        return
-    newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
-    if ticket.state == "used":
-        rule, how = "ticket-redeemed-twice", "was used already, and redeemed again."
-    elif now.world.assumptions.is_over(ticket.expires_ms, now.entry.came_ms):
-        until = format_timestamp(ticket.expires_ms)
-        rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
-    elif ticket.state == "revoked" and newest != ticket.id:
-        rule = "replaced-ticket-redeemed"
-        how = f"was revoked by ticket {newest}, and redeemed all the same."
-    else:
-        return
-    yield Finding(rule, f"Ticket {ticket.id} {how}", now, group=ticket.id)
+def _meant(now: ExchangeView, spec: CallSpec, name: str) -> str:
+    """Say which parameter that was left out could be meant: the contract names none of them."""
+    for parameter in reversed(spec.query):  # a cursor may be anything
+        known = parameter.name(now.world.assumptions)
+        if known not in now.query and re.fullmatch(parameter.pattern, now.query[name]):
+            return f"; what is called {known!r} here can be named otherwise: {parameter.named_by}"
+    return ""
 
 
 def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
@@ -756,6 +891,7 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
 
 #: All judges.
 JUDGES: tuple[type[ConductJudge], ...] = (
-    *(MissingKey, KeyChanged, KeyReused, NotRetryable, TooSoon, AfterEnd),
+    *(MissingKey, KeyChanged, KeyReused, KeyOutlivesIntent, SentTwice, KeyValues),
+    *(NotRetryable, TooSoon, AfterEnd),
     *(UnfinishedOperations, UnfinishedLists, RequestContent),
 )

@@ -153,10 +153,10 @@ class ExchangeView:
             return "no"
         return "surely" if before.nth == 1 else "maybe"
 
-    def beside(self, other: ExchangeView) -> bool:
-        """Tell whether both were sent at about the same time, each by a connection of its own."""
+    def beside(self, other: ExchangeView, ms: int = _ON_ITS_WAY_MS) -> bool:
+        """Tell whether both were sent within so long, each by a connection of its own."""
         apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
-        return self.line is not other.line and apart_ms < _ON_ITS_WAY_MS
+        return self.line is not other.line and apart_ms < ms
 
     def waited(self, before: ExchangeView, ms: int) -> bool:
         """Tell whether so much time, the world's or the machine's, lies behind an answer."""

@@ -6,7 +6,7 @@ unjudged; what had left it before cannot be judged, and is counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -115,7 +115,8 @@ class Watch:
         found = {id_: of_rule.standing() for id_, of_rule in self._found.items()}
         if final:
             for judge in self._judges:
-                self._note(judge.end(), found)
+                for finding in judge.end():
+                    self._note(finding, found)
         found = {id_: one for id_, one in found.items() if one.count and id_ not in off}
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
         findings.sort(key=lambda finding: (finding.requests[-1], finding.rule.id))
@@ -142,18 +143,17 @@ class Watch:
         if entry.call == "get_operation" and entry.world.clock.mode == "skip":
             self._skipping = True
         for judge in self._judges:
-            self._note(judge.see(exchange), self._found)
+            for finding in judge.see(exchange):
+                self._note(finding, self._found)
 
     def _notice_returns(self, following: float) -> None:
         """Where the world was put back, what went before is not held against what comes."""
         if any(self._last <= turned < following for turned in self._engine.log.turned):
             self._judges = [judge.after_return() for judge in self._judges]
 
-    def _note(self, findings: Iterable[Finding], found: dict[str, _RuleFindings]) -> None:
-        for finding in findings:
-            redactor = Redactor(self._engine.world)
-            finding.says = redactor.text(finding.says)
-            found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
+    def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
+        finding.says = Redactor(self._engine.world).text(finding.says)
+        found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
 
     def _remarks(self) -> list[str]:
         skipping = (

@@ -237,6 +237,56 @@ def test_a_key_under_a_new_name_after_its_value_was_lost_is_as_it_should_be(api:
     assert api.broken(final=True) == []
 
 
+@pytest.mark.parametrize(("other", "broken"), [("second", 1), ("first", 0)])
+def test_the_same_under_two_keys_at_once_is_done_twice(api: Watched, other: str, broken: int):
+    for connection, key in ((1, "first"), (2, other)):
+        api.connection = connection
+        api.create_key(key=key)
+        api.pass_time(0.1)
+
+    findings = api.findings()
+    assert [(f.rule.id, f.severity) for f in findings] == [("sent-twice-at-once", "note")] * broken
+
+
+def test_one_after_the_other_is_wished_for_twice(api: Watched):
+    for connection, key in ((1, "first"), (1, "second"), (2, "third")):
+        api.connection = connection
+        api.create_key(key=key)
+        api.pass_time(1 if key == "second" else 0)
+
+    assert api.broken() == []
+
+
+OUTLIVES = "key-outlives-intent"
+
+
+def test_a_key_that_is_made_of_what_is_wished_for_outlives_the_wish(api: Watched):
+    api.set_flag(True, key="on")
+    api.set_flag(False, key="off")
+    assert api.set_flag(True, key="on").json["enabled"] is True  # which it is not
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity, found.requests) == (OUTLIVES, "warning", [1, 2, 3])
+    assert "sent under the key 'on' (#1)" in found.says
+
+
+def test_who_asks_again_for_what_it_did_not_hear_may_have_lost_time(api: Watched):
+    api.lose()
+    api.set_flag(True, key="on")
+    api.set_flag(False, key="off")
+    api.set_flag(True, key="on")
+
+    assert OUTLIVES not in dict(api.broken())
+
+
+def test_the_same_again_under_another_key_changes_nothing_in_between(api: Watched):
+    api.set_flag(True, key="a")
+    api.set_flag(True, key="b")
+    api.set_flag(True, key="a")
+
+    assert api.broken() == []
+
+
 # --- Keys used again ------------------------------------------------------------------------------
 
 

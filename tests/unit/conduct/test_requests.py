@@ -160,3 +160,72 @@ def test_the_names_of_parameters_follow_what_is_assumed():
 
     api.deployments("?limit=5")
     assert api.broken() == [(UNREAD, [3])]
+
+
+@pytest.mark.parametrize(
+    ("query", "assumption"),
+    [("page_size=5", "limit_parameter"), ("after=abc", "cursor_parameter"), ("x=%20", None)],
+)
+def test_a_parameter_that_is_called_otherwise_leads_to_its_assumption(
+    api: Watched, query: str, assumption: str | None
+):
+    api.deployments(f"?{query}")
+
+    (found,) = [found for found in api.findings() if found.rule.id == UNREAD]
+    assert found.says.endswith("read." if assumption is None else f"otherwise: {assumption}.")
+
+
+# --- What is stored, and taken for all ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", ["null", "None", "undefined"])
+def test_a_null_is_no_token(api: Watched, token: str):
+    api.dns(token=token)
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity, found.requests) == ("null-as-token", "error", [1])
+
+
+def test_a_token_that_is_nobodys_is_no_null(api: Watched):
+    api.dns(token="nullable")
+
+    assert api.broken() == []
+
+
+VALUE_LOST = "api-key-value-lost"
+
+
+@pytest.mark.parametrize("creates_another", [True, False])
+def test_a_value_that_nobody_heard_is_missed_unless_there_is_another_key(
+    api: Watched, creates_another: bool
+):
+    api.lose()
+    api.create_key("ci", key="a")
+    assert api.create_key("ci", key="a").json["value"] is None
+    if creates_another:
+        api.create_key("ci 2", key="b")
+    assert api.broken() == []
+
+    assert api.broken(final=True) == [(VALUE_LOST, [1])] * (not creates_another)
+
+
+FIRST_PAGE = "first-page-for-all"
+
+
+@pytest.mark.parametrize(("query", "broken"), [("", 1), ("?limit=2", 0)])
+def test_to_leave_a_list_at_its_first_page_may_be_to_take_it_for_all(query: str, broken: int):
+    api = Watched(default_page_size=2)
+    assert api.deployments(query).json["next_cursor"]
+    assert api.broken() == []
+
+    findings = api.findings(final=True)
+    assert [(f.rule.id, f.severity) for f in findings] == [(FIRST_PAGE, "note")] * broken
+
+
+def test_who_turns_a_page_knows_that_there_are_more():
+    api = Watched(default_page_size=2)
+    given = api.deployments().json["next_cursor"]
+    api.deployments(f"?cursor={given}")
+    api.deployments()
+
+    assert api.broken(final=True) == []

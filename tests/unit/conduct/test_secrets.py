@@ -134,3 +134,42 @@ def test_a_ticket_that_is_none_proves_nothing(api: Watched):
     api.redeem(url[:-43] + "A" * 43)
 
     assert api.broken() == []
+
+
+ELSEWHERE = "token-sent-elsewhere"
+
+
+def test_a_token_does_not_belong_to_a_dev_origin(api: Watched):
+    sent = {"Host": "dev-a-b-c.dev.localhost", "Authorization": f"Bearer {api.token()}"}
+    api.redeem(api.ticket().json["redeem_url"], sent)
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity, found.requests) == (ELSEWHERE, "error", [2])
+    assert "to a dev origin, to dev-a-b-c.dev.localhost, with an access token" in found.says
+
+
+@pytest.mark.parametrize(("sends_token", "broken"), [(True, 1), (False, 0)])
+def test_a_token_does_not_go_along_to_another_host(api: Watched, sends_token: bool, broken: int):
+    api.fault(redirect={"location": "http://localhost:8080/v1/elsewhere"})
+    assert api.dns(headers={"Host": "127.0.0.1:8080"}).status == 307
+    who = "owner" if sends_token else None
+    api.call("GET", "/v1/elsewhere", who=who, headers={"Host": "localhost:8080"})
+
+    assert [rule for rule, _ in api.broken()] == [ELSEWHERE] * broken
+
+
+def test_a_redirect_within_the_host_is_followed_as_it_was_asked(api: Watched):
+    api.fault(redirect={"location": "http://127.0.0.1:8080/v1/elsewhere"})
+    for path in (f"/v1/projects/{api.project()}/edge-dns", "/v1/elsewhere"):
+        api.call("GET", path, headers={"Host": "127.0.0.1:8080"})
+
+    assert api.broken() == []
+
+
+def test_a_redemption_that_was_not_heard_of_may_be_tried_again(api: Watched):
+    url = api.ticket().json["redeem_url"]
+    api.fault(connection_reset={}, phase="after_commit", call="redeem_ticket")
+    api.redeem(url)
+    assert api.redeem(url) == 404
+
+    assert api.broken() == []

@@ -37,7 +37,8 @@ class Watched(InProcess):
 
     def fault(self, **fault: Any) -> None:
         """Arm a fault, once unless told otherwise."""
-        change = Change(self.world, self.engine.run_due())
+        now_ms = self.engine.run_due()
+        change = Change(self.world, now_ms)
         arm(change, {"times": 1, **fault})
         self.engine.commit(change, "armed")
 
@@ -47,7 +48,8 @@ class Watched(InProcess):
 
     def vary(self, *points: str) -> None:
         """Vary the answers from now on, at some points."""
-        change = Change(self.world, self.engine.run_due())
+        now_ms = self.engine.run_due()
+        change = Change(self.world, now_ms)
         set_variation(change, read_variation("1", points))
         self.engine.commit(change, "varied")
 
