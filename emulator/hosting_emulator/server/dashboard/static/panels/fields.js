@@ -23,6 +23,7 @@ import { spoken } from "../words.js";
 
 /** @type {Record<string, string>} */
 const HELP = {
+  all: "every one that the other fields leave",
   from: "a moment (2026-01-31T09:30:00Z) or a span from now (10m)",
   until: "a moment (2026-01-31T09:30:00Z) or a span from now (10m)",
   ttl: "a span of world time, such as 10m",
