@@ -59,6 +59,10 @@ WORKDIR /data
 VOLUME ["/data"]
 EXPOSE 4620
 
+# The first process of a container is deaf to a signal that it handles not yet. Ctrl-C's, Python handles
+# from its first moment; so a container that is stopped while it starts does not wait to be killed.
+STOPSIGNAL SIGINT
+
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
     CMD ["hosting-emulator", "wait", "--timeout", "2s"]
 

@@ -240,7 +240,7 @@ class Container:
             took_s = time.monotonic() - began
             self.ask(port)
             began = time.monotonic()
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.Signals[self._config["StopSignal"]])
             assert process.wait(timeout=STOP_S) == 0, f"it ended with {process.returncode}"
             stop_s = time.monotonic() - began
         return f"port {port}: healthy after {took_s:.1f} s, stopped in {stop_s:.1f} s"

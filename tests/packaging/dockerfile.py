@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 KNOWN = {
     *("FROM", "ENV", "WORKDIR", "COPY", "RUN", "LABEL", "USER", "VOLUME", "EXPOSE"),
-    *("HEALTHCHECK", "ENTRYPOINT", "CMD"),
+    *("STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"),
 }
 
 

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.packaging
 
 DOCKERFILE = REPOSITORY / "Dockerfile"
 DEPENDENCIES, BUILD, RUNTIME = read_stages(DOCKERFILE)
+STOP = signal.Signals[named(RUNTIME, "STOPSIGNAL")[0].rest]
 # Every folder of the image that a step of the first stages may name.
 FOLDERS = ("/src", "/dist", "/ours", "/opt/hosting-emulator")
 
@@ -62,6 +63,11 @@ def test_image_starts_the_emulator_on_its_volume_and_port():
     assert {"HOST": "0.0.0.0", "DATA_DIR": "/data"}.items() <= settings().items()
     assert volume.arguments() == ["/data"]
     assert port.rest == "4620"
+
+
+def test_image_is_stopped_by_what_python_heeds_from_its_first_moment():
+    """As a container's first process it would not hear a TERM that comes while it starts."""
+    assert STOP is signal.SIGINT
 
 
 def settings() -> dict[str, str]:
@@ -189,7 +195,7 @@ def test_image_keeps_no_installer_and_no_tests(image: Path):
 
 
 def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path):
-    """Given the image's own words (but loopback and a free port), it serves, then stops on TERM.
+    """Given the image's own words (but loopback and a free port), it serves, then stops as asked.
 
     Its health check finds it by the variables of the image alone.
     """
@@ -217,7 +223,7 @@ def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path)
                 [commands / check[0], *check[1:]], cwd=tmp_path, env=variables, check=True
             )
         finally:
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(STOP)
             status = process.wait(timeout=10)
 
     assert health == {"status": "ok", "version": __version__}
