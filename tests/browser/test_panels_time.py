@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+from hosting_emulator.scenario.story import check_text
 from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
 
@@ -141,3 +144,27 @@ def test_a_snapshot_is_taken_restored_and_deleted(dashboard: Dashboard, api: Api
 
     assert api.deployments().json["items"] == deployments
     assert api.emulator.control.get(f"worlds/{api.emulator.name}/snapshots")["items"] == []
+
+
+@pytest.mark.parametrize("name", ["history", "requests"])
+def test_what_was_done_is_saved_as_a_scenario_that_passes(
+    dashboard: Dashboard, api: Api, panel: Panel, name: str
+):
+    operation = api.apply_domains().json["id"]
+    api.emulator.intervene("stick_operation", operation=operation)
+    api.poll(operation)
+
+    with dashboard(panel(name)) as page:
+        page.evaluate(
+            "(made => { URL.createObjectURL = (file) => made.call(URL, (window.saved = file)) })"
+            "(URL.createObjectURL)"
+        )
+        page.click("button", "Save as scenario")
+        page.read("recorded.yaml is saved: a story of 3 steps.")
+        text = page.evaluate("window.saved.text()")
+
+    report = check_text(text, "recorded.yaml")
+    assert [step["title"] for step in report["steps"]] == [
+        *("apply_project_domains", "intervene stick_operation", "poll ${operation_1}")
+    ]
+    assert report["passed"]

@@ -8,13 +8,15 @@ import { world } from "../store.js";
 import { spoken } from "../words.js";
 import { act, ask, Button, Moment, Panel, Section, Shown, Table } from "../parts.js";
 import { removingRow } from "./find.js";
+import { SaveScenario } from "./save-scenario.js";
 
 const PAGE = 100;
 /** @type {any[]} */
 const NONE = [];
 
 export default function History() {
-  return html`<${Panel} title="History" lead="Every accepted change is a commit. Go back to any that is kept, or let a new world begin there.">
+  return html`<${Panel} title="History" lead="Every accepted change is a commit. Go back to any that is kept, or let a new world begin there."
+      actions=${html`<${SaveScenario} />`}>
     <${Snapshots} />
     <${Commits} />
   <//>`;

@@ -9,6 +9,7 @@ import { go, link, requests, route, summary, total, world } from "../store.js";
 import { counted, moment } from "../words.js";
 import { choice } from "./fields.js";
 import { RequestDetail } from "./request-detail.js";
+import { SaveScenario } from "./save-scenario.js";
 
 /** @param {{arg: string, query: Record<string, string>}} props */
 export default function Requests({ arg, query }) {
@@ -21,6 +22,7 @@ export default function Requests({ arg, query }) {
   return html`<${Panel} title="Requests"
     lead=${`${counted(total.value, "request")} so far. Newest first, each with why it was answered so.`}
     actions=${html`<a class="button" href=${har} download="requests.har">Export HAR</a>
+      <${SaveScenario} />
       <${Button} pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Paused" : "Pause"}<//>`}>
     <${Filter} query=${query} />
     <div class=${`split${arg ? " open" : ""}`}>

@@ -1,0 +1,27 @@
+// What was done in this world, saved as a scenario's file.
+
+import { inWorld } from "../api.js";
+import { html } from "../lib.js";
+import { act, Button } from "../parts.js";
+import { counted } from "../words.js";
+
+const LEFT_OUT = "of which no story can say what they were answered, left out";
+
+export function SaveScenario() {
+  const save = () => act(async () => {
+    const recorded = await inWorld.get("/scenario");
+    keep(`${recorded.name}.yaml`, recorded.text);
+    return recorded;
+  }, ({ name, steps, left_out: { length } }) =>
+    `${name}.yaml is saved: a story of ${counted(steps, "step")}${length ? `; ${counted(length, "request")} ${LEFT_OUT}` : ""}.`);
+  return html`<${Button} onClick=${save} title="All that was done in this world, as a file whose story passes">Save as scenario<//>`;
+}
+
+/** Let the browser save a file. @param {string} name @param {string} text */
+function keep(name, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
