@@ -91,6 +91,18 @@ class CommandGroup(click.Group):
             self._described[cmd_name] = _describe(command, path)
         return self._described[cmd_name]
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant. Raises UsageError, naming the nearest."""
+        name = args[0]
+        if not ctx.resilient_parsing and name not in (known := self.list_commands(ctx)):
+            from hosting_emulator.contract.words import nearest
+
+            hint = nearest(name, known) or f"; there are {', '.join(known)}"
+            ctx.fail(f"no command is named {name!r}{hint}")
+        return super().resolve_command(ctx, args)
+
 
 class RootGroup(CommandGroup):
     """The whole command line: any error is exactly one line, `Error: …`, and exit code 2."""

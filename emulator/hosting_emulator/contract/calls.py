@@ -374,6 +374,12 @@ CALLS: dict[str, CallSpec] = {
     call_id: spec for call_id, spec in ALL_CALLS.items() if spec.path_from is None
 }
 GET_OPERATION = ALL_CALLS["get_operation"]
+_BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.items()}
+
+
+def call_named(word: str) -> str:
+    """Return the call_id of the call that the OpenAPI document names so; any other word as it is."""
+    return _BY_OPERATION_ID.get(word, word)
 
 
 class Match(NamedTuple):

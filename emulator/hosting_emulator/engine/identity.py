@@ -6,6 +6,7 @@ refused in another. Time is the world's: PyJWT's own time checks are off, and ma
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ _REFUSALS = {
     "InvalidAlgorithmError": "The access token is signed another way; this issuer signs with "
     f"{ALGORITHM}.",
 }
+_ISSUER_PATH = re.compile(r"/_emulator/(?:worlds/([a-z0-9-]+)/)?idp")
 _REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
 #: Time is the world's.
 _TIMELESS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
@@ -209,8 +211,9 @@ class Identity:
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
             # Whatever a hostile token makes the parsers say, it is no token of ours.
-            why = _REFUSALS.get(type(error).__name__, "The bearer token is no access token.")
-            raise _unauthenticated(why.format(error)) from None
+            told = _REFUSALS.get(type(error).__name__, "The bearer token is no access token.")
+            why = self._signer(token) if isinstance(error, jwt.InvalidSignatureError) else None
+            raise Refused("unauthenticated", told.format(error), why=why) from None
         issuer = claims["iss"]
         path = urlsplit(issuer).path if isinstance(issuer, str) else None
         if path != issuer_path(self._world_name):
@@ -227,6 +230,25 @@ class Identity:
         not_before = max(moments[1], moments[2])
         grant = claims.get("jti", "").partition(".")[0] or None
         return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000), grant)
+
+    def _signer(self, token: str) -> str | None:
+        """Say whose a token seems to be that this world did not sign, for its request log only."""
+        import jwt
+
+        try:
+            claims = jwt.decode(token, options={"verify_signature": False})
+            path = urlsplit(claims["iss"]).path
+        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError, AttributeError):
+            return None
+        if path == issuer_path(self._world_name):
+            return (
+                "its issuer is this world, but another key signed it: of another emulator or seed"
+            )
+        found = _ISSUER_PATH.fullmatch(path)
+        if found is None:
+            return "it comes from another issuer"
+        name = found[1] or DEFAULT_WORLD
+        return f"it is a token of world {name}, and this is world {self._world_name}"
 
 
 def _unauthenticated(detail: str) -> Refused:

@@ -8,6 +8,7 @@ anew. None of them waits for anything or knows how an answer is sent.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import parse_qs
 
@@ -15,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.calls.access import authorize
-from hosting_emulator.calls.create_dev_access_ticket import dev_origin, redeem
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, dev_origin, redeem
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
@@ -125,11 +126,27 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
             if engine.world.assumptions.wrong_method == "not_found":
                 refused = refused.as_unknown_path()
         if not ctx.path.startswith("/v1/"):
-            raise  # nothing there is the API's: nobody need say who asks
+            # Nothing there is the API's: nobody need say who asks.
+            raise _elsewhere(ctx.path) or refused from None
         ctx.refused = refused
         return
     ctx.spec, ctx.subject, ctx.subject_id = spec, spec.subject, subject_id
     ctx.entry.call = spec.call_id
+
+
+def _elsewhere(path: str) -> Refused | None:
+    """Return what to say of a path that was meant for a world, or a dev origin, that is not there."""
+    _, first, name, *_ = [*path.split("/"), "", ""]
+    if first == "worlds" and name:
+        told = f"No world is named {name[:64]!r}: `hosting-emulator world list` names them."
+    elif first == ".service":
+        told = (
+            f"A ticket is redeemed by GET {REDEEM_PATH}?stage=dev&ticket=…, with the ticket of a "
+            "redeem_url: at its own origin, or here where names under localhost do not resolve."
+        )
+    else:
+        return None
+    return Refused("resource_not_found", told, why="no call has this path")
 
 
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
@@ -152,8 +169,11 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
 
 def turn_away(engine: Engine, ctx: ExchangeContext) -> None:
     """Refuse a request that is not for this server, whoever asks."""
-    assert ctx.refused is not None
-    raise ctx.refused
+    refused = ctx.refused
+    assert refused is not None
+    with suppress(Refused):
+        route(engine, ctx)  # for the log
+    raise refused
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
@@ -330,8 +350,8 @@ CALL_STEPS: Sequence[Step] = (
     commit,
     faults_after_commit,
 )
-#: The way of a request to a Host that this server does not answer to.
-MISDIRECTED_STEPS: Sequence[Step] = (admit, route, turn_away)
+#: The way of a request under a Host, or from a page, that this server does not answer.
+MISDIRECTED_STEPS: Sequence[Step] = (admit, turn_away)
 #: The way of a ticket's redemption, which is no call of the contract.
 REDEEM_STEPS: Sequence[Step] = (
     admit,

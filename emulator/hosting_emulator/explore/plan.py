@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, Self
 
-from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.kinds import fault_kinds
@@ -75,7 +75,7 @@ class FaultPoint:
 
 def check_call(text: str) -> str:
     """Return the name of a call. Raises ValueError, naming the nearest."""
-    return _known(text, tuple(ALL_CALLS), "call")
+    return _known(call_named(text), tuple(ALL_CALLS), "call")
 
 
 def check_fault(word: str) -> str:

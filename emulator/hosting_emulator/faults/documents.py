@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, get_type_hints
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, calls_at
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, call_named, calls_at
 from hosting_emulator.contract.doors import DOORS, IDENTITY_PROVIDER, REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
 from hosting_emulator.faults.decisions import fits, spent
@@ -82,7 +83,7 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     kinds, noun = family.kinds, family.noun
     for name in document:
         if name not in kinds and name not in family.fields:
-            hint = nearest(str(name), (*kinds, *family.fields))
+            hint = _of_a_code(str(name), family) or nearest(str(name), (*kinds, *family.fields))
             article = "an" if noun == "outcome" else "a"
             raise DocumentRefused(f"{article} {noun} has no field {name!r}{hint}", str(name))
     named = [name for name in document if name in kinds]
@@ -116,6 +117,12 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
             )
     order = next_number(change, f"{noun} order")
     return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
+
+
+def _of_a_code(name: str, family: Family) -> str:
+    """Say by which kind a problem is answered whose code was written as if it were a kind."""
+    kind = "abort" if family is FAULT else "fail"
+    return f"; it is a problem's code: write {kind} code={name}" if name in PROBLEMS else ""
 
 
 def _check_at_identity_provider(kind: str, rule: Rule) -> None:
@@ -185,7 +192,7 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
         raise DocumentRefused(f"{field}: it would be over before it could act", field)
     rule = replace(
         rule,
-        call=_known(rule.call, "call", family.calls),
+        call=_known(rule.call and call_named(rule.call), "call", family.calls),
         project=_record_id(world, PROJECTS, rule.project, "project"),
         organization=_record_id(world, ORGANIZATIONS, rule.organization, "organization"),
         principal=_record_id(world, PEOPLE, rule.principal, "principal"),

@@ -357,11 +357,12 @@ class RequestMatcher:
 
 
 def known_call(name: str | None) -> str | None:
-    """Return `name` if it is a call's, or None. Raises ValueError, naming the nearest."""
+    """Return the call_id of the call that `name` is, or None. Raises ValueError, naming the nearest."""
     if name is not None:
-        from hosting_emulator.contract.calls import ALL_CALLS  # only once somebody names a call
+        # Only once somebody names a call.
+        from hosting_emulator.contract.calls import ALL_CALLS, call_named
 
-        names = (*ALL_CALLS, "redeem_ticket")
+        name, names = call_named(name), (*ALL_CALLS, "redeem_ticket")
         if name not in names:
             raise ValueError(unknown("call", name, names))
     return name

@@ -46,7 +46,8 @@ class App:
             return await public.answer(request, engine, path, query, self.site, refused)
         app = self._guard.app_of(request)
         if app is None:
-            return await public.answer(request, engine, path, query, self.site)
+            refused = self._guard.refused_origin(request)
+            return await public.answer(request, engine, path, query, self.site, refused)
         # The browser's question before it is not a call, and is not logged.
         return preflight(request, app) or await public.answer(
             request, engine, path, query, self.site, granted=granted(app)

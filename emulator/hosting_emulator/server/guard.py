@@ -62,6 +62,8 @@ class Guard:
         hosts = request.headers.getall("Host", [])
         host = hosts[0] if hosts else ""
         if len(hosts) > 1 or not (_same_origin(request, host) or self.app_of(request, path)):
+            if _FOR_APPS.fullmatch(path) and "Origin" in request.headers:
+                return _forbidden(_not_let_in(request.headers["Origin"]))
             return _forbidden("a page of another site may not use the control API")
         if self._token is not None:
             given = request.headers.get(TOKEN_HEADER) or basic_credentials(request)[1]
@@ -90,6 +92,13 @@ class Guard:
             return None
         return origins[0] if self.hosts.lets_in(origins[0]) else None
 
+    def refused_origin(self, request: web.BaseRequest) -> Refused | None:
+        """Return why a page's browser is told, before it asks, not to; None: it does not ask so."""
+        origin = request.headers.get("Origin", "")
+        if not _asks_before(request):
+            return None
+        return Refused("forbidden", _not_let_in(origin), why="the browser then shows a CORS error")
+
     def refused_host(self, request: web.BaseRequest) -> Refused | None:
         """Return why the public API does not answer under a request's Host; None: it does.
 
@@ -106,6 +115,16 @@ class Guard:
             " it.",
             why="a web page of another site could have this Host (DNS rebinding)",
         )
+
+
+def _not_let_in(origin: str) -> str:
+    return (
+        f"Pages of the origin {origin[:80]!r} are not let in; `start --allow-origin` lets them in."
+    )
+
+
+def _asks_before(request: web.BaseRequest) -> bool:
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
 def _bytes(text: str) -> bytes:
@@ -170,7 +189,7 @@ def granted(origin: str) -> Sequence[tuple[str, str]]:
 
 def preflight(request: web.BaseRequest, origin: str) -> web.Response | None:
     """Answer a browser that asks, before the request itself, if a page may send it; None: it is none."""
-    if request.method != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
+    if not _asks_before(request):
         return None
     headers = {
         **dict(granted(origin)),

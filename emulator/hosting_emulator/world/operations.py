@@ -336,7 +336,7 @@ def _stale_generation(change: Change, operation: Operation) -> OperationFailure 
             f"it expected {operation.expected_generation}."
         ),
         retryable=False,
-        suggested_action="Read the current source generation and start a new initialization.",
+        suggested_action=f"Decide again, and start a new initialization with {generation}.",
     )
 
 

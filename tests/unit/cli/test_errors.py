@@ -24,7 +24,9 @@ def assert_one_line(result, *words: str):
     [
         ("nonsense", ["nonsense"]),
         ("--nonsense", ["--nonsense"]),
-        ("clock nonsense", ["nonsense"]),
+        ("clock nonsense", ["'nonsense'", "there are show, freeze"]),
+        ("strat", ["did you mean start?"]),
+        ("world lst", ["did you mean list?"]),
         ("clock scale", ["RATE"]),
         ("clock scale fast", ["fast", "above 0"]),
         ("clock scale 0", ["above 0"]),

@@ -20,7 +20,7 @@ from aiohttp import web
 
 from hosting_emulator.calls.request import PlainHeaders, Principal
 from hosting_emulator.conduct.watch import OWN
-from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -116,11 +116,11 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
 
 
 def _known_call(call: str | None) -> str | None:
-    if call in (None, NO_CALL, *_CALLS):
+    if call is None or (call := call_named(call)) in (NO_CALL, *_CALLS):
         return call
-    near = difflib.get_close_matches(str(call), _CALLS, n=1)
+    near = difflib.get_close_matches(call, _CALLS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_CALLS)} and {NO_CALL}"
-    raise ControlRefusal(400, "Bad call", f"no call is named {str(call)[:80]!r}; {hint}")
+    raise ControlRefusal(400, "Bad call", f"no call is named {call[:80]!r}; {hint}")
 
 
 def _moment(engine: Engine, name: str, text: str | None) -> int | None:
