@@ -26,6 +26,7 @@ from hosting_emulator.engine.pipeline import CALL_STEPS
 from hosting_emulator.server import public
 from hosting_emulator.server.protocol import Server
 from hosting_emulator.settings import Settings
+from hosting_emulator.world.value import apply
 
 _REQUESTS, _ROUNDS = 1000, 15
 Feed = Callable[[], bytes]
@@ -92,11 +93,11 @@ class Stopwatch:
     def around(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
             self._inside.append(0)
-            began = time.perf_counter_ns()
+            began = time.thread_time_ns()
             try:
                 return function(*args, **options)
             finally:
-                took = time.perf_counter_ns() - began
+                took = time.thread_time_ns() - began
                 self.ns[name] = self.ns.get(name, 0) + took - self._inside.pop()
                 self._inside[-1] += took
 
@@ -138,8 +139,8 @@ async def measured(name: str, folder: Path) -> dict[str, float]:
     status, (_, body) = int(answer[9:12]), answer.split(b"\r\n\r\n", 1)
     assert status < 300, answer
     watch = Stopwatch()
-    public.CALL_STEPS = [watch.around(step.__name__, step) for step in CALL_STEPS]  # type: ignore[misc]
-    live_world.apply = watch.around("tables", live_world.apply)  # type: ignore[assignment]
+    vars(public)["CALL_STEPS"] = [watch.around(step.__name__, step) for step in CALL_STEPS]
+    vars(live_world)["apply"] = watch.around("tables", apply)
     engine = next(one for one in gc.get_objects() if isinstance(one, Engine))
     engine.keeper.append = watch.around("journal", engine.keeper.append)  # type: ignore[method-assign]
     engine.log.record = watch.around("log", engine.log.record)  # type: ignore[method-assign]

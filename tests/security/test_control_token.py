@@ -252,7 +252,7 @@ async def test_behind_a_proxy_everybody_needs_it():
     emulator = Emulator(Settings(port=0, data_dir=None, public_url=public, control_token=TOKEN))
     await emulator.start()
     try:
-        port = emulator._servers[0].sockets[0].getsockname()[1]
+        port = emulator._servers[0][0].sockets[0].getsockname()[1]
         await asyncio.to_thread(_ask_as_a_proxy, f"http://127.0.0.1:{port}")
     finally:
         await emulator.stop()

@@ -74,7 +74,9 @@ class Emulator:
         self._settings = settings
         self._library = ScenarioLibrary(settings.library)
         self._watch: asyncio.Task[None] | None = None
-        self._servers: list[asyncio.Server] = []
+        self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
+        #: Opens the ports again that a fault closed.
+        self._away: asyncio.Task[None] | None = None
         self._authority_folder: tempfile.TemporaryDirectory[str] | None = None
         self._ca_file: str | None = None
         self._site = Site(url="", public_url=options.public_url(settings))
@@ -200,7 +202,7 @@ class Emulator:
             variation=self._variation,
         )
         app = App(self.worlds, site, guard, facts, self._library)
-        self._http = Server(app.handle, app.docs_url)
+        self._http = Server(app.handle, app.docs_url, self._refuse)
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]
@@ -244,8 +246,23 @@ class Emulator:
             raise StartError(message) from None
         except OverflowError:
             raise StartError(f"port {port} is no port: use 0 to 65535") from None
-        self._servers.append(server)
+        self._servers.append((server, context))
         return server
+
+    def _refuse(self, for_s: float) -> None:
+        """Close the ports for a while; the connections that there are stay."""
+        if self._away is None:
+            ports = [(one.sockets[0].getsockname()[1], context) for one, context in self._servers]
+            for server, _ in self._servers:
+                server.close()
+            self._away = asyncio.create_task(self._come_back(for_s, ports))
+
+    async def _come_back(self, for_s: float, ports: list[tuple[int, SSLContext | None]]) -> None:
+        await asyncio.sleep(for_s)
+        self._servers.clear()
+        for port, context in ports:
+            await self._listen(port, context)
+        self._away = None
 
     def _server_context(self) -> SSLContext:
         from hosting_emulator.server.tls import LocalAuthority
@@ -309,7 +326,9 @@ class Emulator:
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
-        for server in self._servers:
+        if self._away is not None:
+            self._away.cancel()
+        for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
             engine.feed.end()  # who listens would be waited for

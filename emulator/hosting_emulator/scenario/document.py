@@ -29,6 +29,7 @@ Lost = Literal[
     "malformed_response",
     "reset_in_body",
     "wrong_content_length",
+    "refuse_connections",
 ]
 
 

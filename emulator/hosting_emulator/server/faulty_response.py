@@ -67,6 +67,11 @@ class _RequestWire:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         transport.abort()
 
+    def refuse(self, for_s: float) -> None:
+        protocol = self._request.protocol
+        assert isinstance(protocol, Protocol)
+        protocol.refuse(for_s)
+
 
 async def client_lost(request: web.BaseRequest, within_s: float | None = None) -> None:
     """Wait until the client is gone, or until so many real seconds have passed."""

@@ -48,6 +48,8 @@ class Protocol(web.RequestHandler):
     def __init__(self, manager: Server, **options: Any) -> None:
         super().__init__(manager, **options)
         self.docs_url = manager.docs_url
+        #: Closes the server's ports for so many seconds.
+        self.refuse = manager.refuse
         self.number = next(_connections)
         self.framing = RequestFraming()
         #: How many requests are answered, and the one whose handler began last.
@@ -190,10 +192,15 @@ def _what_was_wrong(error: BaseException | None) -> str:
 
 
 class Server(web.Server):
-    """Makes a `Protocol` for each connection. Problems that it writes itself point to `docs_url`."""
+    """Makes a `Protocol` for each connection. Problems that it writes itself point to `docs_url`.
 
-    def __init__(self, handler: Handler, docs_url: Callable[[], str]) -> None:
-        self.docs_url = docs_url
+    `refuse` lets every new connection be refused for so many seconds.
+    """
+
+    def __init__(
+        self, handler: Handler, docs_url: Callable[[], str], refuse: Callable[[float], None]
+    ) -> None:
+        self.docs_url, self.refuse = docs_url, refuse
 
         async def answer(request: web.BaseRequest) -> web.StreamResponse:
             protocol = request.protocol

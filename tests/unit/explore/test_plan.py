@@ -33,7 +33,13 @@ MUTATION, READING = "create_user_api_key", "list_deployments"
 
 def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
     """The others need a target of one's own, or look to a client like one that is tried."""
-    left_out = {"respond", "redirect", "reset_in_body", "wrong_content_length"}
+    left_out = {
+        "respond",
+        "redirect",
+        "reset_in_body",
+        "wrong_content_length",
+        "refuse_connections",
+    }
     assert set(KINDS) == set(fault_kinds()) - left_out - {"duplicate_response"}
 
 

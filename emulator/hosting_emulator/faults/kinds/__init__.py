@@ -42,6 +42,9 @@ class Wire(Protocol):
     def reset(self) -> None:
         """Reset the connection (TCP RST)."""
 
+    def refuse(self, for_s: float) -> None:
+        """Let the server refuse every new connection, for so many real seconds."""
+
 
 def cut(wire: Wire, length: int) -> bytes:
     """Return an answer up to so many bytes of its body, and never all of it.

@@ -1,0 +1,27 @@
+"""A service that is not there for a while."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+
+class RefuseConnections(FaultKind, frozen=True):
+    """Reset the connection, and refuse every new one for so many real milliseconds.
+
+    The emulator's ports are closed meanwhile, so all its worlds and the control API are gone too.
+    """
+
+    order = 16
+    example: ClassVar = {"for_ms": 500}
+    silent = True
+    arrives = False
+
+    for_ms: Annotated[int, Meta(ge=1, le=60_000)] = 500
+
+    async def send(self, wire: Wire) -> None:
+        wire.refuse(self.for_ms / 1000)
+        wire.reset()
