@@ -31,7 +31,7 @@ from hosting_emulator.variation.worlds import (
     varied_world,
 )
 from hosting_emulator.world.value import Change, World
-from tests.in_process import Answer, InProcess, fresh_world
+from tests.in_process import Answer, InProcess, Machine, fresh_world
 
 TERMINAL = ("succeeded", "failed", "cancelled")
 FORWARD = {"queued": 0, "running": 1, **dict.fromkeys(TERMINAL, 2)}
@@ -41,9 +41,11 @@ LISTED = {400, 401, 403, 404, 409, 503}
 FIXED = {"resource_not_found": (404, False), "idempotency_key_reused": (409, False)}
 
 
-def varied(seed: str, *only: str, mode: str = "skip", **assumptions: Any) -> World:
+def varied(
+    seed: str, *only: str, mode: str = "skip", machine: Machine | None = None, **assumptions: Any
+) -> World:
     """Return a default world that varies."""
-    world = fresh_world(mode=mode, **assumptions)
+    world = fresh_world(mode=mode, machine=machine, **assumptions)
     return varied_world(world, read_variation(seed, only or None), assumptions)
 
 

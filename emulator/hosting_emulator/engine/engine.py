@@ -157,7 +157,7 @@ class Engine(LiveWorld):
         self.noted = None
         if not isinstance(outcome, Delay):
             if self.world.variation is not None and outcome.status:
-                dress(self.world, outcome, ctx)
+                dress(self, outcome, ctx)
             if self.world.clock.mode == "skip":
                 note_wait(self, ctx, outcome)
             entry = self.log.record(ctx, outcome)

@@ -25,6 +25,7 @@ from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.calls import MethodRefused, calls_at, is_retryable
 from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Delay, ExchangeContext
@@ -47,8 +48,9 @@ from hosting_emulator.variation.worlds import AnswerFacts, assumed_points
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Variation
+from hosting_emulator.world.streams import place_of
 from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, SCHEDULE, TIMELINE
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.value import Change
 
 if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
@@ -66,7 +68,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.now_ms = world.at_ms
     engine.log.count += 1
     entry.n = number = engine.log.count
-    ctx.number_text = ctx.what = f"{engine.starts}/{number}" if engine.starts else str(number)
+    ctx.number_text = f"{engine.starts}/{number}" if engine.starts else str(number)
     ctx.now_ms = engine.run_due()
     if ctx.decision is None:
         entry.came_ms, entry.real_ms = ctx.now_ms, engine.machine_ms
@@ -239,7 +241,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     """Make the call, or answer again what its Idempotency-Key was answered with."""
     variation = engine.world.variation
     if variation is not None:
-        _vary_request(ctx, variation)
+        _vary_request(engine, ctx, variation)
     remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
         ctx.entry.replayed = True
@@ -372,7 +374,7 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
         refused, ctx.request_id(), ctx.docs_url(), engine.world.assumptions, ctx.spec
     )
     if engine.world.variation is not None:
-        _vary_problem(engine.world.variation, reply, ctx)
+        _vary_problem(engine, engine.world.variation, reply, ctx)
     return reply
 
 
@@ -469,13 +471,26 @@ def reply_of(effect: FaultKind) -> Reply | None:
 # --- where an exchange meets its world's variation; what may vary and how is decided there --------------
 
 
-def _vary_request(ctx: ExchangeContext, variation: Variation) -> None:
+def _name(engine: Engine, ctx: ExchangeContext, key: str = "", kind: str = "") -> str:
+    """Name an answer by what is asked, and the how manieth of these it is.
+
+    So what else was asked before shifts no draw; nor do ids, which tell the time.
+    """
+    id_ = ctx.subject_id
+    about = place_of(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
+    whose = f"{ctx.principal.person_id} {key}" if key else ""
+    asked = (
+        f"{engine.starts} {ctx.entry.call or ctx.method} {about} {ctx.principal.person_id}{kind}"
+    )
+    return engine.log.name_answer(asked, whose)
+
+
+def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) -> None:
     """Name the answer to come, and say how its page is to be made, if it is one.
 
-    A request with an Idempotency-Key is named by that: its replays are varied as it was.
+    Under one Idempotency-Key it has one name: its replays are varied as it was.
     """
-    if ctx.spec.idempotent:
-        ctx.what = f"key {ctx.principal.person_id} {ctx.idempotency_key}"
+    ctx.what = _name(engine, ctx, ctx.idempotency_key if ctx.spec.idempotent else "")
     if ctx.spec.response == "DeploymentPage":
         paging = vary_paging(variation, ctx.what, ctx.values["limit"], LONGER)
         ctx.values = {**ctx.values, "limit": paging.size, "cursor_longer": paging.longer}
@@ -491,22 +506,23 @@ def _vary_reply(variation: Variation | None, reply: Reply, ctx: ExchangeContext)
     ctx.entry.varied = reply.varied or ()
 
 
-def _vary_problem(variation: Variation, reply: Reply, ctx: ExchangeContext) -> None:
+def _vary_problem(engine: Engine, variation: Variation, reply: Reply, ctx: ExchangeContext) -> None:
     """Vary a problem document.
 
-    By the request's number: a refused request leaves its key free, and the next try is another answer.
+    A refused request leaves its key free, and the next try is another answer.
     """
-    name = ctx.number_text
-    reply.body, ctx.entry.varied = vary_body(variation, name, "ProblemDetails", reply.body)
+    ctx.what = _name(engine, ctx, kind=" refused")
+    reply.body, ctx.entry.varied = vary_body(variation, ctx.what, "ProblemDetails", reply.body)
 
 
-def dress(world: World, reply: Reply, ctx: ExchangeContext) -> None:
+def dress(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
     """Vary an answer's headers and media type, and note what else of it the variation has made."""
-    variation = world.variation
+    world, variation = engine.world, engine.world.variation
     if variation is None or not reply.content_type.startswith("application/"):
         return  # what a proxy or a dev origin answers is none of the contract's
+    what = ctx.what or _name(engine, ctx)
     reply.content_type, reply.headers, varied = vary_headers(
-        variation, ctx.what, reply.content_type, reply.headers, ctx.request_id()
+        variation, what, reply.content_type, reply.headers, ctx.request_id()
     )
     entry = ctx.entry
     facts = AnswerFacts(entry.call, reply.status, entry.code, entry.replayed, ctx.assumption)

@@ -57,6 +57,22 @@ class RequestLog:
         #: After which numbers the world was last put back to an earlier state.
         self.turned: deque[int] = deque(maxlen=_TURNS)
         self.watcher: Watcher | None = None
+        #: How many answers there were of each kind, and the names of those under a key.
+        self._answers: dict[str, int] = {}
+        self._keyed: dict[str, str] = {}
+
+    def name_answer(self, asked: str, key: str = "") -> str:
+        """Return a name for an answer: what was asked, and the how manieth it is.
+
+        Under one key it is the same again.
+        """
+        if key in self._keyed:
+            return self._keyed[key]
+        self._answers[asked] = number = self._answers.get(asked, 0) + 1
+        name = f"{asked} {number}"
+        if key:
+            self._keyed[key] = name
+        return name
 
     def record(self, ctx: ExchangeContext, reply: Reply) -> Entry:
         """Keep an exchange that is over; when the ring is full, the oldest goes, seen by the watcher."""
@@ -92,6 +108,8 @@ class RequestLog:
         """Forget everything and count from 1 again."""
         self._entries.clear()
         self.varied.clear()
+        self._answers.clear()
+        self._keyed.clear()
         self.count = 0
         self.cleared += 1
         self.turned.clear()

@@ -301,12 +301,15 @@ _DAY_MS = 86_400_000
 
 
 def _vary_times(draws: Draws, found: list[Member]) -> None:
-    """Spell all timestamps of an answer in one other form of the same moments."""
-    if not draws.wants("timestamp-form"):
+    """Spell the timestamps of an answer in other forms of the same moments: all alike, or each its own."""
+    point = "timestamp-form"
+    if not draws.wants(point):
         return
-    suffix, minutes, digits = draws.pick("timestamp-form", _FORMS)
-    for resource, _, members in found:
+    alike = draws.wants(point, draws.what, "alike")
+    for resource, place, members in found:
         for name in resource.times:
+            thing = () if alike else (draws.what, place, name)
+            suffix, minutes, digits = draws.pick(point, _FORMS, *thing)
             text = members.get(name)
             at_ms = parse_timestamp(text) if isinstance(text, str) else 0
             if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
@@ -316,7 +319,7 @@ def _vary_times(draws: Draws, found: list[Member]) -> None:
                 spelled = spelled[:-4]
             if spelled + suffix != text:
                 members[name] = spelled + suffix
-                draws.varied.add("timestamp-form")
+                draws.varied.add(point)
 
 
 _ORDERS: tuple[Callable[[list[str]], list[str]], ...] = (

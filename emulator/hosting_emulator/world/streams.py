@@ -55,8 +55,8 @@ def new_id(change: Change) -> str:
 
 
 def place_of(id_: str) -> str:
-    """Return what of a new Ulid the seed does not draw: its time and its count."""
-    return id_[:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
+    """Return the count that is in a new Ulid: the same whatever the seed is, and the time."""
+    return id_[10:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 
 def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
