@@ -8,7 +8,8 @@ import socket
 
 import pytest
 
-from hosting_emulator.server.control import worlds
+from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.server.control import requests, worlds
 from hosting_emulator.server.protocol import Protocol
 from hosting_emulator.world.value import World
 from tests.hostile.raw_requests import Requests, answers, statuses
@@ -32,6 +33,8 @@ def protocols(monkeypatch: pytest.MonkeyPatch) -> list[Protocol]:
 STATE = (
     b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 )
+#: All that is kept of what was asked; in text that is looked through, which nothing has.
+LOG = b"requests?limit=1000&text=nobody-said-this"
 
 
 async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
@@ -105,6 +108,46 @@ async def test_a_large_answer_waits_for_its_reader(stage: Stage, protocols: list
 
     assert await listen(transport, ear) == 1
     assert len(ear.heard) > 2_000_000
+
+
+@pytest.mark.parametrize("path", ["requests?limit=1000", "requests.har"])
+async def test_a_long_list_is_made_as_fast_as_it_is_read(
+    stage: Stage, protocols: list[Protocol], monkeypatch: pytest.MonkeyPatch, path: str
+):
+    await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
+    protocols.clear()
+    made: list[object] = []
+
+    def one(*_: object) -> dict[str, str]:
+        made.append(None)
+        return {"text": "x" * 50_000}
+
+    monkeypatch.setattr(requests, "_entry", one)
+    monkeypatch.setattr(Explanations, "item", one)
+    transport, ear = await deaf(stage)
+    transport.write(STATE.replace(b"state", path.encode()))
+    await asyncio.wait_for(until_something_waits(protocols), LONG_S)
+    for _ in range(2_000):
+        await asyncio.sleep(0)
+
+    assert len(made) < 200
+    assert waiting(protocols) < 300_000
+
+    assert await listen(transport, ear) == 1
+    assert len(made) > 400
+
+
+async def test_others_are_answered_while_a_list_is_made(stage: Stage):
+    await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
+    asked = asyncio.gather(*(stage.talk(STATE.replace(b"state", LOG)) for _ in range(5)))
+    turns = 0
+    while not asked.done():
+        turns += 1
+        await asyncio.sleep(0)
+
+    # So few of them are rendered in one turn of the loop, of all five lists together.
+    assert turns >= 5 * 400 / requests._IN_A_TURN
+    assert [statuses(one) for one in asked.result()] == [[200]] * 5
 
 
 async def test_line_ends_are_no_request(stage: Stage):

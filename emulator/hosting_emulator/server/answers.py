@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable
 from typing import Any
 
 import msgspec
@@ -65,10 +66,42 @@ def json(document: Any, status: int = 200) -> web.Response:
     return raw(status, _encode(document), "application/json", Cache_Control="no-store")
 
 
-def stream(content_type: str) -> web.StreamResponse:
+def stream(content_type: str, **headers: str) -> web.StreamResponse:
     """Return the beginning of an answer that goes on as long as its handler writes."""
-    headers = {"Content-Type": content_type, "Cache-Control": "no-store", "Server": _SERVER}
-    return web.StreamResponse(headers=headers | _KEPT_FROM_OTHER_SITES)
+    named = {"Content-Type": content_type, "Cache-Control": "no-store", "Server": _SERVER}
+    named |= {name.replace("_", "-"): value for name, value in headers.items()}
+    return web.StreamResponse(headers=named | _KEPT_FROM_OTHER_SITES)
+
+
+async def json_list(
+    request: web.BaseRequest,
+    document: Any,
+    name: str,
+    items: AsyncIterable[Any],
+    **headers: str,
+) -> web.StreamResponse:
+    """Answer a JSON document with its list `name`, which is empty in it, of `items`.
+
+    A long one is sent while it is made, as fast as its reader reads: it is never there whole.
+    Raises ConnectionError when the client is gone.
+    """
+    empty = _encode({name: []})[1:-1]
+    before, _, after = _encode(document).partition(empty)
+    text, sent, comma = bytearray(before + empty[:-1]), None, b""
+    async for item in items:
+        text += comma + _encode(item)
+        comma = b","
+        if len(text) > _PIECE:
+            if sent is None:
+                sent = stream("application/json", **headers)
+                await sent.prepare(request)
+            await sent.write(bytes(text))
+            text.clear()
+    text += b"]" + after
+    if sent is None:
+        return raw(200, bytes(text), "application/json", Cache_Control="no-store", **headers)
+    await sent.write_eof(bytes(text))
+    return sent
 
 
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:

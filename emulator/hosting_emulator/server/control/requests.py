@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -55,12 +55,19 @@ _ABOUT = (
     "Times are the world's, not the machine's; how long each took is real time in the emulator. "
     "Secrets are cut out, and long bodies are kept in part."
 )
+#: How many exchanges are rendered at once, and who is rendering some now.
+_IN_A_TURN = 5
+_walks: set[object] = set()
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
-def list_requests(
-    engine: Engine, filters: RequestFilters, limit: Limit = 50, trail: bool = True
-) -> dict[str, Any]:
+async def list_requests(
+    context: Context,
+    engine: Engine,
+    filters: RequestFilters,
+    limit: Limit = 50,
+    trail: bool = True,
+) -> web.StreamResponse:
     """List the last exchanges that are meant, newest first, and how many there have been at all.
 
     Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
@@ -68,9 +75,10 @@ def list_requests(
     (a number). Without `trail` the answer is shorter and sooner made.
     """
     view = Explanations(engine.log).item if trail else entry_view
-    entries = _find_entries(engine, read_filter(engine, filters), limit)
-    items = [view(engine.world, entry) for entry in entries]
-    return {"total": engine.log.count, "items": items}
+    entries = await _find_entries(engine, read_filter(engine, filters), limit)
+    items = (view(engine.world, entry) async for entry in _in_turns(entries))
+    document = {"total": engine.log.count, "items": []}
+    return await answers.json_list(context.request, document, "items", items)
 
 
 def show_request(engine: Engine, n: str) -> dict[str, Any]:
@@ -86,11 +94,29 @@ def _find_entry(engine: Engine, n: str) -> Entry:
     return found(entry, "No such request", detail)
 
 
-def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
+async def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
     """Return the last `limit` exchanges that are meant, newest first."""
     if chosen == RequestFilter():
         return engine.log.newest(limit)
-    return [entry for entry in engine.log.newest(len(engine.log)) if chosen.fits(entry)][:limit]
+    entries = engine.log.newest(len(engine.log))
+    return [entry async for entry in _in_turns(entries) if chosen.fits(entry)][:limit]
+
+
+async def _in_turns(entries: list[Entry]) -> AsyncIterator[Entry]:
+    """Walk exchanges, each of which may take a millisecond; others are answered meanwhile.
+
+    Of several walks one goes on in each turn of the loop, however many there are.
+    """
+    walk = object()
+    _walks.add(walk)
+    try:
+        for number, entry in enumerate(entries):
+            if number % _IN_A_TURN == 0:
+                for _ in range(len(_walks)):
+                    await asyncio.sleep(0)
+            yield entry
+    finally:
+        _walks.discard(walk)
 
 
 def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
@@ -230,35 +256,32 @@ async def export_har(
     filters: RequestFilters,
     limit: Limit = 1000,
     state: bool = False,
-) -> web.Response:
+) -> web.StreamResponse:
     """Give the last exchanges that are meant, oldest first, as an HTTP Archive 1.2.
 
     With `state` it holds the world as the first of them found it, so that they can be sent
     again to one that is the same.
     """
-    entries = _find_entries(engine, read_filter(engine, filters), limit)[::-1]
+    entries = (await _find_entries(engine, read_filter(engine, filters), limit))[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
-    rendered = []
-    for entry in entries:
-        rendered.append(_entry(prefix, engine, entry, explanations))
-        await asyncio.sleep(0)  # others are answered meanwhile
+    items = (_entry(prefix, engine, entry, explanations) async for entry in _in_turns(entries))
     document: dict[str, Any] = {
         "log": {
             "version": "1.2",
             "creator": {"name": "hosting-emulator", "version": context.facts.version},
             "pages": [],
-            "entries": rendered,
+            "entries": [],
             "comment": f"The request log of the world {engine.world.name}. {_ABOUT}",
             "_world": _world(engine, entries),
         }
     }
     if state and entries:
         document["log"]["_state"] = await asyncio.to_thread(_state_before, entries[0])
-    response = answers.json(document)
-    name = f"{engine.world.name}.har"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    named = f'attachment; filename="{engine.world.name}.har"'
+    return await answers.json_list(
+        context.request, document, "entries", items, Content_Disposition=named
+    )
 
 
 def _state_before(entry: Entry) -> dict[str, Any]:
