@@ -16,7 +16,7 @@ def test_a_client_in_node_is_tested():
     done = run("node", "--clock", "skip", "--", "node", "--test")
 
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert "pass 3" in done.stdout
+    assert "pass 4" in done.stdout
 
 
 def test_a_failure_is_told_with_the_worlds_story():

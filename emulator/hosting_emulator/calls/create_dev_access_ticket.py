@@ -75,10 +75,20 @@ def project_at(change: Change, host: str) -> Project | None:
     return change.get(PROJECTS, project_id) if project_id else None
 
 
+def ticketed_project(change: Change, secret: str) -> Project | None:
+    """Return the project that a ticket was issued for, also where it is no longer good."""
+    ticket = _ticket_of(change, secret)
+    return None if ticket is None else change.get(PROJECTS, ticket.project_id)
+
+
+def _ticket_of(change: Change, secret: str) -> Ticket | None:
+    ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
+    return change.get(TICKETS, ticket_id) if ticket_id else None
+
+
 def redeem(change: Change, project: Project, secret: str) -> str:
     """Use a ticket up and return the secret of the session it opens. Raises Refused."""
-    ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
-    ticket = change.get(TICKETS, ticket_id) if ticket_id else None
+    ticket = _ticket_of(change, secret)
     if why := _why_refused(change, project, ticket):
         detail = "This ticket cannot be redeemed here: ask for a new one."
         raise Refused("resource_not_found", detail, why=why)

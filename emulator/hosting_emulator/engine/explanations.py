@@ -83,6 +83,11 @@ _OF_CONDITION = {
     "credits_used_up": "zero_credits",
     "plan_too_small": "domains_plan",
 }
+#: Some clients do not get to a dev origin.
+_REDEMPTION = (
+    "The ticket is redeemed at its redeem_url, or over plain HTTP at the same path and query under "
+    "this world's base URL."
+)
 
 Step = tuple[str, str]
 
@@ -140,6 +145,8 @@ class Explanations:
             yield from _named("idempotency", self._of_key(entry, asked))
         yield from _named("outcome", _outcomes(own))
         yield from _named("commit", map(_commit, own))
+        if spec is not None and spec.call_id == "create_dev_access_ticket" and own:
+            yield "commit", _REDEMPTION
         if not own and spec is not None and spec.idempotent and 200 <= entry.status < 300:
             rest = "all but what faults count" if commits else "the world"
             yield "commit", f"Nothing was committed: {rest} is as it was."

@@ -143,8 +143,8 @@ def _elsewhere(path: str) -> Refused | None:
         told = f"No world is named {name[:64]!r}: `hosting-emulator world list` names them."
     elif first == ".service":
         told = (
-            f"A ticket is redeemed by GET {REDEEM_PATH}?stage=dev&ticket=…, with the ticket of a "
-            "redeem_url: at its own origin, or here where names under localhost do not resolve."
+            f"A ticket is redeemed by GET {REDEEM_PATH}?stage=dev&ticket=…, with a ticket of this "
+            "world, as its redeem_url has it: there, or here for clients that cannot go there."
         )
     else:
         return None

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from hosting_emulator.control_api import (
     CommitEntry,
@@ -295,6 +295,14 @@ class HostingEmulator:
             home = self.organization if project is None else self._home(self.projects[project])
             path = path.replace("{organization}", home)
         return self.base_url + path
+
+    def redeem_url(self, ticket: str) -> str:
+        """Return where a ticket is redeemed over plain HTTP on the main port, by its `redeem_url`.
+
+        For clients that neither resolve names under localhost nor send another Host, as Node's fetch.
+        """
+        parts = urlsplit(ticket)
+        return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a person, by alias or id; the options are `TokenOptions`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, dev_origins, public
@@ -42,6 +43,10 @@ class App:
                 return answers.redirect(routes.PREFIX)
         assert engine is not None
         refused = self._guard.refused_host(request)
+        if path == REDEEM_PATH and refused is None:
+            project = dev_origins.project_of(engine, query)
+            if project is not None:
+                return await dev_origins.answer(request, engine, project, path, query, self.site)
         if refused is not None or "Origin" not in request.headers:
             return await public.answer(request, engine, path, query, self.site, refused)
         app = self._guard.app_of(request)

@@ -1,17 +1,24 @@
 """Dev origins: where tickets are redeemed, and a page that stands for the developer's site.
 
 They answer by Host header: over TLS at their own port, and over plain HTTP at the main one, since
-some runtimes do not resolve names under `.localhost`.
+some runtimes do not resolve names under `.localhost`. Some do not send another Host either: for those
+a ticket itself names the origin, on the main port, where it is redeemed as at its own.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project_at, session_of
+from hosting_emulator.calls.create_dev_access_ticket import (
+    REDEEM_PATH,
+    project_at,
+    session_of,
+    ticketed_project,
+)
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
@@ -41,6 +48,12 @@ def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Proje
         if project is not None:
             return engine, project
     return None
+
+
+def project_of(engine: Engine, query: str) -> Project | None:
+    """Return the project whose ticket a query brings, whatever became of that; None: no ticket's."""
+    secret = parse_qs(query).get("ticket", [""])[0]
+    return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
 
 
 async def answer(

@@ -299,8 +299,8 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
     whole = explanations.whole(engine.world, entry)
     sent, answer = whole["request"], whole["answer"]
     took_ms = whole["duration_us"] / 1000
-    if whole["call"] == REDEEM_TICKET:  # a ticket is redeemed at its own origin
-        prefix = f"https://{_value(sent, 'host')}"
+    if whole["call"] == REDEEM_TICKET and (host := _value(sent, "host")).startswith("dev-"):
+        prefix = f"https://{host}"
     query = whole["query"]
     request = {
         "method": whole["method"],
