@@ -91,7 +91,7 @@ class RandomSession:
         """Do so many things; what is refused is done as well."""
         doings = [self.ask] * 10 + [self.intervene] * 3 + [self.arm] * 2 + [self.move] * 3
         doings += [self.disarm, self.assume, self.poll, self.poll, self.redeem, self.stray]
-        doings += [self.rewind] * (self.draw.random() < 0.3)
+        doings += [self.make_key] + [self.rewind] * (self.draw.random() < 0.3)
         for _ in range(steps):
             self.machine.at_ms += self.draw.choice([0, 3, 900, 2100])
             with contextlib.suppress(ControlRefusal):

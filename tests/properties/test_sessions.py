@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from hosting_emulator.scenario.session import past_of, record_session
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.past import past_of
+from hosting_emulator.scenario.session import record_session
+from hosting_emulator.scenario.shrinking import shrink_scenario
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
 from tests.properties.sessions import RandomSession
 from tests.sampling import sampled
@@ -30,6 +37,38 @@ def test_what_was_done_at_random_is_a_scenario_that_passes(number: int) -> None:
     assert recorded.text.count(" expect:") >= asked > 20
     secrets = [*session.keys, *(url.partition("ticket=")[2] for url in session.tickets)]
     assert not [secret for secret in secrets if secret in recorded.text]
+
+
+@pytest.mark.parametrize("number", sampled(range(20), 2))
+def test_what_is_shrunk_to_the_essence_is_still_answered_so(number: int) -> None:
+    # given a session with a refusal that something before it has led to
+    session = RandomSession(f"walk-{number}", MODES[number % 4])
+    session.walk(100)
+    past = past_of(session.engine)
+    whole = read_scenario(record_session(past).text, "recorded.yaml")
+    steps = [step for step in whole.source.data["story"] if step.get("expect", {}).get("code")]
+    told = steps[-1]["expect"]
+    keeps = f"n={whole.source.data['story'].index(steps[-1]) + 1}"
+
+    # when it is shrunk
+    found = shrink_scenario(whole, keeps)
+
+    # then few steps are left, the story passes, and ends with that refusal; no step can go
+    document = read_scenario(found.text, "small.yaml").source.data
+    story = document["story"]
+    assert check_text(found.text, "small.yaml")["passed"]
+    assert story[-1]["expect"] == told
+    assert found.steps <= found.of // 3
+    for place in range(len(story) - 1):
+        without = {**document, "story": story[:place] + story[place + 1 :]}
+        assert not _passes(without), story[place]
+
+
+def _passes(document: dict[str, Any]) -> bool:
+    try:
+        return bool(check_text(json.dumps(document), "small.yaml")["passed"])
+    except ScenarioError:
+        return False
 
 
 @pytest.mark.torture

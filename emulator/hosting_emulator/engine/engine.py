@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
+from hosting_emulator.calls.create_user_api_key import make_key
 from hosting_emulator.calls.request import CallRequest, Reply, derived_request_id
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
@@ -31,7 +33,8 @@ from hosting_emulator.engine.pipeline import (
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.engine.sign_in import Redeemed
 from hosting_emulator.engine.tally import Tally
-from hosting_emulator.world.records import Person
+from hosting_emulator.world import views
+from hosting_emulator.world.records import Organization, Person
 from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.value import World
 
@@ -94,6 +97,29 @@ class Engine(LiveWorld):
             session_id=session_id if redeemed is None else redeemed.grant.session_id,
             redeemed=redeemed,
         )
+
+    def make_key(
+        self,
+        person: Person,
+        organization: Organization,
+        name: str,
+        permissions: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """Make a user API key by hand, with some of its organization's permissions, or all.
+
+        Returns it with its value, which is not kept. Raises ValueError: a permission is unknown.
+        """
+        unknown = sorted(set(permissions or ()) - set(organization.permissions))
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is none of {', '.join(organization.permissions)}")
+        change, body = self.begin_change(), {"name": name}
+        granted = organization.permissions if permissions is None else tuple(permissions)
+        key, value = make_key(change, organization, person.id, name, granted)
+        turn = {"api_key": person.alias, "organization": organization.alias, "body": body}
+        if granted != organization.permissions:
+            turn["body"] = body | {"permissions": list(granted)}
+        self.commit(change, "API key made by the control API", turn)
+        return {"value": value, "key": views.api_key(key, self.world.assumptions)}
 
     def replace_world(
         self, world: World, title: str = "replaced", restored: SavedState | None = None

@@ -357,7 +357,15 @@ def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
     if step.token is None and (step.call or step.poll):
         needed.add("person")
     said = {
-        "person": ("as", step.who) if step.sign_in is None else ("sign_in", step.sign_in),
+        "person": next(
+            (name, alias)
+            for name, alias in (
+                ("sign_in", step.sign_in),
+                ("api_key", step.api_key),
+                ("as", step.who),
+            )
+            if alias is not None or name == "as"
+        ),
         "project": ("project", step.project),
         "organization": ("organization", step.organization),
     }

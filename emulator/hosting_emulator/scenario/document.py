@@ -113,8 +113,8 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
 
     A request is made with a fresh access token of the person in `as`, unless `token` gives another;
-    `as: nobody` sends none. `sign_in` gives a person an access token to save and use later, as a
-    client would. `request` is a method and a path of the API or of the identity provider, or an address
+    `as: nobody` sends none. `sign_in` gives a person an access token, `api_key` an API key, to
+    save and use later. `request` is a method and a path of the API or of the identity provider, or an address
     of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
     request with `tries` is made again under its key until the answer is what it must be, after a
     `pause` or as long as the answer asks. `use` takes the steps of a part, `with` values for their variables.
@@ -128,6 +128,7 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     redeem: str | None = None
     request: str | None = None
     sign_in: str | None = None
+    api_key: str | None = None
     together: Annotated[list[StepPart], Meta(min_length=2, max_length=100)] | None = None
     # Turns of a hand
     advance: str | None = None
@@ -168,7 +169,7 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
 #: The fields of which a step has exactly one: requests that can come together, all that are answered
 #: by one, and all.
 EXCHANGES = ("call", "poll", "redeem", "request")
-REQUESTS = (*EXCHANGES, "sign_in")
+REQUESTS = (*EXCHANGES, "sign_in", "api_key")
 ACTIONS = (
     *REQUESTS,
     "together",
@@ -194,7 +195,7 @@ _SENT = ("call", "poll", "request")
 BELONGS = {
     "expect": REQUESTS,
     "save": (*REQUESTS, "fault", "outcome"),
-    "organization": (*_SENT, "sign_in"),
+    "organization": (*_SENT, "sign_in", "api_key"),
     "interactive": (*_SENT, "sign_in"),
     "as": _SENT,
     "token": _SENT,
@@ -202,7 +203,7 @@ BELONGS = {
     "query": _SENT,
     "project": ("call",),
     "key": ("call", "request"),
-    "body": ("call", "request"),
+    "body": ("call", "request", "api_key"),
     "text": ("call", "request"),
     "form": ("request",),
     "tries": REQUESTS,

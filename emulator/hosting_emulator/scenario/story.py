@@ -62,10 +62,12 @@ from hosting_emulator.scenario.document import (
 )
 from hosting_emulator.scenario.source import Path, Place
 from hosting_emulator.world.operations import finished
+from hosting_emulator.world.records import Person
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     ONLY,
     OPERATIONS,
+    ORGANIZATIONS,
     PEOPLE,
     PROJECTS,
     TIMELINE,
@@ -373,7 +375,25 @@ class StoryRun:
         self._delayed, self._lost = False, None
         return f"{step.sign_in} has an access token for {lifetime_s} seconds"
 
+    def _api_key(self, step: StepPart) -> str:
+        person, organization_id = self._who(str(step.api_key), step)
+        organization = self._engine.world.get(ORGANIZATIONS, organization_id or "")
+        if organization is None:
+            raise ValueError(f"{person.alias} has no organization here")
+        body = self._filled(step.body) or {}
+        name, permissions = str(body.get("name", "made by hand")), body.get("permissions")
+        made = self._engine.make_key(person, organization, name, permissions)
+        self._last = Reply(201, msgspec.json.encode(made), headers=())
+        self._delayed, self._lost = False, None
+        return f"{person.alias} has an API key of {organization.alias}"
+
     def _minted(self, who: str, step: StepPart) -> str:
+        person, organization_id = self._who(who, step)
+        self._engine.run_due()
+        return self._engine.mint(person, organization_id, _OWN_URL, interactive=step.interactive)
+
+    def _who(self, who: str, step: StepPart) -> tuple[Person, str | None]:
+        """Return a person, and the organization that a step says, or else theirs."""
         world = self._engine.world
         person = world.get(PEOPLE, self._id("person", who))
         if person is None:
@@ -383,8 +403,7 @@ class StoryRun:
         about = CALLS[step.call].subject if step.call else ""
         if step.organization is not None and about != "organization":
             organization_id = self._id("organization", step.organization)
-        self._engine.run_due()
-        return self._engine.mint(person, organization_id, _OWN_URL, interactive=step.interactive)
+        return person, organization_id
 
     def _redemption(self, step: StepPart) -> ExchangeContext:
         url = urlsplit(str(self._filled(step.redeem)))

@@ -10,7 +10,8 @@ from hosting_emulator.engine.history import SavedState
 from hosting_emulator.engine.worlds import vary
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
+from hosting_emulator.scenario.past import NotRecordable, past_of
+from hosting_emulator.scenario.session import record_session
 from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
 from hosting_emulator.scenario.story import check_text
 from hosting_emulator.server.control import clock, faults, tokens, worlds
@@ -104,8 +105,9 @@ def test_who_asked_and_with_what_is_said_without_any_secret():
 
     text = record_session(past_of(api.engine)).text
     assert [step.get("token", step.get("as")) for step in story] == [
-        *(None, "${value_1}", "owner", "${key_value_1}", "member", None, "nobody", "refused")
+        *(None, "${value_1}", None, "${key_value_1}", "member", None, "nobody", "refused")
     ]
+    assert story[2]["api_key"] == "owner"
     assert story[5]["interactive"] is False
     assert made["value"] not in text
     assert by_hand["value"] not in text
@@ -247,6 +249,16 @@ def test_what_no_scenario_can_say_is_refused_with_the_reason():
     api.dns()
 
     with pytest.raises(NotRecordable, match=r"commit \d+ \(variation set\): a story has no word"):
+        record_session(past_of(api.engine))
+
+
+def test_a_key_that_is_older_than_the_record_is_told_of():
+    past = InProcess()
+    value = past.create_key("ci").json["value"]
+    api = InProcess(import_state(export_state(past.world, with_seed=True), "default", 0))
+    api.deployments(token=value)
+
+    with pytest.raises(NotRecordable, match="request 1 is made with an API key that is older"):
         record_session(past_of(api.engine))
 
 

@@ -10,16 +10,21 @@ from urllib.parse import parse_qsl, unquote_plus
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hosting_emulator.calls.create_user_api_key import make_key
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIns
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Body, Context, ControlRefusal, KeyName, find
+from hosting_emulator.server.control.context import (
+    Body,
+    Context,
+    ControlRefusal,
+    KeyName,
+    find,
+    refused_as,
+)
 from hosting_emulator.server.guard import basic_credentials
-from hosting_emulator.world import views
 from hosting_emulator.world.naming import usual_person
 from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.sessions import is_current
@@ -148,20 +153,10 @@ def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
     if organization_id is None:
         raise ControlRefusal(409, "No organization", f"{person.alias} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)
-    permissions = tuple(organization.permissions if body.permissions is None else body.permissions)
-    unknown = sorted(set(permissions) - set(organization.permissions))
-    if unknown:
-        known = ", ".join(organization.permissions)
-        raise ControlRefusal(400, "Unknown permission", f"{unknown[0]!r} is none of {known}")
     if not 1 <= len(body.name) <= 64:
         raise ControlRefusal(400, "Bad name", "a key's name has 1 to 64 characters")
-    change = engine.begin_change()
-    key, value = make_key(change, organization, person.id, body.name, permissions)
-    turn: dict[str, Any] = {"call": "create_user_api_key", "as": person.alias}
-    turn |= {"organization": organization.alias, "body": {"name": body.name}}
-    said = permissions == organization.permissions  # a client's key has them all
-    engine.commit(change, "API key made by the control API", turn if said else {"api_key": key.id})
-    return {"value": value, "key": views.api_key(key, engine.world.assumptions)}
+    with refused_as(400, "Unknown permission", ValueError):
+        return engine.make_key(person, organization, body.name, body.permissions)
 
 
 # --- the token endpoint --------------------------------------------------------------------------
