@@ -69,10 +69,12 @@ class ExploreOptions:
     settings: Settings
     principal: str | None
     exports: Sequence[tuple[str, str]]
-    faults: Sequence[str]
+    faults: tuple[str, ...]
     calls: Sequence[str]
     jobs: int | None
     max_runs: int
+    outcomes: bool
+    quick: bool
     limit_s: float | None
     budget_s: float | None
     conduct: runs.ConductChoice
@@ -165,7 +167,7 @@ class _CommandExploration:
             ) from error
 
     def _one(self, explorer: runs.Explorer, point: plan.FaultPoint, clean: runs.CleanRun) -> int:
-        """Run one point, its output passing through."""
+        """Run one point, and show all that it prints."""
         try:
             result = explorer.result("point", point, clean, once=True)
         except ValueError as error:
@@ -179,9 +181,10 @@ class _CommandExploration:
         options = self._options
         planned = plan.plan(
             clean.seen.requests,
-            faults=options.faults or plan.KINDS,
+            faults=options.faults + plan.OUTCOMES * options.outcomes or plan.KINDS,
             calls=options.calls,
             max_runs=options.max_runs,
+            quick=options.quick,
         )
         if not planned.requests:
             if options.calls:
@@ -265,19 +268,21 @@ class _CommandExploration:
         with self._client.world().fork(name) as world:
             options = self._options
             variables = command_variables(world, self._ready, options.principal, options.exports)
-            visit.begin(world)
-            through = options.point is not None and visit.point is not None
-            running = self._run_command(with_variables(variables), limit_s, through=through)
+            token = dict(options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
+            visit.begin(world, variables[token])
+            running = self._run_command(with_variables(variables), limit_s)
             ran = asyncio.run_coroutine_threadsafe(running, self._loop).result()
             if ran.outcome.refused is not None:
                 raise Failure(f"{options.command[0]}: {ran.outcome.reason}")
             visit.end(world)
-        return runs.RunEnd(ran.outcome.code, ran.hung, ran.seconds, self._last_lines(ran.output))
+        lines = self._lines(ran.output)
+        if visit.point == options.point is not None:
+            out.put("\n".join(lines))
+        end = (ran.outcome.code, ran.hung, ran.seconds, excerpt(lines))
+        return runs.RunEnd(*end, printed=tuple(lines))
 
-    async def _run_command(
-        self, environment: dict[str, str], limit_s: float | None, *, through: bool
-    ) -> TimedRun:
-        process = ChildCommand(output="ours" if through else "kept", own_session=True)
+    async def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
+        process = ChildCommand(output="kept", own_session=True)
         self._running.add(process)
         try:
             if self._cut:
@@ -289,12 +294,12 @@ class _CommandExploration:
             raise _Stop
         return ran
 
-    def _last_lines(self, output: bytes) -> tuple[str, ...]:
-        """Return what tells most of an output, as it would be in any other run."""
+    def _lines(self, output: bytes) -> list[str]:
+        """Return an output's lines, as they would be in any other run."""
         port = re.compile(rf"(?<![0-9]){self._ready.base_url.rpartition(':')[2]}(?![0-9])")
         text = _ADDRESS.sub("0x…", port.sub("PORT", output.decode("utf-8", "replace")))
         lines = [line.rstrip().expandtabs(4) for line in text.splitlines() if line.strip()]
-        return excerpt([out.printable(line) for line in lines])
+        return [out.printable(line) for line in lines]
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:

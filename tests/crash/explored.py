@@ -61,7 +61,7 @@ def read(text: bytes) -> tuple[int, dict[str, object]]:
 
 
 def ask(method: str, path: str, body: object = None) -> None:
-    """Ask until there is an answer."""
+    """Ask until there is an answer; for a key anew where its value was lost."""
     key = f"key-{next(KEYS)}"
     for attempt in range(ATTEMPTS):
         if attempt and MANNER == "doubling":
@@ -72,6 +72,8 @@ def ask(method: str, path: str, body: object = None) -> None:
             said: object = type(error).__name__
         else:
             if status < 400:
+                if found.get("replayed") and isinstance(body, dict):
+                    ask(method, path, {"name": f"{body['name']}-again"})
                 return
             said = found["code"]
             if not found["retryable"]:

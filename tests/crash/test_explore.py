@@ -88,8 +88,7 @@ def test_a_careful_client_survives_everything():
     [
         ("doubling", "connection_reset,gateway_error", 2, f"doubled: {TWICE}"),
         ("giving-up", "rate_limit", 1, "failed: exit code 1"),
-        pytest.param("giving-up", "latency", 2, "failed: exit code 1", marks=TORTURE),
-        pytest.param("doubling", "latency,truncate", 3, f"doubled: {TWICE}", marks=TORTURE),
+        pytest.param("doubling", "truncate", 1, f"doubled: {TWICE}", marks=TORTURE),
         pytest.param("patient", "timeout", 2, "hung: it did not end within 3 s", marks=TORTURE),
     ],
 )

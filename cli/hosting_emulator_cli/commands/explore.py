@@ -47,6 +47,8 @@ def _limit(text: str) -> float:
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @opt.option("--faults KIND,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_faults"))
+@opt.flag("--outcomes")
+@opt.flag("--quick")
 @opt.option("--calls CALL,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_calls"))
 @opt.option("-j --jobs N", type=WholeNumber(1, 64))
 @opt.option("--max-runs N", type=WholeNumber(1), default=_MAX_RUNS)

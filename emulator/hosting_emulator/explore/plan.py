@@ -2,7 +2,8 @@
 
 As text a point reads `create_user_api_key#1/timeout/after_commit`: the first request of that call.
 The fault's word is a kind (`timeout`), or `abort:CODE` for a problem's code, `gateway_error:STATUS`
-for a proxy's status. What a fault does is the same in every run, so that a report repeats.
+for a proxy's status, or what the service does for good from that request on (`fail/lasting`). What a
+fault does is the same in every run, so that a report repeats.
 
 Points that cannot look different to a client are merged into one, with the reason. Where the runs
 are bounded, every request gets its share. The same requests give the same plan.
@@ -15,15 +16,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest
+from hosting_emulator.explore.outcomes import LASTING, Lasting, Occasion, lasting, refusals
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import Exchange, JsonObject
 
-Phase = Literal["before_commit", "after_commit"]
+Phase = Literal["before_commit", "after_commit", "lasting"]
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
 #: Every kind of fault, the most telling first: where runs are bounded, these are left out last.
 KINDS = tuple(
@@ -34,9 +36,18 @@ KINDS = tuple(
         if kind.explore_order is not None
     )
 )
-#: How late the last byte of a delayed answer may be, in real milliseconds.
+#: What the service may do for good; `refused` stands for the problems that fit the call.
+OUTCOMES = (*LASTING, "refused")
+_ORDER = (*KINDS, *LASTING)
+#: How late the last byte of a delayed answer is, in real milliseconds, for clients that wait so long.
 LATE_MS = 1000
-_WORDS = (*KINDS, *(f"abort:{code}" for code in PROBLEMS), "abort:*")
+#: `wire` stands for all kinds.
+_WORDS = (*KINDS, *OUTCOMES, "wire", *(f"abort:{code}" for code in PROBLEMS), "abort:*")
+#: Of ten points the one that tells most, the first of these first.
+_TELLING = (
+    *("fail", "value_lost", "connection_reset", "outage", "abort:forbidden", "stick"),
+    *("abort:service_unavailable", "database_null", "no_zone"),
+)
 _TEXT = re.compile(r"(?P<call>[^#/]+)#(?P<n>[1-9][0-9]{0,5})/(?P<fault>[^/]+)/(?P<phase>[^/]+)")
 #: What the log says of a fault that acted. A latency lets other faults act too.
 _ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acted\b")
@@ -56,6 +67,11 @@ class FaultPoint:
         """The request's name, such as `create_user_api_key#1`."""
         return f"{self.call}#{self.n}"
 
+    @property
+    def lasting(self) -> Lasting | None:
+        """What lasts from the request on; None: something of the wire, which passes."""
+        return lasting(self.fault) if self.phase == "lasting" else None
+
     def __str__(self) -> str:
         return f"{self.request}/{self.fault}/{self.phase}"
 
@@ -68,8 +84,8 @@ class FaultPoint:
                 f"{text!r} is no point: write CALL#N/FAULT/PHASE, such as "
                 "create_user_api_key#1/timeout/after_commit"
             )
-        phase = _known(found["phase"], PHASES, "phase")
         fault, call = check_fault(found["fault"]), check_call(found["call"])
+        phase = _known(found["phase"], phases_of(fault), f"phase of {fault}")
         return cls(call, int(found["n"]), fault, phase)  # type: ignore[arg-type]
 
 
@@ -83,7 +99,7 @@ def check_fault(word: str) -> str:
     kind, _, detail = word.partition(":")
     if kind == "gateway_error" and detail in ("500", "502", "503", "504"):
         return word
-    return _known(word, _WORDS, "fault", f"{', '.join(KINDS)} and abort:CODE")
+    return _known(word, _WORDS, "fault", f"{', '.join((*KINDS, *OUTCOMES))} and abort:CODE")
 
 
 def check_calls(texts: Iterable[str]) -> tuple[str, ...]:
@@ -111,26 +127,47 @@ def kind_of(fault: str) -> str:
     return fault.partition(":")[0]
 
 
+def order_of(fault: str) -> int:
+    """Return a fault's place among all: those of the wire first."""
+    return _ORDER.index(kind_of(fault) if fault in LASTING or not lasts(fault) else "outage")
+
+
+def lasts(fault: str) -> bool:
+    """Whether the contract lets it last: what is not retryable stays, whoever asks again."""
+    return lasting(fault) is not None
+
+
+def phases_of(fault: str) -> tuple[Phase, ...]:
+    """Return the phases that a fault has: none but its own, where it lasts."""
+    return ("lasting",) if lasts(fault) else PHASES
+
+
 def faults_for(call: str, words: Iterable[str]) -> list[str]:
     """Return the faults worth trying on a call, each once, the most telling first.
 
     `abort` stands for the refusals that a client must live with at any time: service_unavailable,
-    rate_limited, and for the creation of a key its own uncertainty. `abort:*` stands for all codes.
+    rate_limited, and for the creation of a key its own uncertainty. `abort:*` stands for all codes,
+    `refused` for those that last and fit the call, `wire` for all that break a connection or answer.
     """
+    words = [kind for word in words for kind in (KINDS if word == "wire" else (word,))]
     usual = ["service_unavailable", "rate_limited"]
     usual += [code for code in ALL_CALLS[call].codes if code.endswith("_uncertain")]
     stands_for = {
         "abort": [f"abort:{code}" for code in usual],
         "abort:*": [f"abort:{code}" for code in PROBLEMS],
+        "refused": list(refusals(call)),
     }
     found = [fault for word in words for fault in stands_for.get(word, [word])]
-    return sorted(dict.fromkeys(found), key=lambda word: KINDS.index(kind_of(word)))
+    return sorted(dict.fromkeys(found), key=order_of)
 
 
-def effect_of(fault: str, body_bytes: int) -> JsonObject:
-    """Return a fault's effect as it is armed, for an answer whose body has so many bytes."""
+def effect_of(fault: str, body_bytes: int, late_ms: int = LATE_MS) -> JsonObject:
+    """Return a fault's effect as it is armed, for an answer whose body has so many bytes.
+
+    `late_ms` is how late the last byte of a delayed answer is, in real milliseconds.
+    """
     kind, _, detail = fault.partition(":")
-    return {kind: fault_kinds()[kind].explored(detail, body_bytes)}
+    return {kind: fault_kinds()[kind].explored(detail, body_bytes, late_ms)}
 
 
 # --- requests ------------------------------------------------------------------------------------
@@ -141,7 +178,9 @@ class NumberedRequest:
     """A request of the log: the `n`-th of its call, and the `n_after`-th that faults after it see.
 
     `n_after` leaves out those that a fault of the world's own met after the commit; `succeeded` is
-    whether another can act there. `answer_bytes` is how long its answer's body was, if anybody asked.
+    whether another can act there. `place` is its number among all, and `begun` counts what its call
+    has begun before. `answer_bytes` is how long its answer's body was and `answer` what it held, if
+    anybody asked.
     """
 
     exchange: Exchange
@@ -149,7 +188,10 @@ class NumberedRequest:
     n: int
     n_after: int
     succeeded: bool
+    place: int = 1
+    begun: int = 0
     answer_bytes: int = 0
+    answer: Any = None
 
     @property
     def name(self) -> str:
@@ -161,23 +203,30 @@ class NumberedRequest:
         """Whether it asks to change nothing."""
         return ALL_CALLS[self.call].method == "GET"
 
-    def points(self, fault: str) -> tuple[FaultPoint, FaultPoint]:
-        """Return the points at which it meets a fault: before the commit, and after it."""
-        before, after = (FaultPoint(self.call, self.n, fault, phase) for phase in PHASES)
-        return before, after
+    def points(self, fault: str) -> tuple[FaultPoint, ...]:
+        """Return the points at which it meets a fault: before the commit and after it, or the one."""
+        return tuple(FaultPoint(self.call, self.n, fault, phase) for phase in phases_of(fault))
+
+    def occasion(self, token: str | None = None) -> Occasion:
+        """Return what is to be known of it where something lasts from it on."""
+        return Occasion(
+            *(self.call, self.n, self.place, self.begun, self.succeeded, self.answer),
+            self.exchange["project"],
+            token,
+        )
 
 
 def number(
-    exchanges: Iterable[Exchange], sizes: Mapping[int, int] | None = None
+    exchanges: Iterable[Exchange], answers: Mapping[int, tuple[int, Any]] | None = None
 ) -> tuple[NumberedRequest, ...]:
     """Number the exchanges of a log, given oldest first.
 
     Left out are those that no fault meets that is armed later: of no call, of nobody known, or met by
-    a fault of the world's own before. `sizes` are the lengths of their answers' bodies, by number in
-    the log.
+    a fault of the world's own before. `answers` are the lengths of their bodies and what these hold,
+    by number in the log.
     """
-    counts, after = Counter[str](), Counter[str]()
-    numbered = []
+    counts, after, begun = Counter[str](), Counter[str](), Counter[str]()
+    numbered: list[NumberedRequest] = []
     for exchange in exchanges:
         call = exchange["call"]
         acted = {found[1] for why in exchange["why"] if (found := _ACTED.match(why))}
@@ -187,8 +236,14 @@ def number(
         succeeded = 200 <= exchange["status"] < 400 and not acted
         counts[call] += 1
         after[call] += not acted
-        size = (sizes or {}).get(exchange["n"], 0)
-        numbered.append(NumberedRequest(exchange, call, counts[call], after[call], succeeded, size))
+        numbered.append(
+            NumberedRequest(
+                *(exchange, call, counts[call], after[call], succeeded),
+                *(len(numbered) + 1, begun[call]),
+                *(answers or {}).get(exchange["n"], ()),
+            )
+        )
+        begun[call] += succeeded and not exchange["replayed"]
     return tuple(numbered)
 
 
@@ -226,8 +281,12 @@ def plan(
     faults: Iterable[str],
     calls: Iterable[str] = (),
     max_runs: int | None = None,
+    quick: bool = False,
 ) -> Plan:
-    """Plan the runs. Without `calls` all are meant; `max_runs` None does not bound."""
+    """Plan the runs. Without `calls` all are meant; `max_runs` None does not bound.
+
+    With `quick` it is a tenth of them: those that tell most.
+    """
     words, only = tuple(faults), set(calls)
     chosen = tuple(r for r in requests if not only or r.call in only)
     reads: dict[tuple[object, ...], list[NumberedRequest]] = {}
@@ -249,17 +308,27 @@ def plan(
         merged += [MergedPoint(p, replace(p, n=first), REPEATED) for p in points]
     ordered = [p for turn in zip_longest(*of_request) for p in turn if p is not None]
     bound = len(ordered) if max_runs is None else max_runs
+    if quick:
+        reads_of = {request.name: request.is_read for request in chosen}
+        ordered.sort(key=lambda point: (_telling(point), reads_of[point.request]))
+        bound = min(bound, -(-len(ordered) // 10))
     return Plan(chosen, tuple(ordered[:bound]), tuple(merged), tuple(ordered[bound:]))
 
 
-def fault_at(point: FaultPoint, request: NumberedRequest) -> JsonObject:
+def _telling(point: FaultPoint) -> int:
+    """Return how much a point tells, the less the more."""
+    passed = point.fault == "connection_reset" and point.phase == "before_commit"
+    return len(_TELLING) if passed or point.fault not in _TELLING else _TELLING.index(point.fault)
+
+
+def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
     """Return the fault that makes a point, to be armed in a world that has answered nothing yet.
 
     `request` is the point's in the clean run.
     """
     passed = request.n_after if point.phase == "after_commit" else request.n
     return {
-        **effect_of(point.fault, request.answer_bytes),
+        **effect_of(point.fault, request.answer_bytes, late_ms),
         "call": point.call,
         "phase": point.phase,
         "skip_first": max(0, passed - 1),
@@ -273,6 +342,9 @@ def _points(
     points: list[FaultPoint] = []
     merged: list[MergedPoint] = []
     for fault in faults:
+        if (found := lasting(fault)) is not None:
+            points += request.points(fault) if found.suits(request.occasion()) else ()
+            continue
         before, after = request.points(fault)
         # Of what was refused there is no commit that a fault could follow.
         possible = [after, before] if request.succeeded else [before]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hosting_emulator import junit
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of
+from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasts, order_of
 from hosting_emulator.explore.runs import (
     MEANINGS,
     CleanRun,
@@ -65,11 +65,13 @@ class Exploration:
 
 def coverage(exploration: Exploration) -> dict[str, JsonObject]:
     """Return which calls met a fault, and which kinds, and all codes it met; each of how many."""
-    hit = [result.point for result in exploration.results if result.hit]
+    hit = [r.point for r in exploration.results if r.hit]
+    lasting = {point.fault for point in exploration.plan.points if point.lasting}
     codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
     figures = (
         ("calls", CALLS, {point.call for point in hit}),
-        ("fault_kinds", KINDS, {kind_of(point.fault) for point in hit}),
+        ("fault_kinds", KINDS, {kind_of(point.fault) for point in hit if not point.lasting}),
+        *([("outcomes", sorted(lasting), {point.fault for point in hit})] if lasting else []),
         ("problem_codes", PROBLEMS, codes),
     )
     return {
@@ -166,7 +168,10 @@ class Cell(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """`faults` are the columns, each a pair of cells (before and after the commit) of each row."""
+    """`faults` are the columns, each a pair of cells (before and after the commit) of each row.
+
+    Of what lasts the second is none.
+    """
 
     faults: tuple[str, ...]
     rows: Mapping[str, Sequence[Cell]]
@@ -188,7 +193,7 @@ def matrix(exploration: Exploration) -> Matrix:
     merged = {merged.point for merged in plan.merged}
 
     def place(fault: str) -> tuple[int, bool, str]:
-        return KINDS.index(kind_of(fault)), fault != "abort:service_unavailable", fault
+        return order_of(fault), fault != "abort:service_unavailable", fault
 
     def cell(point: FaultPoint) -> Cell:
         if point not in known:
@@ -199,7 +204,11 @@ def matrix(exploration: Exploration) -> Matrix:
     faults = tuple(sorted({point.fault for point in known}, key=place))
     named = {point.request for point in known}
     rows = {
-        request.name: [cell(point) for fault in faults for point in request.points(fault)]
+        request.name: [
+            found
+            for fault in faults
+            for found in [*map(cell, request.points(fault)), Cell(" ")][:2]
+        ]
         for request in plan.requests
         if request.name in named
     }
@@ -327,7 +336,8 @@ def _matrix_text(found: Matrix) -> str:
     if numbered:
         lines.append("  ".join(f"{n} {name}" for n, name in enumerate(names, 1)))
     words = ", ".join(f"{mark} {word}" for mark, word in found.legend)
-    lines.append(_paint("dim", f"Two marks each, before and after the commit: {words}."))
+    both = not all(map(lasts, found.faults))
+    lines.append(_paint("dim", f"{'Two marks each, before and after the commit: ' * both}{words}."))
     return "\n".join(lines)
 
 
@@ -407,6 +417,7 @@ _PHASES = (
     '<th scope="col" title="before commit">before</th>'
     '<th scope="col" title="after commit">after</th>'
 )
+_LASTING = '<th scope="col" colspan="2" title="from this request on">from then on</th>'
 
 
 def page(exploration: Exploration) -> str:
@@ -447,7 +458,7 @@ def page(exploration: Exploration) -> str:
             f'<th scope="colgroup" colspan="2" title="{escape(fault)}">{escape(short(fault))}</th>'
             for fault in found.faults
         ),
-        phases=_PHASES * len(found.faults),
+        phases="".join(_LASTING if lasts(fault) else _PHASES for fault in found.faults),
         rows="\n".join(rows),
         legend="".join(
             f'<li><b class="{word.replace(" ", "-")}">{escape(mark)}</b> {word}</li>'

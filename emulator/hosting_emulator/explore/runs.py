@@ -7,14 +7,26 @@ and secrets.
 
 from __future__ import annotations
 
+import re
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from hosting_emulator.explore.plan import LATE_MS, FaultPoint, NumberedRequest, fault_at, number
-from hosting_emulator.sdk import ArmedFault, ControlRefused, HostingEmulator, JsonObject
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.control_api import Message
+from hosting_emulator.explore.plan import (
+    LATE_MS,
+    FaultPoint,
+    NumberedRequest,
+    fault_at,
+    kind_of,
+    number,
+)
+from hosting_emulator.sdk import ArmedFault, ControlRefused, Exchange, HostingEmulator, JsonObject
 
 #: Rows of a kind, by the kind's name.
 State = Mapping[str, Counter[str]]
@@ -26,6 +38,9 @@ MADE = {
     "dev access ticket": "unused dev access tickets",
 }
 _SHOWN = 4
+_KEY = "create_user_api_key"
+#: Where time passes by itself, worlds are compared so many hours of theirs after they began.
+_SETTLES_H = 1
 
 
 def summary(state: JsonObject) -> dict[str, Counter[str]]:
@@ -45,18 +60,21 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
 
 
 def differences(
-    found: State, clean: State, start: State, again: State
+    found: State, clean: State, start: State, again: State, lost_keys: int = 0
 ) -> tuple[list[str], list[str]]:
     """Say how a run's state differs from the clean run's; then those in which there is more of it.
 
     `start` is where both began. `again` is what a second clean run came to: where that one differs
     already, nothing is said of what differs by chance: neither the rows, nor their number if that
-    differs as well.
+    differs as well. `lost_keys` are API keys of which the client knows that their value is lost: for
+    each it may make another.
     """
     every, more = list[str](), list[str]()
     for kind, rows in clean.items():
         many, usual = (counted.total() - start[kind].total() for counted in (found[kind], rows))
         extra, lacking = found[kind] - rows, rows - found[kind]
+        if kind == "API key" and not lacking and many - usual <= lost_keys:
+            continue
         if kind in MADE and many != usual:
             if again[kind].total() == rows.total():
                 name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
@@ -94,6 +112,8 @@ def _written(kind: str, name: Callable[[str], str], key: str, row: Mapping[str, 
             return f"{row['alias']} {'shows' if row.get('flag_enabled') else 'hides'} its flag"
         case "source":
             return f"{row['alias']} at generation {row.get('source_generation', 0)}"
+        case "operation" if row["kind"] == "held_by_intervention":
+            return None
         case "operation":
             error = (row.get("error") or {}).get("code")
             stuck = " and stuck" if row.get("stuck") else ""
@@ -117,12 +137,25 @@ def _written(kind: str, name: Callable[[str], str], key: str, row: Mapping[str, 
     return f"{name(project)}/{environment} {' to '.join(states)}"
 
 
-Verdict = Literal["survived", "not reached", "failed", "hung", "doubled", "differs", "misbehaved"]
+Verdict = Literal[
+    "survived",
+    "gave up",
+    "waits",
+    "not reached",
+    "failed",
+    "hung",
+    "doubled",
+    "differs",
+    "blind success",
+    "crashed",
+    "repeated",
+    "misbehaved",
+]
 #: What is made of what the client did that the real service would not bear: nothing is said of it,
 #: it is told, or a run in which something was found does not count as survived.
 ConductChoice = Literal["off", "report", "error"]
 #: Those that are no fault of the client.
-FINE: tuple[Verdict, ...] = ("survived", "not reached")
+FINE: tuple[Verdict, ...] = ("survived", "gave up", "waits", "not reached")
 
 
 class Meaning(NamedTuple):
@@ -136,6 +169,12 @@ class Meaning(NamedTuple):
 _WELL = "it ends well, but"
 MEANINGS: Mapping[Verdict, Meaning] = {
     "survived": Meaning("+", "green", "it ends as the clean run does, and so does the service"),
+    "gave up": Meaning(
+        ".", "green", "what is not done for good: it ends with another exit code, as it should"
+    ),
+    "waits": Meaning(
+        "w", "dim", "what does not end: with long pauses it still asked when its time was over"
+    ),
     "not reached": Meaning(
         "?", "dim", "the fault never met a request: the client took another way"
     ),
@@ -143,6 +182,13 @@ MEANINGS: Mapping[Verdict, Meaning] = {
     "hung": Meaning("H", "red", "it did not end within its time, and was ended"),
     "doubled": Meaning("2", "red", f"{_WELL} something was done more often than in the clean run"),
     "differs": Meaning("D", "yellow", f"{_WELL} the service is not as the clean run leaves it"),
+    "blind success": Meaning(
+        "B", "red", "it ends well, though what it asked for was not done and it heard so"
+    ),
+    "crashed": Meaning("X", "red", "its own code breaks on an answer that the contract allows"),
+    "repeated": Meaning(
+        "R", "yellow", "it asks again and again where that cannot help, or without a pause"
+    ),
     "misbehaved": Meaning(
         "M", "yellow", f"{_WELL} did what the real service would not bear (`--conduct error`)"
     ),
@@ -155,6 +201,24 @@ _MOST_REQUESTS = 1000
 #: how long the clean run may take where nothing is said.
 SHORTEST_LIMIT_S, _TIMES, _CLEAN_LIMIT_S = 10.0, 3, 600.0
 _SEVERE = ("warning", "error")
+#: How late an answer is for clients that do not wait for one, in real milliseconds.
+_SOON_MS = 100
+#: What lasts is asked for in vain: so often, and so often in each real second, is too often; with
+#: pauses so long nobody can tell patience from waiting for ever.
+_MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
+#: Rules of conduct about asking again; two that ask at once are no retry, but so many are one.
+_SOME = 3
+_REPEATED = ("retried-not-retryable:", "retried-before-retry-after:", "retried-without-pause:")
+NO_VALUE = "it ends well without the value of an API key: the answer with it was lost, and a replay has null"
+_BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
+_LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
+_FAILED = re.compile(r" (?:failed|cancelled)(?: \(|$)")
+#: How runtimes say that a program's own code broke: on something missing, null, or of another type.
+_CRASH = re.compile(
+    r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError)\b.*"
+    r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
+    r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
+)
 
 
 class TooManyRequests(Exception):
@@ -166,7 +230,10 @@ class Observation:
     """A world after a run. `hit`: the armed fault acted; `codes` are those of its problems.
 
     `late`: a request that the fault delayed has not been answered yet, its client being gone.
-    `conduct` says what the client did that it should not, each rule once.
+    `conduct` says what the client did that it should not, each rule once. `sent` counts all requests,
+    and `alike` those of the point's call that were refused in a row, to the end; `in_vain`: what the
+    last of them asked was never done. `values` are the API keys whose value came, `lost_keys` those
+    of which a replay said that it never will.
     """
 
     requests: tuple[NumberedRequest, ...]
@@ -175,13 +242,19 @@ class Observation:
     hit: bool = False
     late: bool = False
     conduct: tuple[str, ...] = ()
+    sent: int = 0
+    alike: int = 0
+    in_vain: bool = False
+    values: int = 0
+    lost_keys: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
     """How a run ended: exit code, whether it had to be ended, real seconds, its last lines.
 
-    `says` is how people call an end that was not good; else its exit code is named.
+    `says` is how people call an end that was not good; else its exit code is named. `printed` are
+    all lines that it printed; None: nobody knows.
     """
 
     code: int
@@ -189,6 +262,13 @@ class RunEnd:
     duration_s: float = 0.0
     output: tuple[str, ...] = ()
     says: str = ""
+    printed: tuple[str, ...] | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """What it printed, without numbers, ids, times and secrets, and what stands for none."""
+        lines = (_BY_CHANCE.sub("", line).split() for line in self.printed or ())
+        return [" ".join(line) for line in lines if line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +319,7 @@ class Visit:
     """One run's world: `begin` when it is there, before the run, and `end` after it.
 
     Both raise ControlError; `begin` ValueError if the point cannot be met, `end` TooManyRequests.
+    `late_ms` is how late an answer is that the point delays.
     """
 
     def __init__(
@@ -246,17 +327,26 @@ class Visit:
         point: FaultPoint | None = None,
         clean: CleanRun | None = None,
         off: Sequence[str] = (),
+        late_ms: int = LATE_MS,
     ) -> None:
-        self.point, self._clean, self._off = point, clean, off
+        self.point, self._clean, self._off, self.late_ms = point, clean, off, late_ms
         self._fault: ArmedFault | None = None
         self.start: State = {}
         self.seen: Observation | None = None
+        self._settles_at: str | None = None
 
-    def begin(self, world: HostingEmulator) -> None:
-        """Arm the point's fault; of a clean run's world note how it begins."""
+    def begin(self, world: HostingEmulator, token: str | None = None) -> None:
+        """Arm the point's fault; of a clean run's world note how it begins.
+
+        `token` is the one that the client is given, if that is known.
+        """
+        clock = world.clock.state
+        if clock.mode in ("real", "scaled"):
+            ended = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
+            self._settles_at = ended.isoformat()
         point = self.point
         if point is None or self._clean is None:
-            self.start = summary(world.export())
+            self.start = self._state(world)
             return
         requests = self._clean.seen.requests
         request = next((r for r in requests if r.name == point.request), None)
@@ -265,50 +355,104 @@ class Visit:
             raise ValueError(
                 f"the clean run has no request {point.request}: it makes {count} of {point.call}"
             )
+        if (found := point.lasting) is not None:
+            occasion = request.occasion(token)
+            if not found.suits(occasion):
+                raise ValueError(f"{point.fault} does not suit {point.request} of the clean run")
+            self._fault = found.arm(world, occasion)
+            return
         if point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
                 f"{point.request} is answered {request.exchange['status']} in the clean run: nothing is "
                 "committed that a fault could come after; write before_commit"
             )
-        self._fault = world.arm(fault_at(point, request))
+        self._fault = world.arm(fault_at(point, request, self.late_ms))
 
     def end(self, world: HostingEmulator) -> None:
         """Observe what the world has come to."""
         self.seen = self._observe(world)
         if self.seen.late:
-            time.sleep(LATE_MS / 1000)
+            time.sleep(self.late_ms / 1000)
             self.seen = self._observe(world)
 
     def _observe(self, world: HostingEmulator) -> Observation:
         fault = self._fault
         page = world.requests.page(limit=_MOST_REQUESTS, trail=False)
         exchanges = page["items"][::-1]
-        if page["total"] > len(exchanges):
+        if page["total"] > len(exchanges) and self.point is None:
             raise TooManyRequests(
                 f"it makes {page['total']} requests, and a world remembers {_MOST_REQUESTS}: explore "
                 "a smaller part of it"
             )
         # What is cut or slowed down goes by how long the answers of the clean run are.
         asked = [exchange["n"] for exchange in exchanges if self.point is None]
-        sizes = {n: world.requests.whole(n)["answer"]["body_bytes"] for n in asked}
+        wholes = {n: world.requests.whole(n)["answer"] for n in asked}
+        answers = {n: (whole["body_bytes"], Message(whole).content) for n, whole in wholes.items()}
         try:
             hit = fault is not None and fault.hits > 0
         except ControlRefused as refused:
             if refused.status != 404:
                 raise
             hit = False  # the client was at the control API itself, and removed it
+        if fault is None and self.point is not None:  # it is the world itself that was changed
+            hit = any(exchange["call"] == self.point.call for exchange in exchanges)
         findings = world.conduct.read(off=self._off, final=True)["findings"]
         told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
+        values, lost_keys = _key_values(exchanges)
+        alike, in_vain = _refused_at_last(exchanges, self.point)
         return Observation(
-            requests=number(exchanges, sizes),
-            state=summary(world.export()),
+            requests=number(exchanges, answers),
+            state=self._state(world),
             codes=frozenset(e["code"] for e in exchanges if e["code"]),
             hit=hit,
             late=hit
             and fault is not None
+            and self.point is not None
+            and self.point.lasting is None
             and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"]),
             conduct=tuple(dict.fromkeys(told)),
+            sent=page["total"],
+            alike=alike,
+            in_vain=in_vain,
+            values=values,
+            lost_keys=lost_keys,
         )
+
+    def _state(self, world: HostingEmulator) -> State:
+        """Return what a world comes to; where time passes by itself, at one moment for all runs."""
+        if self._settles_at is None:
+            return summary(world.export())
+        with world.fork() as later:
+            later.clock.freeze()
+            later.clock.advance_to(self._settles_at)
+            return summary(later.export())
+
+
+def _key_values(exchanges: Sequence[Exchange]) -> tuple[int, int]:
+    """Count the API keys whose value came, and those of which a replay said that it never will.
+
+    Where the same was asked again, the value did not come, or came to one of two that asked at once.
+    """
+    made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
+    again = {e["idempotency_key"] for e in made if e["replayed"]}
+    came = {e["idempotency_key"] for e in made if not e["replayed"] and e["lost"] is None}
+    heard = {e["idempotency_key"] for e in made if e["replayed"] and e["lost"] is None}
+    return len(came - again), len(heard)
+
+
+def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
+    """Count how often the point's call was refused, or lost, since it last went well.
+
+    Tells, too, whether what the last of these asked was never done: no request like it went well.
+    """
+    count, last, done = 0, "", set[str]()
+    for exchange in exchanges:
+        if point is not None and exchange["call"] == point.call:
+            went_well = exchange["lost"] is None and 0 < exchange["status"] < 400
+            last = "{path}?{query} {idempotency_key}".format_map(exchange)
+            count = 0 if went_well else count + 1
+            done.update([last] if went_well else [])
+    return count, count > 0 and last not in done
 
 
 #: Makes a run in a world of this name, to be ended after so many real seconds (None: never).
@@ -330,6 +474,7 @@ class Explorer:
         self._perform, self._conduct, self._off = perform, conduct, off
         self._told_s, self._clean_limit_s = limit_s, limit_s or clean_limit_s
         self.limit_s = limit_s or SHORTEST_LIMIT_S
+        self._late_ms, self._asking = 0, threading.Lock()
 
     def clean(self) -> CleanRun:
         """Run it twice without a failure. Raises CleanRunFailed."""
@@ -346,7 +491,9 @@ class Explorer:
         took_s = min(end.duration_s for end in ends)
         if self._told_s is None:
             self.limit_s = max(SHORTEST_LIMIT_S, _TIMES * took_s)
-        return CleanRun(first.start, first.seen, RunEnd(0, duration_s=took_s), again.seen.state)
+        printed = ends[0].printed if ends[0].words == ends[1].words else None
+        end = RunEnd(0, duration_s=took_s, printed=printed)
+        return CleanRun(first.start, first.seen, end, again.seen.state)
 
     def result(
         self, name: str, point: FaultPoint, clean: CleanRun, *, once: bool = False
@@ -356,11 +503,11 @@ class Explorer:
         What goes wrong is looked at twice, unless it hung: chance, or a busy machine, may have been
         at work, and only what happens again is held against the client.
         """
-        visit = Visit(point, clean, self._off)
+        visit = Visit(point, clean, self._off, self._delay(point, clean))
         end = self._perform(visit, name, self.limit_s)
         assert visit.seen is not None
-        limit_s = round(self.limit_s, 1)
-        found = judge(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
+        limit_s, judged = round(self.limit_s, 1), judge if point.lasting is None else judge_lasting
+        found = judged(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
         if once or found.fine or found.verdict == "hung":
             return found
         second = self.result(f"{name}-again", point, clean, once=True)
@@ -368,6 +515,22 @@ class Explorer:
             return found
         says = "; ".join((found.verdict, *found.says))
         return replace(second, says=(*second.says, f"the first of two runs: {says}"))
+
+    def _delay(self, point: FaultPoint, clean: CleanRun) -> int:
+        """Return how late an answer may be, clearly sooner or later than this client gives up.
+
+        Once it is asked: does it wait for an answer twice as late?
+        """
+        if kind_of(point.fault) not in ("latency", "slow_response"):
+            return LATE_MS
+        with self._asking:
+            if not self._late_ms:
+                asked = FaultPoint(point.call, point.n, "latency", "before_commit")
+                visit = Visit(asked, clean, self._off, 2 * LATE_MS)
+                end = self._perform(visit, "patience", self.limit_s)
+                waited = visit.seen is not None and visit.seen.sent == clean.seen.sent
+                self._late_ms = LATE_MS if waited and not end.code else _SOON_MS
+        return self._late_ms
 
 
 def judge(
@@ -384,7 +547,8 @@ def judge(
     Of its conduct only that counts which the clean run has not, too.
     """
     told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
-    every, more = differences(seen.state, clean.seen.state, clean.start, clean.again)
+    states = (clean.seen.state, clean.start, clean.again)
+    every, more = differences(seen.state, *states, seen.lost_keys)
     verdict: Verdict
     if ended.hung:
         verdict, says = "hung", [f"it did not end within {limit_s:g} s", *more]
@@ -392,12 +556,103 @@ def judge(
         verdict, says = "failed", [ended.says or f"exit code {ended.code}", *more]
         if not seen.hit:
             says.append("though the fault met no request: it may fail by itself at times")
+        elif seen.lost_keys and not more:  # what it asked for it cannot have, and it says so
+            verdict, says = "gave up", []
+    elif more:
+        verdict, says = "doubled", every
+    elif seen.values < clean.seen.values and not _says_lost(ended, clean):
+        verdict, says = "blind success", [NO_VALUE]
     elif every:
-        verdict, says = "doubled" if more else "differs", every
+        verdict, says = "differs", every
     elif told and conduct == "error":
         verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
     else:
         verdict, says = "survived" if seen.hit else "not reached", []
+    return _result(point, verdict, says, ended, seen, () if conduct == "off" else told)
+
+
+def judge_lasting(
+    point: FaultPoint,
+    ended: RunEnd,
+    seen: Observation,
+    clean: CleanRun,
+    *,
+    limit_s: float,
+    conduct: ConductChoice = "report",
+) -> PointResult:
+    """Judge a run in which something lasted: to end clearly is right, to claim success is not."""
+    found = point.lasting
+    assert found is not None
+    told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
+    states = (clean.seen.state, clean.start, clean.again)
+    every, _ = differences(seen.state, *states, seen.lost_keys)
+    # What has failed was not done twice.
+    standing, one, start, again = map(_without_failed, (seen.state, *states))
+    _, more = differences(standing, one, start, again, seen.lost_keys)
+    sent = max(1, seen.sent - clean.seen.sent)
+    what = f"{point.request} {found.says}"
+    crash = next(filter(None, map(_CRASH.search, reversed(ended.output))), None)
+    pace = seen.alike / max(ended.duration_s, 0.001)
+    verdict: Verdict
+    if not seen.hit:
+        return judge(point, ended, seen, clean, limit_s=limit_s, conduct=conduct)
+    if more and found.kind != "answer":
+        verdict, says = "doubled", [what, *more]
+    elif seen.alike >= _MANY and pace > _FAST:
+        verdict, says = "repeated", [what, f"{seen.alike} attempts, {pace:.0f} in each second"]
+    elif ended.hung and sent > limit_s / _LONG_PAUSE_S:
+        verdict, says = "hung", [what, f"it did not end within {limit_s:g} s: {sent} more requests"]
+    elif seen.alike >= _SOME and (rules := [rule for rule in told if rule.startswith(_REPEATED)]):
+        verdict, says = "repeated", [what, *rules]
+    elif ended.hung:
+        verdict, says = (
+            "waits",
+            [what, f"it still waits after {limit_s:g} s, as far as one can see"],
+        )
+    elif crash and ended.code:
+        verdict, says = "crashed", [what, crash[0]]
+    elif ended.code:
+        verdict, says = "gave up", []
+    elif seen.values < clean.seen.values and not _says_lost(ended, clean) and not every:
+        verdict, says = "blind success", [NO_VALUE]
+    elif found.kind != "answer" and every:
+        verdict, says = "blind success", [what, *every]
+    elif found.kind == "refused" and seen.in_vain and _says_the_same(point, ended, clean):
+        verdict, says = "blind success", [what, "yet it says just what it says when all is well"]
+    elif told and conduct == "error":
+        verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
+    else:
+        verdict, says = "survived", []
+    return _result(point, verdict, says, ended, seen, () if conduct == "off" else told)
+
+
+def _says_the_same(point: FaultPoint, ended: RunEnd, clean: CleanRun) -> bool:
+    """Whether an end says that all is well; of a read, only where what it prints is known."""
+    if clean.ended.printed is None:
+        return ALL_CALLS[point.call].method != "GET"
+    return ended.words == clean.ended.words
+
+
+def _says_lost(ended: RunEnd, clean: CleanRun) -> bool:
+    """Whether an end that is good says something of a value that is lost."""
+    return any(_LOST.search(line) for line in ended.words if line not in clean.ended.words)
+
+
+def _without_failed(state: State) -> State:
+    return {
+        kind: Counter({row: n for row, n in rows.items() if not _FAILED.search(row)})
+        for kind, rows in state.items()
+    }
+
+
+def _result(
+    point: FaultPoint,
+    verdict: Verdict,
+    says: Sequence[str],
+    ended: RunEnd,
+    seen: Observation,
+    told: tuple[str, ...],
+) -> PointResult:
     return PointResult(
         point=point,
         verdict=verdict,
@@ -405,7 +660,7 @@ def judge(
         exit_code=ended.code,
         duration_s=round(ended.duration_s, 3),
         output=() if verdict in FINE else ended.output,
-        conduct=() if conduct == "off" else told,
+        conduct=told,
         codes=tuple(sorted(seen.codes)),
         hit=seen.hit,
     )

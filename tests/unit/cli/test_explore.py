@@ -46,6 +46,8 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
         calls=(),
         jobs=None,
         max_runs=300,
+        outcomes=False,
+        quick=False,
         limit_s=None,
         budget_s=None,
         point=None,

@@ -11,6 +11,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import (
     KINDS,
     LIMIT,
+    OUTCOMES,
     READ,
     REPEATED,
     SAME_LIMIT,
@@ -47,11 +48,53 @@ def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
 def test_every_fault_that_is_tried_can_be_armed(call: str):
     change = Change(new_world("w", "seed", Origin("frozen"), 0), 0)
     planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
+    passing = [point for point in planned.points if point.lasting is None]
 
-    armed = [read_fault(change, fault_at(p, planned.requests[0])) for p in planned.points]
+    armed = [read_fault(change, fault_at(point, planned.requests[0])) for point in passing]
 
-    assert len(armed) == len(planned.points)
+    assert armed
     assert {fault.rule.times for fault in armed} == {1}
+
+
+@pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
+def test_what_lasts_has_no_other_phase_and_what_passes_not_that(word: str):
+    with pytest.raises(ValueError, match="there"):
+        FaultPoint.read(f"apply_project_domains#1/{word}")
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_a_problem_that_is_not_retryable_stays_and_any_other_passes(code: str):
+    phases = {point.phase for point in plan(requests(MUTATION), faults=[f"abort:{code}"]).points}
+
+    assert ("lasting" in phases) is not PROBLEMS[code].retryable
+
+
+def test_what_the_service_may_do_meets_the_requests_that_it_suits():
+    calls = ("apply_project_domains", MUTATION, "get_operation")
+
+    met: dict[str, set[str]] = {call: set() for call in calls}
+    for point in plan(requests(*calls), faults=OUTCOMES).points:
+        met[point.call].add(point.fault)
+
+    operation = {"fail", "cancel", "stick", "exhaust", "reconcile", "slow"}
+    assert operation < met["apply_project_domains"]
+    assert not operation & (met[MUTATION] | met["get_operation"])
+    assert "value_lost" in met[MUTATION]
+    assert "abort:interactive_login_required" in met[MUTATION]
+    assert met["get_operation"] == {
+        *("outage", "token_expired", "limited", "abort:forbidden", "abort:resource_not_found"),
+    }
+
+
+def test_quick_is_the_tenth_that_tells_most():
+    calls = ("apply_project_domains", MUTATION, READING, "get_dns_authorization")
+    whole = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])
+
+    planned = plan(requests(*calls), faults=[*KINDS, *OUTCOMES], quick=True)
+
+    assert len(planned.points) == -(-len(whole.points) // 10)
+    assert [point.fault for point in planned.points[:2]] == ["fail", "value_lost"]
+    assert len(planned.left_out) == len(whole.points) - len(planned.points)
 
 
 def test_a_change_meets_each_fault_before_and_after_its_commit():

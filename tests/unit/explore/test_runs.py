@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from hosting_emulator.explore.plan import FaultPoint
-from hosting_emulator.explore.runs import ConductChoice, Explorer, Observation, RunEnd, Visit, judge
+from hosting_emulator.explore.runs import (
+    NO_VALUE,
+    ConductChoice,
+    Explorer,
+    Observation,
+    RunEnd,
+    Visit,
+    judge,
+    judge_lasting,
+)
 from tests.unit.explore.samples import clean, key, operation, state
 
 POINT = FaultPoint.read("create_user_api_key#1/timeout/after_commit")
@@ -178,3 +187,139 @@ def test_conduct_is_told_or_counts(conduct: ConductChoice, verdict: str, told: i
     assert result.says == (("retried-too-soon",) if conduct == "error" else ())
     worse = judge(POINT, RunEnd(1), seen, before, limit_s=10, conduct=conduct)
     assert worse.verdict == "failed"
+
+
+# --- what lasts -----------------------------------------------------------------------------------
+
+FAILS, STUCK = ("apply_project_domains#1/fail/lasting", "apply_project_domains#1/stick/lasting")
+FORBIDDEN = "create_user_api_key#1/abort:forbidden/lasting"
+READ = "list_deployments#1/abort:forbidden/lasting"
+DONE = {"1": operation("succeeded")}
+
+
+def lasted(text: str, end: RunEnd | None = None, /, **over: Any) -> str:
+    """Judge a run in which something lasted; return its verdict."""
+    usual = Observation((), state(operations=DONE, user_api_keys=ONE), sent=4, values=1)
+    before = clean(usual)
+    before = replace(before, ended=RunEnd(0, printed=("done 1",)))
+    seen = replace(usual, hit=True, **over)
+    point = FaultPoint.read(text)
+
+    ended = end or RunEnd(0, duration_s=1, printed=("done 2",))
+    return judge_lasting(point, ended, seen, before, limit_s=10).verdict
+
+
+def test_who_gives_up_where_something_lasts_is_right():
+    assert lasted(FAILS, RunEnd(1), state=state(operations={"1": operation("failed")})) == "gave up"
+    assert lasted(FORBIDDEN, RunEnd(1), alike=1, in_vain=True) == "gave up"
+
+
+def test_to_end_well_although_it_failed_is_blind_success():
+    failed = state(operations={"1": operation("failed")}, user_api_keys=ONE)
+
+    assert lasted(FAILS, state=failed) == "blind success"
+    assert lasted(STUCK, state=state(operations={"1": operation("queued")})) == "blind success"
+
+
+def test_who_began_it_anew_did_nothing_twice_where_all_of_it_failed():
+    twice = state(operations={"1": operation("failed"), "2": operation("failed")})
+    stuck = state(operations={"1": operation("running"), "2": operation("queued")})
+
+    assert lasted(FAILS, RunEnd(1), state=twice) == "gave up"
+    assert lasted(STUCK, RunEnd(1), state=stuck) == "doubled"
+
+
+def test_a_refusal_that_changes_no_word_was_swallowed():
+    vain: dict[str, Any] = {"alike": 1, "in_vain": True}
+
+    assert lasted(READ, **vain) == "blind success"
+    assert lasted(READ, RunEnd(0, printed=("no deployments to show",)), **vain) == "survived"
+
+
+def test_what_a_second_request_like_it_got_is_not_missing():
+    assert lasted(READ, alike=1, in_vain=False) == "survived"
+
+
+def test_what_is_asked_again_and_again_at_once_is_repeated():
+    end = RunEnd(1, duration_s=1)
+
+    assert lasted(FORBIDDEN, end, alike=300, in_vain=True) == "repeated"
+    assert lasted(FORBIDDEN, end, alike=4, in_vain=True) == "gave up"
+
+
+def test_two_that_ask_at_once_are_no_retry_but_three_attempts_are():
+    told = ("retried-not-retryable: Tried again",)
+
+    assert lasted(FORBIDDEN, RunEnd(1), alike=2, conduct=told) == "gave up"
+    assert lasted(FORBIDDEN, RunEnd(1), alike=3, conduct=told) == "repeated"
+
+
+def test_patience_cannot_be_told_from_waiting_for_ever():
+    end = RunEnd(143, hung=True, duration_s=10)
+
+    assert lasted(STUCK, end, sent=9) == "waits"
+    assert lasted(STUCK, end, sent=300) == "hung"
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("KeyError: 'id'", "crashed"),
+        ("TypeError: Cannot read properties of null (reading 'min_cu')", "crashed"),
+        ("panic: runtime error: invalid memory address", "crashed"),
+        ("RuntimeError: the operation failed", "gave up"),
+        ("urllib.error.HTTPError: HTTP Error 403: Forbidden", "gave up"),
+    ],
+)
+def test_a_program_that_breaks_does_not_say_clearly_that_it_failed(line: str, verdict: str):
+    assert lasted(FORBIDDEN, RunEnd(1, output=("Traceback", line))) == verdict
+
+
+def test_a_key_without_its_value_is_no_key_and_another_in_its_place_is_no_second():
+    lost, two = (
+        "create_user_api_key#1/value_lost/lasting",
+        state(operations=DONE, user_api_keys=TWO),
+    )
+
+    assert lasted(lost, values=0, lost_keys=1) == "blind success"
+    assert lasted(lost, state=two, lost_keys=1) == "survived"
+    assert lasted(lost, state=two, lost_keys=0) == "doubled"
+    assert lasted(lost, RunEnd(1), values=0, lost_keys=1) == "gave up"
+
+
+def test_who_says_that_a_value_is_lost_claims_nothing():
+    lost: dict[str, Any] = {"values": 0, "lost_keys": 1}
+    told = RunEnd(0, printed=("the value of key K1 was lost: revoke it", "done"))
+    stored = RunEnd(0, printed=("try 2: no answer", "key=None", "done"))
+
+    assert lasted("create_user_api_key#1/value_lost/lasting", told, **lost) == "survived"
+    assert lasted("create_user_api_key#1/value_lost/lasting", stored, **lost) == "blind success"
+
+
+def test_the_wire_may_lose_a_value_as_well():
+    usual = clean(Observation((), state(user_api_keys=ONE), values=1))
+    seen = Observation((), state(user_api_keys=ONE), hit=True, lost_keys=1)
+
+    ended = judge(POINT, RunEnd(0), seen, usual, limit_s=10)
+
+    assert (ended.verdict, ended.says) == ("blind success", (NO_VALUE,))
+    assert judge(POINT, RunEnd(1), seen, usual, limit_s=10).verdict == "gave up"
+    more = replace(seen, state=state(user_api_keys=TWO), values=1)
+    assert judge(POINT, RunEnd(0), more, usual, limit_s=10).fine
+
+
+@pytest.mark.parametrize(("timeout_s", "late_ms"), [(1.5, 100), (30.0, 1000)])
+def test_an_answer_is_late_by_less_than_the_client_waits(timeout_s: float, late_ms: int):
+    delays: list[int] = []
+
+    def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:
+        delays.append(visit.late_ms)
+        again = visit.late_ms > timeout_s * 1000
+        visit.seen = Observation((), state(user_api_keys=ONE), hit=True, sent=1 + again)
+        return RunEnd(0)
+
+    explorer, usual = Explorer(perform), clean(Observation((), state(user_api_keys=ONE), sent=1))
+    for phase in ("before_commit", "after_commit"):
+        explorer.result("run", FaultPoint.read(f"create_user_api_key#1/latency/{phase}"), usual)
+
+    assert delays == [2000, late_ms, late_ms]

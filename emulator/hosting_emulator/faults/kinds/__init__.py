@@ -120,10 +120,11 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         await wire.end()
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         """Return the options with which explore arms it, for an answer of so many bytes.
 
-        `detail` is what follows the kind in explore's word, `abort:forbidden` say.
+        Where it delays, the last byte is `late_ms` real milliseconds late. `detail` is what follows the
+        kind in explore's word, `abort:forbidden` say.
         """
         return {}
 

@@ -45,5 +45,5 @@ class Abort(FaultKind, frozen=True):
         )
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"code": detail or "service_unavailable"}

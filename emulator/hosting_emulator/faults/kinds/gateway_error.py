@@ -31,5 +31,5 @@ class GatewayError(FaultKind, frozen=True):
         return Page(self.status, html.encode("utf-8", "replace"), "text/html")
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"status": int(detail or 502)}

@@ -40,5 +40,5 @@ class Latency(FaultKind, frozen=True):
         return max(0, min(LONGEST_DELAY_MS, delay_ms))
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        return {"delay_ms": 1000}
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+        return {"delay_ms": late_ms}

@@ -50,5 +50,5 @@ class RateLimit(FaultKind, frozen=True):
         return fault.window_began_ms, fault.window_count
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"limit": 0, "window": "1s"}

@@ -34,5 +34,5 @@ class SlowResponse(FaultKind, frozen=True):
         await wire.end()
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
-        return {"bytes_per_second": max(1, min(1_000_000, body_bytes))}
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+        return {"bytes_per_second": max(1, min(1_000_000, body_bytes * 1000 // late_ms))}

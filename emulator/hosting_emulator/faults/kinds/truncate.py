@@ -30,5 +30,5 @@ class Truncate(FaultKind, frozen=True):
         return f"truncate bytes={self.bytes} would have been the whole body: {sent} were sent"
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int) -> dict[str, Any]:
+    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"bytes": body_bytes // 2}

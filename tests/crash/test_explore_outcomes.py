@@ -1,0 +1,113 @@
+"""`explore --outcomes` accuses no correct client, and names what each wrong one does wrong."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.crash.outcomes_client import RIGHT, WRONG
+from tests.crash.test_explore import explored, run, sh
+
+CLIENT = str(Path(__file__).with_name("outcomes_client.py"))
+ASK = (
+    "curl -sS --max-time 5 -H 'Content-Type: application/json' "
+    '-H "Authorization: Bearer $HOSTING_TOKEN" -H "Idempotency-Key: $$-$1" '
+)
+DOMAINS = f"""
+ask() {{ {ASK} "${{@:2}}"; }}
+url="$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID"
+id=$(ask one -f -X PUT "$url/domains" | sed 's/.*"id":"\\([0-9A-Z]*\\)".*/\\1/')
+[ -n "$id" ] || exit 1
+for poll in 1 2 3 4 5 6 7 8 9; do
+  state=$(ask two -f "$HOSTING_BASE_URL/v1/operations/$id" | sed 's/.*"state":"\\([a-z]*\\)".*/\\1/')
+  case "$state" in END) break ;; esac
+done
+"""
+SHELL_RIGHT = DOMAINS.replace("END", "succeeded|failed|cancelled") + '[ "$state" = succeeded ]\n'
+SHELL_WRONG = DOMAINS.replace("END", "succeeded|failed|cancelled") + "echo done\n"
+NODE = """
+const base = process.env.HOSTING_BASE_URL;
+const url = `${base}/v1/projects/${process.env.HOSTING_PROJECT_ID}`;
+const headers = { Authorization: `Bearer ${process.env.HOSTING_TOKEN}` };
+const read = await fetch(`${url}/database/compute?environment=prod`, { headers });
+if (CHECK) process.exit(1);
+const compute = await read.json();
+console.log(compute.databaseMAYBE.min_cu);
+"""
+
+
+def client(manner: str) -> tuple[str, ...]:
+    return ("--", sys.executable, "-IS", CLIENT, manner)
+
+
+@pytest.mark.parametrize("manner", RIGHT)
+def test_a_correct_client_is_accused_of_nothing(manner: str):
+    found = explored("--outcomes", "--quick", *client(manner))
+
+    assert {point["verdict"] for point in found["points"]} <= {"survived", "gave up", "waits"}
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("manner", RIGHT)
+def test_a_correct_client_is_accused_of_nothing_whatever_happens(manner: str):
+    found = explored("--outcomes", *client(manner))
+
+    assert {point["verdict"] for point in found["points"]} <= {"survived", "gave up", "waits"}
+
+
+@pytest.mark.parametrize("manner", WRONG)
+def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
+    point, verdict = WRONG[manner]
+
+    done = run("--time-limit", "4s", "--point", point, *client(manner))
+
+    assert done.returncode == 1, done.stdout
+    assert f"{point}  {verdict}: " in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize(("script", "survives"), [(SHELL_RIGHT, True), (SHELL_WRONG, False)])
+def test_shell_scripts_are_judged_as_well(script: str, survives: bool):
+    command = ("--", "bash", "-c", script)
+
+    found = explored("--faults", "fail,stick,abort:forbidden,outage", *command)
+
+    verdicts = {p["point"]: p["verdict"] for p in found["points"]}
+    assert verdicts["apply_project_domains#1/abort:forbidden/lasting"] == "gave up"
+    end = "gave up" if survives else "blind success"
+    assert verdicts["apply_project_domains#1/fail/lasting"] == end
+    assert verdicts["apply_project_domains#1/stick/lasting"] == end
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+@pytest.mark.parametrize(
+    ("check", "maybe", "verdicts"),
+    [
+        ("!read.ok", "?", {"survived", "gave up"}),
+        ("!read.ok", "", {"crashed", "gave up"}),
+        ("false", "?", {"survived", "blind success"}),
+    ],
+)
+def test_programs_of_node_are_judged_as_well(check: str, maybe: str, verdicts: set[str]):
+    script = NODE.replace("CHECK", check).replace("MAYBE", maybe)
+    if maybe and check == "false":
+        script = script.replace("console.log", "void ")
+
+    found = explored(
+        *("--faults", "database_null,abort:forbidden"),
+        *("--", "node", "--input-type=module", "-e", script),
+    )
+
+    assert {point["verdict"] for point in found["points"]} == verdicts
+
+
+def test_the_wire_and_outcomes_are_explored_together():
+    command = sh(f"{ASK} -f $HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/edge-dns || exit 3")
+
+    found = explored("--faults", "gateway_error", "--outcomes", "--max-runs", "4", *command)
+
+    phases = {point["point"].rpartition("/")[2] for point in found["points"]}
+    assert phases == {"before_commit", "lasting"}
