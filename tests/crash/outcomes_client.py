@@ -43,7 +43,7 @@ PROJECT = f"/v1/projects/{os.environ.get('HOSTING_PROJECT_ID')}"
 ORGANIZATION = f"/v1/organizations/{os.environ.get('HOSTING_ORGANIZATION_ID')}"
 KEYS = count()
 ATTEMPTS = {"giving-up": 1, "storming": 200, "patient": 1000}.get(MANNER, 3)
-PAUSE_S = {"storming": 0.0, "patient": 2.0, "stubborn": 0.0}.get(MANNER, 0.1)
+PAUSE_S = {"storming": 0.0, "patient": 2.0, "stubborn": 0.05}.get(MANNER, 0.1)
 
 
 class Refused(Exception):

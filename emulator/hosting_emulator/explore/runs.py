@@ -208,7 +208,7 @@ _SOON_MS = 100
 _MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
 #: Rules of conduct about asking again; two that ask at once are no retry, but so many are one.
 _SOME = 3
-_REPEATED = ("retried-not-retryable:", "retried-before-retry-after:", "retried-without-pause:")
+_REPEATED = ("retried-not-retryable:", "retried-too-soon:")
 NO_VALUE = "it ends well without the value of an API key: the answer with it was lost, and a replay has null"
 _BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 _LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
