@@ -67,6 +67,7 @@ def command_variables(
     """
     found = world_variables(world, world.token(principal))
     found["HOSTING_CONTROL_URL"] = ready.control_url
+    found["HOSTING_ISSUER_URL"] = world.summary["issuer"]
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
     if ready.control_token is not None:

@@ -556,9 +556,14 @@ class VariationPoint(Record):
 
 
 class ScenarioName(Record):
-    """A scenario of the library."""
+    """A scenario of the library.
+
+    `kind` tells whether it makes a world of its own (its faults, outcomes, timeline, …), or tells a
+    story in the usual one: `start --scenario` shows nothing of that.
+    """
 
     name: str
+    kind: Literal["world", "story"]
     description: str
 
 

@@ -113,7 +113,8 @@ def test_variables_are_those_that_env_prints():
     printed = json.loads(run(*sh(command)).stdout)
 
     assert {f"HOSTING_{name}" for name in VARIABLES} <= set(found)
-    assert set(found) == {*printed, "HOSTING_CONTROL_URL"}
+    assert set(found) == {*printed, "HOSTING_CONTROL_URL", "HOSTING_ISSUER_URL"}
+    assert found["HOSTING_ISSUER_URL"].startswith(found["HOSTING_EMULATOR_URL"])
 
 
 def test_commands_inside_reach_this_emulator_whatever_is_outside():

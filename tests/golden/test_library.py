@@ -8,9 +8,11 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.bootstrap.stories import check_story
+from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator_scenarios import FOLDER
+from tests.in_process import NOON_MS, InProcess
 
 FILES = sorted(FOLDER.glob("*.yaml"))
 MODELINE = "# yaml-language-server: $schema=scenario.schema.json\n"
@@ -38,6 +40,40 @@ def test_a_file_says_what_it_is_and_looks_at_what_is_answered(path):
     assert text.startswith(MODELINE)
     assert text.count("expect:") >= 3
     jsonschema.Draft202012Validator(scenario_schema()).validate(scenario.source.data)
+
+
+#: Those that begin with the usual world: what they tell of needs time, or is there already.
+STORIES = {
+    *("api-key-expired", "database-states", "dns-authorization-expires", "ticket-expired"),
+    *("flag-needed-by-free-domain", "no-organization", "plan-drops-under-a-domain"),
+    *("stale-source-generation", "ticket-used", "two-initializations-one-generation"),
+    "two-mutations-one-claim",
+}
+
+
+def test_what_a_scenario_is_named_after_happens_in_its_world():
+    kinds = {path.stem: read_scenario(path.read_text("utf-8"), path.name).kind for path in FILES}
+
+    assert {name for name, kind in kinds.items() if kind == "story"} == STORIES
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "state"),
+    [
+        ("failed-operation", "apply_domains", "failed"),
+        ("failed-deployment", "initialize", "failed"),
+        ("cancelled-operation", "initialize", "cancelled"),
+        ("reconciliation-exhausted", "initialize", "failed"),
+    ],
+)
+def test_a_client_meets_what_the_scenario_is_named_after(name: str, call: str, state: str):
+    scenario = read_scenario((FOLDER / f"{name}.yaml").read_text("utf-8"), name)
+    api = InProcess(build_world(scenario, "default", NOON_MS, "seed"))
+
+    operation = getattr(api, call)().json
+    api.engine.move_by(2 * 3_600_000)
+
+    assert api.poll(operation["id"]).json["state"] == state
 
 
 def test_names_are_distinct_and_plain():

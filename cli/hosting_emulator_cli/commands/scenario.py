@@ -35,7 +35,7 @@ def scenario() -> None:
 
 
 @scenario.command("list")
-@prints(columns({"SCENARIO": "name", "DESCRIPTION": "description"}))
+@prints(columns({"SCENARIO": "name", "KIND": "kind", "DESCRIPTION": "description"}))
 @opt.with_or_without_client
 def list_(ask: opt.Ask) -> Any:
     """List the scenario library."""
@@ -43,10 +43,7 @@ def list_(ask: opt.Ask) -> Any:
     def shipped() -> list[dict[str, str]]:
         from hosting_emulator.scenario.document import read_scenario
 
-        return [
-            {"name": name, "description": read_scenario(library_text(name), name).part.description}
-            for name in library_names()
-        ]
+        return [read_scenario(library_text(name), name).row() for name in library_names()]
 
     return ask(lambda client: client.scenarios(), shipped)
 

@@ -281,6 +281,9 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
     method, headers = request["method"], _har_headers(request)
     if not own:
         headers = tuple(pair for pair in headers if not _OF_A_PAGE.fullmatch(pair[0]))
+        typed = (request.get("postData") or {}).get("mimeType")
+        if typed and not any(name.lower() == "content-type" for name, _ in headers):
+            headers = (*headers, ("Content-Type", typed))  # which some leave out of the headers
     body, why_not = _har_body(request)
     credential = _has_credential(headers)
     arrived = response["status"] > 0 and not entry.get("_lost")

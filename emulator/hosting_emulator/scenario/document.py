@@ -248,6 +248,10 @@ _TYPE = re.compile(r"Expected `([^`]*)`, got `")
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 
 
+#: What a scenario has that is seen in its story alone.
+_TOLD_ONLY = {"name", "description", "seed", "parts", "story"}
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A scenario whose shape is right: its parts, its text and where everything stood."""
@@ -260,6 +264,15 @@ class Scenario:
     def name(self) -> str:
         """The scenario's name."""
         return self.part.name
+
+    @property
+    def kind(self) -> Literal["world", "story"]:
+        """Whether it makes a world of its own, or only tells a story in the usual one."""
+        return "world" if self.source.data.keys() - _TOLD_ONLY else "story"
+
+    def row(self) -> dict[str, str]:
+        """Return it as lists show it."""
+        return {"name": self.name, "kind": self.kind, "description": self.part.description}
 
     @property
     def place(self) -> Place:

@@ -62,12 +62,12 @@ def file(tmp_path: Path) -> Path:
 def test_list_is_the_shipped_library(run):
     lines = run("scenario", "list").stdout.splitlines()
 
-    assert lines[0].split() == ["SCENARIO", "DESCRIPTION"]
+    assert lines[0].split() == ["SCENARIO", "KIND", "DESCRIPTION"]
     assert [line.split()[0] for line in lines[1:]] == library_names()
 
 
 def test_list_of_a_named_emulator(run, control: FakeControl):
-    items = [{"name": "outage", "description": "The provider is out."}]
+    items = [{"name": "outage", "kind": "world", "description": "The provider is out."}]
     control.on("GET /scenarios", {"items": items})
 
     result = run("scenario", "list", "--json", "--url", control.url)
@@ -87,7 +87,10 @@ def test_show_prints_yaml_that_can_be_saved_and_checked(run, tmp_path: Path):
 
 
 def test_show_of_a_named_emulator(run, control: FakeControl):
-    control.on("GET /scenarios/outage", {"name": "outage", "description": "", "text": "name: x\n"})
+    control.on(
+        "GET /scenarios/outage",
+        {"name": "outage", "kind": "world", "description": "", "text": "name: x\n"},
+    )
 
     assert run("scenario", "show", "outage", "--url", control.url).stdout == "name: x\n"
 

@@ -48,6 +48,22 @@ def test_what_is_no_record_is_refused(document: Any, words: str):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("headers", "sent"),
+    [
+        ([], ["application/json"]),
+        ([{"name": "content-type", "value": "text/plain"}], ["text/plain"]),
+    ],
+)
+def test_the_type_of_a_body_may_stand_beside_it_only(headers: Any, sent: list[str]):
+    posted = {"mimeType": "application/json", "text": '{"enabled": true}'}
+    request = {**FINE["request"], "method": "PUT", "headers": headers, "postData": posted}
+
+    (only,) = read_record(har({**FINE, "request": request})).requests
+
+    assert [v for name, v in only.headers if name.lower() == "content-type"] == sent
+
+
 def test_only_what_is_needed_must_be_there():
     record = read_record(har(FINE))
 

@@ -36,16 +36,13 @@ class ScenarioRun(Chosen):
 
 def list_scenarios(context: Context) -> list[dict[str, Any]]:
     """List the scenario library."""
-    return [
-        {"name": name, "description": _read(context, Chosen(name=name)).part.description}
-        for name in context.library.names()
-    ]
+    return [_read(context, Chosen(name=name)).row() for name in context.library.names()]
 
 
 def show_scenario(context: Context, name: str) -> dict[str, Any]:
     """Show a scenario of the library with its YAML."""
     scenario = _read(context, Chosen(name=name))
-    return {"name": name, "description": scenario.part.description, "text": scenario.text}
+    return {**scenario.row(), "text": scenario.text}
 
 
 def schema() -> Any:
@@ -74,8 +71,7 @@ async def record_scenario(
 
 def _recorded(past: WorldPast, name: str, first: str | None, last: str | None) -> dict[str, Any]:
     written = record_session(past, name, first, last)
-    description = read_scenario(written.text, name).part.description
-    return {"name": name, "description": description, **written._asdict()}
+    return {**read_scenario(written.text, name).row(), **written._asdict()}
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:

@@ -24,8 +24,9 @@ export default function Scenarios({ arg }) {
   <//>`;
 }
 
-/** By its name and the first sentence of what it says. */
-const asPick = ({ name, description }) => ({ id: name, name, about: description.split(/(?<=\.)\s/)[0] });
+/** By its name and the first sentence of what it says; one that is only told says so. */
+const asPick = ({ name, kind, description }) => (
+  { id: name, name, about: (kind === "story" ? "Only a story. " : "") + description.split(/(?<=\.)\s/)[0] });
 
 function Chosen({ name }) {
   const scenario = useResource(() => api.get(`/scenarios/${encodeURIComponent(name)}`), { on: [] });
