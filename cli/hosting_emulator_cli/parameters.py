@@ -6,6 +6,7 @@ be read.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -73,9 +74,11 @@ def whole_seconds(text: str) -> int:
 
 
 def timestamp(text: str) -> str:
-    """Check that the text is an RFC 3339 timestamp with `Z` or an offset, and return it."""
-    from hosting_emulator.contract.timestamps import parse_timestamp
+    """Return an RFC 3339 timestamp with `Z` or an offset as it is, and for `now` this machine's time."""
+    from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 
+    if text == "now":
+        return format_timestamp(time.time_ns() // 1_000_000)
     parse_timestamp(text)
     return text
 

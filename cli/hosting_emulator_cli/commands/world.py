@@ -64,7 +64,7 @@ def varied_words(seed: str, only: Sequence[str] | None) -> str:
 
 # --- The commands --------------------------------------------------------------------------------
 
-_ephemeral_option = opt.option("--ephemeral/--kept")
+_ephemeral_option = opt.option("--ephemeral/--kept", default=False, show_default=False)
 _prints_new_world = prints(
     "{value[name]}", words="World {value[name]} answers at {value[base_url]}."
 )

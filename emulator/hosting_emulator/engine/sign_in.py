@@ -57,6 +57,8 @@ class SignIns:
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
+        #: Whether it was said that clients will refuse tokens of this world's time.
+        self.told_of_time = False
 
     def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
         """Return a new authorization code for a grant, which is good for a minute of world time."""

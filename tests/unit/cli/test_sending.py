@@ -29,7 +29,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
     ("clock advance PT10M", ADVANCE, ADVANCED, {"by": "PT10M"}),
     (f"clock advance --to {AT}", ADVANCE, ADVANCED, {"to": AT}),
     ("clock advance --until 01J0", ADVANCE, ADVANCED, {"until_operation": "01J0"}),
-    ("world create", "POST /worlds", world("w"), {}),
+    ("world create", "POST /worlds", world("w"), {"ephemeral": False}),
     (
         f"world create w --seed 42 --clock scaled:60 --at {AT} --assume rate_limit=100/60s"
         " --assume docs_url=http://x/?a=b --ephemeral",
@@ -49,8 +49,18 @@ CASES: list[tuple[str, str, Any, Any]] = [
         world("w"),
         {"clock": {"at": AT}, "ephemeral": False},
     ),
-    ("world fork copy --world shop", "POST /worlds/shop/fork", world("copy"), {"name": "copy"}),
-    ("world fork --at 12", "POST /worlds/default/fork", world("copy"), {"commit": 12}),
+    (
+        "world fork copy --world shop",
+        "POST /worlds/shop/fork",
+        world("copy"),
+        {"name": "copy", "ephemeral": False},
+    ),
+    (
+        "world fork --at 12",
+        "POST /worlds/default/fork",
+        world("copy"),
+        {"commit": 12, "ephemeral": False},
+    ),
     ("world rewind 12 --world shop", "POST /worlds/shop/rewind", world("shop"), {"commit": 12}),
     ("world reset ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     ("world reset --world ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),

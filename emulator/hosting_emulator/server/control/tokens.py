@@ -5,6 +5,7 @@ Each world is its own OpenID provider, over HTTP, with nobody having a password.
 
 from __future__ import annotations
 
+import logging
 from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -25,12 +26,16 @@ from hosting_emulator.server.control.context import (
     refused_as,
 )
 from hosting_emulator.server.guard import basic_credentials
+from hosting_emulator.server.hosts import command_line
 from hosting_emulator.world.naming import usual_person
 from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE
 from hosting_emulator.world.value import Change, World
 
+_log: Final = logging.getLogger("hosting_emulator")
+#: How far ahead of a client's time a token may have been issued, as most of them see it.
+_SKEW_MS: Final = 60_000
 _LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
 #: Scopes that mean something here, in words; others are left out of what is granted.
 SCOPES: Final = {
@@ -277,10 +282,31 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
         if grant.nonce is not None:
             claims["nonce"] = grant.nonce
         # In a thread: the first time, finding the key takes a while.
+        _tell_of_time(context, engine, now_ms)
         document["id_token"] = await context.apart(
             sign_ins.id_token, claims, document["access_token"]
         )
     return document
+
+
+def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
+    """Warn, once for a world, where clients will refuse an ID token by their own machine's time."""
+    ahead_ms = now_ms - engine.machine_ms
+    if engine.identity.sign_ins.told_of_time or (
+        -engine.token_lifetime_s * 1000 < ahead_ms <= _SKEW_MS
+    ):
+        return
+    engine.identity.sign_ins.told_of_time = True
+    name = engine.world.name
+    forward = command_line("clock set now", context.base_url, name)
+    _log.warning(
+        "somebody signed in to world %s, where it is %s; by this machine's time, %s, OpenID clients "
+        "refuse such tokens: begin the world with `--at now`%s",
+        name,
+        format_timestamp(now_ms),
+        format_timestamp(engine.machine_ms),
+        f", or move it there: `{forward}`" if ahead_ms < 0 else "",
+    )
 
 
 def _still_there(world: World, grant: AuthorizationGrant) -> Person:
