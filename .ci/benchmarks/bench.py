@@ -1,7 +1,7 @@
 """The benchmark a user can run: `make bench`, or `make bench ARGS=--quick`.
 
 Prints one table to stdout; the full form (about ten minutes) also writes it into docs/speed.md, with
-a picture, and its short lines into the README. The exit code is 1 when a bar is missed. It wants a
+a picture. The exit code is 1 when a bar is missed. It wants a
 quiet machine with at least two cores (one for the server, one for the load) and 2 GB of memory.
 """
 
@@ -59,7 +59,7 @@ def main() -> int:
     print(heading, render(figures), sep="\n\n")
     if not options.quick and not options.only:
         page.write(figures, heading)
-        print(f"\nWritten to {page.PAGE}, {page.PICTURE} and {page.README}.")
+        print(f"\nWritten to {page.PAGE} and {page.PICTURE}.")
     return 0 if all(figure.holds for figure in figures) else 1
 
 

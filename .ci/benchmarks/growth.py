@@ -52,7 +52,6 @@ def _figure(call: str, sizes: tuple[int, ...], cases: list[Case], rounds: int) -
         bar=BAR,
         at_most=True,
         part=PART,
-        short=call == "set_project_powered_by_flag",
     )
 
 

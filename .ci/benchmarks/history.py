@@ -47,7 +47,6 @@ def _figure(where: str, took: list[tuple[float, float, int]]) -> Figure:
         bar=1,
         at_most=True,
         part=PART,
-        short=where != "in process",
     )
 
 

@@ -71,7 +71,6 @@ def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
             bar=BAR,
             at_most=True,
             part=PART,
-            short=True,
         )
     ]
 

@@ -13,7 +13,6 @@ from benchmarks.report import Figure, markdown
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "speed.md"
 PICTURE = REPOSITORY / "docs" / "speed.svg"
-README = REPOSITORY / "README.md"
 _PLACE = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.DOTALL)
 _PANELS = {
     throughput.PART: "Requests per second: share of a bare aiohttp handler (the line is the bar)",
@@ -30,9 +29,8 @@ def filled(document: str, text: str) -> str:
 
 
 def write(figures: Sequence[Figure], heading: str) -> None:
-    """Write the page's table, its picture, and the README's few lines."""
+    """Write the page's table and its picture."""
     _fill(PAGE, f"{heading}\n\n{markdown(figures)}")
-    _fill(README, f"{heading}\n\n{markdown(figure for figure in figures if figure.short)}")
     panels = {
         title: [figure for figure in figures if figure.part == part and figure.bar is not None]
         for part, title in _PANELS.items()

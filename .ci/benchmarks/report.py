@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Figure:
     """One line: `ratio` is judged, at least `bar` or (where `at_most`) no more than it.
 
-    `part` is the chapter of the table; `short` lines stand in the README too.
+    `part` is the chapter of the table.
     """
 
     what: str
@@ -20,7 +20,6 @@ class Figure:
     bar: float | None = None
     at_most: bool = False
     part: str = ""
-    short: bool = False
 
     @property
     def holds(self) -> bool:

@@ -35,7 +35,6 @@ def measure(rounds: int) -> list[Figure]:
         bar=BAR,
         at_most=True,
         part=PART,
-        short=True,
     )
     return [figure]
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from benchmarks.asked import FLAG, answer, requests
+from benchmarks.asked import answer, requests
 from benchmarks.load import Load, Request, load
 from benchmarks.report import Figure
 from benchmarks.servers import bare, cores, emulator, port_of
@@ -25,7 +25,6 @@ _ABOUT = {
     "list_deployments": "list_deployments (20 items)",
     "get_operation": "get_operation (a finished one)",
 }
-_SHORT = (FLAG, "list_deployments")
 
 
 class Contest:
@@ -60,7 +59,6 @@ class Contest:
             ratio=median(ours.rate / theirs.rate for ours, theirs in pairs),
             bar=READ_BAR if self._request.method == "GET" else WRITE_BAR,
             part=PART,
-            short=self.call in _SHORT,
         )
 
 

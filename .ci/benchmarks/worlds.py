@@ -70,7 +70,6 @@ def _step(name: str, took: float, nothing: float, inside: float | None) -> Figur
         theirs=f"{nothing:.2f} ms for asking whether it is up",
         ratio=took / nothing,
         part=PART,
-        short=name == "create, in memory",
     )
 
 
@@ -129,7 +128,6 @@ def _thousand(where: str, *, ephemeral: bool) -> Figure:
         bar=1,
         at_most=True,
         part=PART,
-        short=ephemeral,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests import pictures
 from tests.browser.chromium import Chromium, program
 
-README = pictures.FOLDER.parents[1] / "README.md"
+REPOSITORY = pictures.FOLDER.parents[1]
 NAMES = {*(f"{name}.png" for name in pictures.PANELS), f"{pictures.TERMINAL}.svg"}
 
 
@@ -30,7 +30,9 @@ def test_none_is_missing_or_left_over():
     assert {file.name for file in pictures.FOLDER.iterdir()} == NAMES
 
 
-def test_the_readme_shows_two():
-    text = README.read_text(encoding="utf-8")
+def test_the_readme_shows_one_and_the_page_on_the_log_the_terminal():
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    log = (REPOSITORY / "docs" / "log.md").read_text(encoding="utf-8")
 
-    assert sum(f"docs/pictures/{name})" in text for name in NAMES) == 2
+    assert sum(f"docs/pictures/{name})" in readme for name in NAMES) == 1
+    assert f"pictures/{pictures.TERMINAL}.svg)" in log

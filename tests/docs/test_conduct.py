@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
-from tests.docs.markdown import anchors, links
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -36,11 +35,3 @@ def test_every_command_and_test_runs_and_prints_what_is_shown(tmp_path: Path):
 
 def test_the_table_is_that_of_the_rules():
     assert rule_table() == GUIDE.partition(BEGIN)[2].partition(END)[0]
-
-
-@pytest.mark.parametrize("target", links(GUIDE))
-def test_links_lead_somewhere(target: str):
-    if target.startswith("#"):
-        assert target.removeprefix("#") in anchors(GUIDE)
-    else:
-        assert (REPOSITORY / "docs" / target).exists()

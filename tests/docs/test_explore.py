@@ -10,7 +10,6 @@ import pytest
 from hosting_emulator.explore.plan import KINDS
 from hosting_emulator.explore.runs import MEANINGS
 from hosting_emulator_cli.commands.explore import explore
-from tests.docs.markdown import links
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -42,8 +41,3 @@ def test_options_that_are_shown_are_in_the_help():
     assert commands
     shown = {word for command in commands for word in command.split() if word.startswith("-")}
     assert shown - known == set()
-
-
-@pytest.mark.parametrize("target", [link for link in links(GUIDE) if "://" not in link])
-def test_links_lead_somewhere(target: str):
-    assert (PAGE.parent / target).exists()

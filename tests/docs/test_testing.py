@@ -10,7 +10,7 @@ import pytest
 import pytest_hosting_emulator
 from hosting_emulator.sdk import Filters, HostingEmulator, Requests, WorldClock
 from pytest_hosting_emulator import plugin
-from tests.docs.markdown import anchors, blocks, links, without_blocks
+from tests.docs.markdown import blocks, links, without_blocks
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
@@ -77,12 +77,3 @@ def test_every_example_is_linked():
     shown = [path.name for path in REPOSITORY.glob("tests/examples/python/test_*.py")]
 
     assert set(shown) - linked == set()
-
-
-@pytest.mark.parametrize("target", [link for link in links(GUIDE) if "://" not in link])
-def test_links_lead_somewhere(target: str):
-    path, _, anchor = target.partition("#")
-    page = (PAGE.parent / path).resolve() if path else PAGE
-
-    assert page.exists()
-    assert not anchor or anchor in anchors(page.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.variation.points import POINTS
-from tests.docs.markdown import anchors, links, without_blocks
+from tests.docs.markdown import without_blocks
 from tests.docs.terminal import Terminals
 
 PAGE = Path(__file__).parents[2] / "docs" / "vary.md"
@@ -35,15 +35,6 @@ def test_the_table_is_the_codes():
 def test_every_command_and_test_runs_and_prints_what_is_shown(tmp_path: Path):
     with Terminals(tmp_path) as terminals:
         terminals.follow(TEXT)
-
-
-@pytest.mark.parametrize("target", [link for link in links(TEXT) if "://" not in link])
-def test_links_lead_somewhere(target: str):
-    path, _, anchor = target.partition("#")
-    page = (PAGE.parent / path).resolve() if path else PAGE
-
-    assert page.exists()
-    assert not anchor or anchor in anchors(page.read_text(encoding="utf-8"))
 
 
 def test_lines_are_short_enough_to_read():

@@ -94,10 +94,9 @@ def test_an_index_page_has_no_link_that_leads_nowhere(distributions: Distributio
 
     assert page.startswith("# hosting-emulator\n")
     assert [link for link in links(page) if not link.startswith("https://")] == []
-    assert "`conduct` (docs/conduct.md): what it did" in page
+    assert "| `hosting-emulator conduct` | Conduct (docs/conduct.md) |" in page
     assert "pip install hosting-emulator && hosting-emulator start" in page
     assert "pip install 'hosting-emulator[pytest]'" in page
-    assert "**Contents:**" not in page
 
 
 def test_sdist_holds_what_a_packager_needs(distributions: Distributions):

@@ -1,0 +1,129 @@
+"""What holds for all pages together: they leave no command out, and name none that is not there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator_cli.main import cli
+from tests.docs.markdown import anchors, blocks, links, without_blocks
+from tests.docs.terminal import Terminals
+
+REPOSITORY = Path(__file__).parents[2]
+PAGES = {
+    str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8")
+    for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
+}
+#: Pages of which nothing else is tested; the others have a module of their own.
+GUIDES = ("calls", "log", "running", "worlds")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GUIDES)
+def test_every_command_runs_and_prints_what_is_shown(name: str, tmp_path: Path):
+    with Terminals(tmp_path) as terminals:
+        terminals.follow(PAGES[f"docs/{name}.md"])
+
+
+def test_only_these_commands_of_the_guides_are_not_run():
+    guides = [block for name in GUIDES for block in blocks(PAGES[f"docs/{name}.md"])]
+
+    assert [block.text.splitlines()[0] for block in guides if block.language == "bash"] == [
+        "pip install . && hosting-emulator start",
+        "docker build -t hosting-emulator .",
+        "docker run --rm -p 127.0.0.1:4620:4620 -v hosting-emulator:/data \\",
+    ]
+    assert {block.language for block in guides} == {"console", "bash"}
+
+
+def command_of(words: list[str]) -> click.Command:
+    """Return the command that a line's words name."""
+    command: click.Command = cli
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        if found is None:
+            break
+        command = found
+    return command
+
+
+def invocations(page: str) -> list[list[str]]:
+    """Return every use of the command, in blocks and in the text, as words."""
+    shell = [block for block in blocks(page) if block.language in ("console", "bash")]
+    texts = [block.text.replace("\\\n", " ") for block in shell]
+    texts += re.findall(r"`([^`\n]+)`", without_blocks(page))
+    lines = [line for text in texts for line in text.splitlines()]
+    uses = [
+        use for line in lines for use in re.findall(r"hosting-emulator ([a-z-][^|)&;#]*)", line)
+    ]
+    return [use.replace('"', "").split() for use in uses]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_options_that_are_shown_are_in_the_help(name: str):
+    unknown = []
+    for words in invocations(PAGES[name]):
+        known = {name for parameter in command_of(words).params for name in parameter.opts}
+        ours = words[: words.index("--")] if "--" in words else words  # what follows is another's
+        unknown += [
+            words
+            for word in ours
+            if word.startswith("--") and word.partition("=")[0] not in known | {"--help"}
+        ]
+
+    assert unknown == []
+
+
+def test_every_command_is_shown():
+    used = {words[0] for page in PAGES.values() for words in invocations(page)}
+
+    assert set(cli.list_commands(click.Context(cli))) <= used
+
+
+@pytest.mark.parametrize("name", ["README.md", *(f"docs/{name}.md" for name in GUIDES)])
+def test_options_named_in_the_text_are_in_some_help(name: str):
+    commands = [command_of([name]) for name in cli.list_commands(click.Context(cli))]
+    commands += [
+        command_of([group.name or "", name])
+        for group in commands
+        if isinstance(group, click.Group)
+        for name in group.list_commands(click.Context(group))
+    ]
+    known = {name for command in commands for p in command.params for name in p.opts}
+
+    named = set(re.findall(r"`(--[a-z-]+)", without_blocks(PAGES[name]))) - {"--help"}
+
+    assert named - known == set()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str):
+    page, lost = REPOSITORY / name, []
+    for target in links(PAGES[name]):
+        if "://" not in target:
+            path, _, anchor = target.partition("#")
+            there = (page.parent / path) if path else page
+            if not there.exists() or (
+                anchor and anchor not in anchors(there.read_text(encoding="utf-8"))
+            ):
+                lost.append(target)
+
+    assert lost == []
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    linked = {target.partition("#")[0] for target in links(PAGES["README.md"])}
+
+    assert set(PAGES) - linked == {"README.md"}
+
+
+def test_the_table_of_calls_is_the_contracts():
+    shown = re.findall(r"`(GET|PUT|POST) (/v1[^`?]*)", without_blocks(PAGES["docs/calls.md"]))
+
+    assert {(call.method, call.path) for call in CALLS.values()} <= set(shown)
