@@ -63,6 +63,11 @@ def record_session(
                 return draft.written()
             except NotRecordable as error:
                 refused = str(error)
+    if _as_it_began(past.base, name) is None:
+        refused += (
+            "; how this world began is not kept, and a file says only a part of what it was by then: "
+            "record after a reset"
+        )
     raise NotRecordable(refused)
 
 
