@@ -55,8 +55,7 @@ _ABOUT = (
     "Times are the world's, not the machine's; how long each took is real time in the emulator. "
     "Secrets are cut out, and long bodies are kept in part."
 )
-#: How many exchanges are rendered at once, and who is rendering some now.
-_IN_A_TURN = 5
+#: Who is rendering exchanges now.
 _walks: set[object] = set()
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -103,17 +102,16 @@ async def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> li
 
 
 async def _in_turns(entries: list[Entry]) -> AsyncIterator[Entry]:
-    """Walk exchanges, each of which may take a millisecond; others are answered meanwhile.
+    """Walk exchanges, each of which may take milliseconds; others are answered meanwhile.
 
     Of several walks one goes on in each turn of the loop, however many there are.
     """
     walk = object()
     _walks.add(walk)
     try:
-        for number, entry in enumerate(entries):
-            if number % _IN_A_TURN == 0:
-                for _ in range(len(_walks)):
-                    await asyncio.sleep(0)
+        for entry in entries:
+            for _ in range(len(_walks)):
+                await asyncio.sleep(0)
             yield entry
     finally:
         _walks.discard(walk)
