@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.records import Origin
 from tests.in_process import InProcess, Machine, fresh_world
-from tests.unit.storage.worlds_on_disk import busy, content
+from tests.unit.storage.worlds_on_disk import busy, content, open_directory
 
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "damage")
 #: Done to the file of a store, of which there are older copies, and a sister of the same names.
@@ -38,14 +37,15 @@ class Stores:
             self._make(path)
 
     def _make(self, path: Path) -> None:
-        directory = DataDirectory(path, "process", [].append)
-        worlds = [InProcess(w := fresh_world(n), directory.keep(w, fresh=True)) for n in KEPT]
+        directory = open_directory(path)
+        made = [fresh_world(name) for name in KEPT]
+        worlds = [InProcess(world, directory.keep(world, fresh=True)) for world in made]
         shutil.copytree(path, self.older, dirs_exist_ok=True)
         for world in worlds:
             busy(world)
         directory.forget("again")  # a world of this name was here before
-        world = fresh_world("again", seed=path.name)
-        worlds[-1] = InProcess(world, directory.keep(world, fresh=True))
+        made[-1] = fresh_world("again", seed=path.name)
+        worlds[-1] = InProcess(made[-1], directory.keep(made[-1], fresh=True))
         shutil.copytree(path, self.old, dirs_exist_ok=True)
         for world in worlds:
             keeper: Any = world.engine.keeper
@@ -61,7 +61,7 @@ class Stores:
     def start(path: Path, *, salvage: bool = False) -> tuple[dict[str, Any] | None, list[str]]:
         """Start on a directory: what is found of each world, None if it is refused, and what is said."""
         said: list[str] = []
-        directory = DataDirectory(path, "process", said.append, salvage=salvage)
+        directory = open_directory(path, said, salvage=salvage)
         try:
             worlds = Worlds(directory, Machine())
             worlds.open("another seed", Origin("frozen"))
