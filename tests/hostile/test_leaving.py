@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from hosting_emulator.server import memory as server_memory
 from hosting_emulator.server.protocol import Protocol
 from tests.hostile.raw_requests import BODY, Requests, answers, statuses
 from tests.hostile.stage import LONG_S, Ear, Stage, memory
@@ -186,3 +187,29 @@ async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage
     finally:
         writer.transport.abort()
     assert during.resident_kb - before.resident_kb < 40_000
+
+
+# --- crowds -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [server_memory.CROWD, server_memory.CROWD // 2])
+async def test_what_a_crowd_has_left_goes_back_to_the_system(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, count: int
+):
+    given: list[int] = []
+    monkeypatch.setattr(server_memory, "AFTER_S", 0)
+    monkeypatch.setattr(server_memory, "give_back", lambda: given.append(stage.engine.log.count))
+    crowd = [await asyncio.open_connection("127.0.0.1", stage.port) for _ in range(count)]
+    await stage.one(LONG_S)
+    assert given == []
+
+    for _, writer in crowd:
+        writer.close()
+    await stage.quiet()
+    await stage.one(LONG_S)
+
+    assert len(given) == (count >= server_memory.CROWD)
+
+
+def test_giving_memory_back_harms_nothing():
+    server_memory.give_back()

@@ -89,6 +89,8 @@ async def json_list(
     before, _, after = _encode(document).partition(empty)
     text, sent, comma = bytearray(before + empty[:-1]), None, b""
     async for item in items:
+        if request.transport is None:
+            raise ConnectionResetError("the client is gone")
         text += comma + _encode(item)
         comma = b","
         if len(text) > _PIECE:

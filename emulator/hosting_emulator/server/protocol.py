@@ -19,6 +19,7 @@ from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooL
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.problem_documents import problem_reply
+from hosting_emulator.server import memory
 from hosting_emulator.server.framing import (
     INVALID,
     NO_METHOD,
@@ -48,6 +49,7 @@ class Protocol(web.RequestHandler):
     def __init__(self, manager: Server, **options: Any) -> None:
         super().__init__(manager, **options)
         self.docs_url = manager.docs_url
+        self.server = manager
         #: Closes the server's ports for so many seconds.
         self.refuse = manager.refuse
         self.number = next(_connections)
@@ -76,9 +78,15 @@ class Protocol(web.RequestHandler):
             self.gone = asyncio.get_running_loop().create_future()
         await asyncio.wait((self.gone,), timeout=within_s)
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin a connection."""
+        super().connection_made(transport)
+        self.server.count(1)
+
     def connection_lost(self, exc: BaseException | None) -> None:
         """Tell whoever waits for the end of the connection."""
         super().connection_lost(exc)
+        self.server.count(-1)
         if self.half is not None:
             self.half[1].cancel()
         if self.gone is not None and not self.gone.done():
@@ -211,6 +219,16 @@ class Server(web.Server):
             return await handler(request)
 
         super().__init__(answer)
+        #: How many connections there are, and how many there were at most since a crowd has left.
+        self._open = self._most = 0
+
+    def count(self, more: int) -> None:
+        """Count connections; what a crowd has left is cleared away once it is gone."""
+        self._open += more
+        self._most = max(self._most, self._open)
+        if self._most >= memory.CROWD and self._open * 10 <= self._most:
+            self._most = self._open
+            asyncio.get_running_loop().call_later(memory.AFTER_S, memory.give_back)
 
     def __call__(self) -> Protocol:
         """Return the protocol of a new connection."""
