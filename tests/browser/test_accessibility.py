@@ -60,7 +60,7 @@ def settle(page: Page) -> None:
 
 def test_the_table_of_panels_is_read():
     assert len(PANELS) >= 11
-    assert {"overview", "requests", "clock", "assumptions"} <= set(PANELS)
+    assert {"connect", "requests", "clock", "assumptions"} <= set(PANELS)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_table_of_panels_is_read():
 def test_axe_sees_what_is_wrong(
     about: About, seen: set[str], dashboard: Dashboard, panel: Callable[[str], str]
 ):
-    with dashboard(panel("overview")) as page:
+    with dashboard(panel("connect")) as page:
         settle(page)
         page.evaluate(
             "document.querySelector('main').insertAdjacentHTML('beforeend',"
@@ -133,7 +133,7 @@ def test_a_scenario_that_is_wrong_is_accessible(dashboard: Dashboard, panel: Cal
 
 
 def test_dialog_of_keys_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
-    with dashboard(panel("overview")) as page:
+    with dashboard(panel("connect")) as page:
         settle(page)
         page.press("?")
         page.find("dialog", "Keys")

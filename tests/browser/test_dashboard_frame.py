@@ -14,7 +14,7 @@ Panel = Callable[[str], str]
 def test_the_page_asks_nobody_else_and_complains_of_nothing(
     chromium: Chromium, origin: str, panel: Panel
 ):
-    with chromium.page(panel("overview")) as page:
+    with chromium.page(panel("connect")) as page:
         page.read("Live")
         page.watch()
 
@@ -33,8 +33,56 @@ def test_the_world_can_be_chosen(dashboard: Dashboard, api: Api, origin: str):
 def test_a_world_that_is_not_there_is_said(dashboard: Dashboard, origin: str):
     with dashboard(f"{origin}/_emulator#/requests?world=nowhere") as page:
         page.read("There is no world nowhere")
-        page.click("link", "Go to the overview")
-        page.find("heading", "Overview")
+        page.click("link", "Go to the default world")
+        page.find("heading", "Requests")
+
+
+def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: Api, panel: Panel):
+    names = "[...document.querySelector('.picker select').options].map(one => one.value)"
+    with dashboard(panel("requests")) as page:
+        page.read("Live")
+        forked = api.emulator.fork()
+        page.wait(f"{names}.includes('{forked.name}')")
+        forked.delete()
+        page.wait(f"!{names}.includes('{forked.name}')")
+
+
+def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    name = f"{api.emulator.name}-made"
+    control = api.emulator.control
+    with dashboard(panel("projects")) as page:
+        page.click("button", "Worlds")
+        page.fill("textbox", "Name", name)
+        page.choose("Clock", "frozen")
+        page.choose("Scenario", "stuck-operation")
+        page.click("button", "Create")
+        page.wait(f"location.hash === '#/requests?world={name}'")
+        page.read("World " + name + " is made.")
+        made = control.world(name)
+        assert made.clock.state["mode"] == "frozen"
+        Api(made).dns()
+        page.find("link", "1 200 Get DNS")
+        page.click("button", "Worlds")
+        assert page.find("link", "Export")
+        page.click("button", "Reset")
+        page.click("button", "Reset", within=("dialog", f"Reset {name}"))
+        page.read("No request yet")
+        page.click("button", "Worlds")
+        page.click("button", "Fork")
+        page.read(f"is a copy of {name}.")
+        page.wait(f"!location.hash.includes('{name}')")
+        fork = page.evaluate("/World (\\S+) is a copy/.exec(document.body.innerText)[1]")
+        for _ in range(2):
+            page.click("button", "Worlds")
+            page.click("button", "Delete")
+            page.click("button", "Delete", within=("dialog", "Delete"))
+            page.wait("location.hash === '#/requests'")
+            page.evaluate(f"location.hash = '#/requests?world={name}', void 0")
+            page.read(name)
+
+    assert {fork, name}.isdisjoint({row["name"] for row in control.get("/worlds")["items"]})
 
 
 def test_the_clock_follows_the_world(dashboard: Dashboard, api: Api, panel: Panel):
@@ -45,8 +93,8 @@ def test_the_clock_follows_the_world(dashboard: Dashboard, api: Api, panel: Pane
 
 
 def test_keys_lead_to_panels_and_the_heading_has_the_focus(dashboard: Dashboard, panel: Panel):
-    with dashboard(panel("overview")) as page:
-        page.find("heading", "Overview")
+    with dashboard(panel("connect")) as page:
+        page.find("heading", "Connect")
         page.press("g", "p")
         page.find("heading", "Projects")
         page.wait("document.activeElement.textContent === 'Projects'")
@@ -66,8 +114,8 @@ def test_keys_write_where_a_field_is_written_in(dashboard: Dashboard, panel: Pan
 
 
 def test_skip_leads_to_the_panel(chromium: Chromium, panel: Panel):
-    with chromium.page(panel("overview")) as page:
-        page.find("heading", "Overview")
+    with chromium.page(panel("connect")) as page:
+        page.find("heading", "Connect")
         page.press("Tab")
         page.wait("document.activeElement.textContent === 'Skip to content'")
         page.press("Enter")
@@ -75,7 +123,7 @@ def test_skip_leads_to_the_panel(chromium: Chromium, panel: Panel):
 
 
 def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel, origin: str):
-    with chromium.page(panel("overview")) as page:
+    with chromium.page(panel("connect")) as page:
         page.click("button", "Colours: system")
         page.click("button", "Colours: light")
         page.wait("getComputedStyle(document.body).backgroundColor === 'rgb(16, 19, 26)'")

@@ -76,7 +76,7 @@ def test_the_list_is_filtered(dashboard: Dashboard, api: Api, panel: Panel):
         page.choose("Call", "Read database compute")
         page.wait(f"String({_NUMBERS}) === '3'")
         page.click("button", "Clear")
-        page.choose("Person", "outsider")
+        page.choose("User", "outsider")
         page.wait(f"String({_NUMBERS}) === '2'")
         page.click("button", "Clear")
         page.fill("searchbox", "Text", "compute?env")
@@ -95,6 +95,48 @@ def test_a_request_says_why_and_what_was_answered(dashboard: Dashboard, api: Api
         page.wait("document.activeElement.textContent === 'Request 1'")
         page.click("button", "Close")
         page.wait("!document.querySelector('.detail')")
+
+
+def test_requests_are_walked_with_arrows_and_escape_closes_one(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    for _ in range(3):
+        api.dns()
+    with dashboard(panel("requests/2")) as page:
+        page.wait("document.activeElement.textContent === 'Request 2'")
+        page.press("ArrowDown")
+        page.wait("document.activeElement.textContent === 'Request 1'")
+        page.click("button", "Newer request")
+        page.wait("document.activeElement.textContent === 'Request 2'")
+        page.evaluate("document.querySelector('[data-n=\"2\"] a').focus()")
+        page.press("ArrowUp")
+        page.find("heading", "Request 3")
+        page.wait("document.activeElement.closest('li')?.dataset.n === '3'")
+        page.press("Escape")
+        page.wait("!document.querySelector('.detail')")
+        assert page.evaluate("document.activeElement.closest('li').dataset.n") == "3"
+
+
+def test_a_row_says_its_project_and_how_long_it_took(dashboard: Dashboard, api: Api, panel: Panel):
+    api.dns()
+    api.dns(project="blog")
+    with dashboard(panel("requests")) as page:
+        page.read(api.emulator.base_url)
+        page.wait("document.querySelector('.requests .took').innerText.match(/^[0-9.]+ ms$/)")
+        page.choose("Project", "blog")
+        page.wait(f"String({_NUMBERS}) === '2'")
+        assert page.evaluate("document.querySelector('.requests .project').innerText") == "blog"
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 400])
+def test_the_base_url_is_on_one_line(dashboard: Dashboard, api: Api, panel: Panel, width: int):
+    lines = "new Set([...document.querySelector('.address code').getClientRects()].map(r => r.top)).size"
+    for name in ("requests", "connect"):
+        with dashboard(panel(name), width=width) as page:
+            page.find("heading", name.capitalize())
+            page.read(api.emulator.base_url)
+            assert page.evaluate(lines) == 1
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_request_is_sent_again(dashboard: Dashboard, api: Api, panel: Panel):
@@ -117,13 +159,13 @@ def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
     with pytest.raises(OSError, match=r"."):
         api.set_flag(True)
     with dashboard(panel("requests")) as page:
-        page.click("link", "1 — Show or hide the flag answer lost: connection_reset")
+        page.click("link", "1 — Show or hide the flag response lost: connection_reset")
         page.find("heading", "Request 1")
         page.read("None reached the client.")
         first = page.evaluate("document.querySelector('.detail .stack p').innerText")
         words = page.evaluate("[...document.querySelectorAll('.step .word')].map(w => w.innerText)")
 
-    assert " ".join(first.split()) == "— Show or hide the flag answer lost: connection_reset"
+    assert " ".join(first.split()) == "— Show or hide the flag response lost: connection_reset"
     assert words.index("commit") < words.index("fault")
     assert words[-1] != "commit"
 
@@ -131,16 +173,17 @@ def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
 def test_the_page_asks_for_older_requests_when_they_are_wanted(
     chromium: Chromium, api: Api, panel: Panel
 ):
-    for _ in range(520):
+    api.compute()
+    for _ in range(519):
         api.dns()
     with chromium.page(panel("requests")) as page:
         page.read("The newest 200 of 520 are here.")
         page.read("Live")
         assert asked(page) == ["limit=200&trail=false"]
 
-        page.tab_to("button", "Older ones", most=230)
+        page.tab_to("button", "Older ones", most=240)
         page.press("Enter")
-        page.read("The newest 500 of 520 are here.")
+        page.read("The newest 500 of 520 are here; a search looks in all that the log keeps.")
         page.wait("document.activeElement.closest('li')?.querySelector('.n').innerText === '320'")
         assert asked(page) == ["limit=200&trail=false", "limit=500&trail=false"]
         assert not page.has("button", "Older ones")
@@ -149,6 +192,11 @@ def test_the_page_asks_for_older_requests_when_they_are_wanted(
         api.compute()
         page.wait(f"{_NUMBERS}[0] === 521")
         numbers = page.evaluate(_NUMBERS)
+        page.choose("Call", "Read database compute")
+        page.wait(f"String({_NUMBERS}) === '521,1'")
+        page.click("button", "Clear")
+        page.fill("searchbox", "Text", "database/compute")
+        page.wait(f"String({_NUMBERS}) === '521,1'")
     assert numbers == list(range(521, 21, -1))
 
 

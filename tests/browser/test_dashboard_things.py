@@ -20,7 +20,7 @@ def test_a_token_and_a_command_are_copied(
     dashboard: Dashboard, api: Api, panel: Panel, origin: str
 ):
     permission = {"name": "clipboard-write"}, {"name": "clipboard-read"}
-    with dashboard(panel("overview")) as page:
+    with dashboard(panel("connect")) as page:
         for one in permission:
             page.ask("Browser.setPermission", permission=one, setting="granted", origin=origin)
         page.click("button", "Copy token of reader")
@@ -38,7 +38,7 @@ def test_a_token_and_a_command_are_copied(
 def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
     fault = api.emulator.fault("abort", call="list_deployments", code="forbidden")
-    with dashboard(panel("overview")) as page:
+    with dashboard(panel("connect")) as page:
         page.find("link", fault.id)
         page.find("link", "initialize managed source of shop")
         api.emulator.clock.until(operation)
@@ -61,6 +61,51 @@ def test_a_call_is_tried(dashboard: Dashboard, api: Api, panel: Panel):
         page.find("heading", "Request 2")
 
     assert project(api)["flag"]["enabled"] is False
+
+
+def test_a_request_that_the_browser_sent_twice_is_said_to_be(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    api.emulator.fault("connection_reset", phase="after_commit", times=1)
+    with dashboard(panel("try?call=set_project_powered_by_flag")) as page:
+        page.click("button", "Send")
+        page.read("The browser sent it 2 times")
+        page.find("link", "Request 1: why")
+        page.read("response lost: connection_reset")
+        page.find("link", "Request 2: why")
+
+
+def test_a_request_that_got_no_response_is_found_all_the_same(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    api.emulator.fault("connection_reset")
+    with dashboard(panel("try?call=set_project_powered_by_flag")) as page:
+        page.click("button", "Send")
+        page.read("No response")
+        page.click("link", "Request 1: why")
+        page.find("heading", "Request 1")
+
+
+def test_an_operation_behind_a_held_claim_offers_only_what_can_be_done(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    api.emulator.intervene("hold_claim", project="shop")
+    held = items(api, "operations?unfinished=true")[0]["id"]
+    behind = api.initialize().json["id"]
+    with dashboard(panel(f"operations/{behind}")) as page:
+        page.find("button", "Release held claim")
+        assert not page.has("button", "Advance time")
+        assert not page.has("button", "Take a step")
+        page.press("Escape")
+        page.wait("location.hash.startsWith('#/operations?')")
+    with dashboard(panel(f"operations/{held}")) as page:
+        page.find("button", "Release held claim")
+        assert not page.has("button", "Fail")
+        page.click("button", "Release held claim")
+        page.read("is free.")
+    with dashboard(panel(f"operations/{behind}")) as page:
+        page.click("button", "Advance time until it ends")
+        page.read("that is final")
 
 
 def test_a_body_that_is_no_json_is_said_at_its_field(dashboard: Dashboard, api: Api, panel: Panel):

@@ -65,4 +65,3 @@ def test_the_entrance_shows_a_world(chromium: Chromium, api: Api, panel: Callabl
 
     assert api.emulator.name in text
     assert api.emulator.base_url in text
-    assert api.emulator.projects["shop"] in text

@@ -18,6 +18,7 @@ def misbehave(api: Api) -> None:
     """Break an error, a warning and a note."""
     api.apply_domains(key=None)
     operation = api.apply_domains().json["id"]
+    api.emulator.clock.advance("1s")
     api.poll(operation)
     api.dns(key="not-listed")
 
@@ -50,6 +51,15 @@ def test_findings_come_as_they_happen_with_their_requests(
         page.wait("location.hash.startsWith('#/requests/3')")
 
 
+def test_how_much_was_found_stands_beside_the_panels_name(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    with dashboard(panel("requests")) as page:
+        page.read("Live")
+        misbehave(api)
+        page.find("link", "Client checks , 3 found")
+
+
 def test_what_was_left_unfinished_is_told_once_the_client_is_done(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
@@ -57,7 +67,7 @@ def test_what_was_left_unfinished_is_told_once_the_client_is_done(
 
     with dashboard(panel("conduct")) as page:
         page.read("Nothing was found in 1 request.")
-        page.click("button", "The client is done")
+        page.click("button", "The client has finished")
         page.read("An operation was begun and not followed to its end")
 
 

@@ -26,7 +26,7 @@ def rows(page: Page) -> list[str]:
 def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with dashboard(panel("faults")) as page:
+    with dashboard(panel("faults?kind=abort")) as page:
         page.choose("Kind", "abort")
         page.choose("code", "service_unavailable")
         page.choose("call", "list_deployments")
@@ -35,7 +35,7 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
         page.read("fault-1 is armed.")
         page.read("Live")
         answer = api.deployments()
-        page.read("spent")
+        page.read("used up")
         (row,) = rows(page)
         page.click("button", "Remove fault-1")
         page.read("No fault is armed")
@@ -44,8 +44,34 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
     assert (answer.status, answer.json["code"]) == (503, "service_unavailable")
     assert answer.headers["Retry-After"] is None
     assert "abort code service_unavailable" in row
-    assert "call list_deployments, times 1 1 1 spent" in row
+    assert "call list_deployments, times 1 1 1 used up" in row
     assert api.emulator.faults == []
+
+
+def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("faults")) as page:
+        page.choose("Of", "Show or hide the flag")
+        page.click("button", "Service unavailable")
+        page.read("fault-1 is armed.")
+        page.choose("For", "until it is removed")
+        page.choose("Of", "any call")
+        page.click("button", "Slow")
+        page.click("button", "Rate limited")
+        page.click("button", "Connection lost")
+        page.click("button", "Response lost")
+        page.read("fault-5 is armed.")
+        assert not page.has("combobox", "Kind")
+        page.click("DisclosureTriangle", "Advanced")
+        page.find("combobox", "Kind")
+
+    armed: list[Any] = [fault.now for fault in api.emulator.faults]
+    assert (armed[0]["abort"]["code"], armed[0]["times"]) == ("service_unavailable", 1)
+    assert armed[0]["call"] == "set_project_powered_by_flag"
+    assert [next(iter({"latency", "abort", "connection_reset"} & set(one))) for one in armed] == [
+        *("abort", "latency", "abort", "connection_reset", "connection_reset")
+    ]
+    assert armed[4]["phase"] == "after_commit"
+    assert not any("times" in one for one in armed[1:])
 
 
 def test_a_fault_that_is_removed_elsewhere_is_no_hit(dashboard: Dashboard, api: Api, panel: Panel):
@@ -78,7 +104,7 @@ def test_every_kind_can_be_armed_as_its_example_is_written(
 ):
     kinds = [effect["kind"] for effect in api.emulator.control.contract("fault-kinds")["effects"]]
 
-    with dashboard(panel("faults")) as page:
+    with dashboard(panel("faults?kind=abort")) as page:
         for armed, kind in enumerate(kinds, 1):
             page.choose("Kind", kind)
             page.click("button", "Arm")
@@ -88,7 +114,7 @@ def test_every_kind_can_be_armed_as_its_example_is_written(
 
 
 def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: Api, panel: Panel):
-    with dashboard(panel("faults")) as page:
+    with dashboard(panel("faults?kind=abort")) as page:
         page.click("checkbox", MORE)
         page.fill("spinbutton", "probability", "0.5")
         page.fill("textbox", "header", "X-Client: mobile*")
@@ -105,11 +131,11 @@ def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: Api, p
 def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
-    with dashboard(panel("faults")) as page:
+    with dashboard(panel("faults?kind=abort")) as page:
         page.click("checkbox", MORE)
         page.fill("textbox", "path", "projects")
         page.click("button", "Arm")
-        page.read("does not begin with /")
+        page.read("does not fit any call")
 
     assert api.emulator.faults == []
 

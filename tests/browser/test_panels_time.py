@@ -60,7 +60,7 @@ def test_the_clock_goes_until_an_operation_has_ended(dashboard: Dashboard, api: 
     with dashboard(panel("clock")) as page:
         page.choose("Until an operation has ended", "initialize managed source of shop")
         page.click("button", "Until it ends")
-        page.read("No operation is under way")
+        page.read("No operation is in progress")
 
     assert api.poll(operation).json["state"] == "succeeded"
 

@@ -45,7 +45,7 @@ def test_stopped_and_started_again_everything_works_without_a_reload(chromium: C
         page.wait("!document.querySelector('.stopped')")
         page.read("Live")
         page.wait("document.querySelector('.bar .clock').innerText.includes('frozen')")
-        page.find("combobox", "Kind")
+        page.find("button", "Response lost")
         page.click("link", "Requests")
         page.read("No request yet")
         Api(emulator).deployments()

@@ -66,7 +66,7 @@ def test_time_moves_by_the_keyboard_alone(
 ):
     before = api.emulator.clock.now
     with chromium.page(panel("")) as page:
-        page.find("heading", "Overview")
+        page.find("heading", "Connect")
         page.press("g", "c")
         page.find("heading", "Clock")
         page.tab_to("button", "+ 1 day")

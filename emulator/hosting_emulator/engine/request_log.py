@@ -175,14 +175,8 @@ class RequestFilter:
 
     def _stands_in(self, entry: Entry, text: str) -> bool:
         # First in what was kept, then, for it may stand in a secret, in what is shown.
-        kept = [
-            entry.method,
-            entry.path,
-            entry.query,
-            entry.call or "",
-            entry.code or "",
-            *entry.why,
-        ]
+        target = f"{entry.path}?{entry.query}" if entry.query else entry.path
+        kept = [f"{entry.method} {target}", entry.call or "", entry.code or "", *entry.why]
         kept += [body.decode("utf-8", "replace") for body in (entry.body, entry.answer)]
         redactor = Redactor(entry.world)
         return any(text in one.lower() and text in redactor.text(one).lower() for one in kept)

@@ -32,7 +32,7 @@ async function fetched(url, method, body, none, headers = {}) {
 
 /** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
 async function ask(method, path, body) {
-  const { answer, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not answer. Is it still running?"]);
+  const { answer, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not respond. Is it still running?"]);
   const found = parsed(text, answer.headers.get("Content-Type") ?? "");
   if (answer.ok) return found;
   throw new ApiError(answer.status, found?.title ?? answer.statusText, found?.detail ?? text);
@@ -85,7 +85,7 @@ export async function send({ method, path, who, key, body }) {
   const headers = { "X-Emulator-Own": "page" };
   if (who) headers.Authorization = `Bearer ${await tokenOf(who)}`;
   if (key) headers["Idempotency-Key"] = key;
-  const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No answer", "The connection ended without a whole answer."], headers);
+  const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a whole response."], headers);
   let found;
   try {
     found = JSON.parse(text);

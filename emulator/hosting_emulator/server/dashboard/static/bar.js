@@ -3,11 +3,13 @@
 import { html, signal } from "./lib.js";
 import { helpShown } from "./keys.js";
 import { Select } from "./parts.js";
+import { WorldsMenu } from "./worlds-menu.js";
 import { clock, connection, go, link, nowMs, route, world, worlds } from "./store.js";
 
 export const TopBar = () => html`<header class="bar">
-  <a class="name" href=${link("overview")}><span class="logo" aria-hidden="true"></span>hosting-emulator</a>
+  <a class="name" href=${link("requests")}><span class="logo" aria-hidden="true"></span>hosting-emulator</a>
   <${WorldPicker} />
+  <${WorldsMenu} />
   <${Clock} />
   <span class="space"></span>
   <${Connection} />
@@ -38,7 +40,7 @@ function Clock() {
   </a>`;
 }
 
-const SAYS = { live: "Live", connecting: "Connecting…", lost: "Not connected" };
+const SAYS = { live: "Live", connecting: "Connecting…", lost: "Reconnecting…" };
 
 function Connection() {
   const state = connection.value;

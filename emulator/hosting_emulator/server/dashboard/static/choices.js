@@ -18,7 +18,7 @@ export function choicesFor(field) {
   if (["person", "principal", "who", "to"].includes(field)) return found.people.map(named);
   if (field === "organization") return found.organizations.map(named);
   if (field !== "operation") return [];
-  return unfinished.value.map((row) => ({
+  return unfinished.value.filter(({ kind }) => kind !== "held_by_intervention").map((row) => ({
     value: row.id,
     label: `${spoken(row.kind)} of ${row.project}, ${row.state}`,
   }));

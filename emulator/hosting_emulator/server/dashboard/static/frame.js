@@ -5,7 +5,7 @@ import { TopBar } from "./bar.js";
 import { KEYS, helpShown } from "./keys.js";
 import { DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
 import { PANELS, loadOthers, loadPanel, loadedPanel } from "./panels.js";
-import { link, listen, live, refresh, route, said, stopped, trouble, unfinished, world } from "./store.js";
+import { findings, link, listen, live, refresh, route, said, stopped, trouble, unfinished, world } from "./store.js";
 
 export function Frame() {
   return html`<${Fragment}>
@@ -28,11 +28,14 @@ function skip(event) {
   document.getElementById("panel-title")?.focus();
 }
 
+/** What is counted beside a panel's name. @type {Record<string, string>} */
+const COUNTED = { faults: "armed", operations: "in progress", conduct: "found" };
+
 function Navigation() {
   const { panel } = route.value;
   const groups = [...new Set(PANELS.map(({ group }) => group))];
   /** @type {Record<string, number>} */
-  const counts = { faults: live.value.length, operations: unfinished.value.length };
+  const counts = { faults: live.value.length, operations: unfinished.value.length, conduct: findings.value };
   const nav = useRef(null);
   useEffect(() => {
     const { current } = nav; // in a narrow window it is one line that scrolls
@@ -47,11 +50,11 @@ function Navigation() {
           ${PANELS.filter((row) => row.group === group).map(
             ({ id, name }) => html`<li key=${id}>
               <a href=${link(id)} aria-current=${id === panel ? "page" : undefined}>
-                ${name}${counts[id] ? html`<span class="count" aria-label=${`, ${counts[id]} ${id === "faults" ? "armed" : "unfinished"}`}>${counts[id]}</span>` : null}
+                ${name}${counts[id] ? html`<span class="count" aria-label=${`, ${counts[id]} ${COUNTED[id]}`}>${counts[id]}</span>` : null}
               </a>
             </li>`,
           )}
-          ${group === "Know" && html`<li><a href="/_emulator/docs">API documentation</a></li>`}
+          ${group === "Reference" && html`<li><a href="/_emulator/docs">API documentation</a></li>`}
         </ul>
       </div>`,
     )}
@@ -83,7 +86,7 @@ function Current() {
 }
 
 const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>
-  <p>${text} <a href=${link("overview", "", {}, "default")}>Go to the overview of the default world.</a></p>`;
+  <p>${text} <a href=${link("requests", "", {}, "default")}>Go to the default world.</a></p>`;
 
 /** The heading of a new panel takes the focus, as a new page would. @param {string} panel @param {boolean} there */
 function useFocusOnChange(panel, there) {

@@ -18,7 +18,7 @@ function read(hash) {
   const [path, search = ""] = hash.replace(/^#\/?/, "").split("?");
   const [panel = "", ...rest] = path.split("/").map(decodeURIComponent);
   const { world = DEFAULT_WORLD, ...query } = Object.fromEntries(new URLSearchParams(search));
-  return { panel: panel || "overview", arg: rest.join("/"), query, world };
+  return { panel: panel || "requests", arg: rest.join("/"), query, world };
 }
 
 /** A line of our command that works as it is typed, for this emulator and world. @param {string} words */

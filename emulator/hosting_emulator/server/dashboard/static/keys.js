@@ -12,6 +12,7 @@ export const KEYS = /** @type {[string, string][]} */ ([
   ["?", "Show or hide these keys"],
   ["/", "Filter: the first field of the panel"],
   ["Escape", "Close what is open"],
+  ["↑ ↓", "In the list of requests: the newer one, the older one"],
   ...PANELS.map(({ key, name }) => [`g ${key}`, name]),
 ]);
 
@@ -35,6 +36,9 @@ export function startKeys() {
     } else if (event.key === "g") before = event.timeStamp;
     else if (event.key === "?") helpShown.value = !helpShown.value;
     else if (event.key === "/") focusFilter(event);
+    else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
+      /** @type {HTMLElement | null} */ (document.querySelector("main [data-closes]"))?.click();
+    }
   });
 }
 

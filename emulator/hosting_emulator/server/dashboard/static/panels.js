@@ -7,20 +7,20 @@
 
 /** `key` follows `g`. @type {PanelRow[]} */
 export const PANELS = [
-  { id: "overview", name: "Overview", group: "See", key: "o", load: () => import("./panels/overview.js") },
-  { id: "requests", name: "Requests", group: "See", key: "r", load: () => import("./panels/requests.js") },
-  { id: "operations", name: "Operations", group: "See", key: "w", load: () => import("./panels/operations.js") },
-  { id: "conduct", name: "Conduct", group: "See", key: "d", load: () => import("./panels/conduct.js") },
-  { id: "projects", name: "Projects", group: "See", key: "p", load: () => import("./panels/projects.js") },
-  { id: "try", name: "Try a call", group: "Steer", key: "t", load: () => import("./panels/try.js") },
-  { id: "clock", name: "Clock", group: "Steer", key: "c", load: () => import("./panels/clock.js") },
-  { id: "faults", name: "Faults", group: "Steer", key: "f", load: () => import("./panels/faults.js") },
-  { id: "outcomes", name: "Outcomes", group: "Steer", key: "u", load: () => import("./panels/outcomes.js") },
-  { id: "interventions", name: "Interventions", group: "Steer", key: "i", load: () => import("./panels/interventions.js") },
-  { id: "scenarios", name: "Scenarios", group: "Steer", key: "s", load: () => import("./panels/scenarios.js") },
-  { id: "history", name: "History", group: "Steer", key: "h", load: () => import("./panels/history.js") },
-  { id: "assumptions", name: "Assumptions", group: "Know", key: "a", load: () => import("./panels/assumptions.js") },
-  { id: "problems", name: "Problems", group: "Know", key: "e", load: () => import("./panels/problems.js") },
+  { id: "requests", name: "Requests", group: "Inspect", key: "r", load: () => import("./panels/requests.js") },
+  { id: "operations", name: "Operations", group: "Inspect", key: "o", load: () => import("./panels/operations.js") },
+  { id: "projects", name: "Projects", group: "Inspect", key: "p", load: () => import("./panels/projects.js") },
+  { id: "conduct", name: "Client checks", group: "Inspect", key: "d", load: () => import("./panels/conduct.js") },
+  { id: "clock", name: "Clock", group: "Control", key: "c", load: () => import("./panels/clock.js") },
+  { id: "faults", name: "Faults", group: "Control", key: "f", load: () => import("./panels/faults.js") },
+  { id: "outcomes", name: "Outcomes", group: "Control", key: "u", load: () => import("./panels/outcomes.js") },
+  { id: "scenarios", name: "Scenarios", group: "Control", key: "s", load: () => import("./panels/scenarios.js") },
+  { id: "history", name: "History", group: "Control", key: "h", load: () => import("./panels/history.js") },
+  { id: "interventions", name: "Interventions", group: "Control", key: "i", load: () => import("./panels/interventions.js") },
+  { id: "connect", name: "Connect", group: "Reference", key: "n", load: () => import("./panels/connect.js") },
+  { id: "try", name: "API console", group: "Reference", key: "t", load: () => import("./panels/try.js") },
+  { id: "problems", name: "Errors", group: "Reference", key: "e", load: () => import("./panels/problems.js") },
+  { id: "assumptions", name: "Settings", group: "Reference", key: "a", load: () => import("./panels/assumptions.js") },
 ];
 
 /** Those that have been loaded stay: showing them again waits for nothing. @type {Map<string, any>} */

@@ -7,5 +7,5 @@ export { EndEarly, Intervene } from "./parts/intervene.js";
 export { Empty, Failure, Loading, Panel, Section, Shown } from "./parts/panel.js";
 export { Select } from "./parts/select.js";
 export { Table } from "./parts/table.js";
-export { Answered, Badge, Code, Facts, Json, Lost, Moment, StateBadge } from "./parts/text.js";
+export { Address, Answered, Badge, Code, Facts, Json, Lost, Moment, StateBadge } from "./parts/text.js";
 export { ToastRegion, act, toast } from "./parts/toast.js";

@@ -19,21 +19,29 @@ export const requestsState = signal("loading");
 /** @type {any[]} */
 let coming = [];
 let timer = 0;
+/** What came while the list was on its way, which it may not have. @type {any[]} */
+let meanwhile = [];
+let loading = 0;
 
 /** Load the list anew, as long as it was. @param {number} [limit] */
 export async function reloadRequests(limit = Math.max(FIRST, requests.peek().length)) {
   const asked = world.value;
+  if (!loading) meanwhile = [];
+  loading += 1;
   try {
     const found = await inWorld.get(`/requests?limit=${limit}&trail=false`);
     if (asked !== world.value) return;
+    const later = meanwhile.filter((item) => item.n > found.total).reverse();
     coming = [];
     batch(() => {
-      requests.value = found.items;
-      total.value = found.total;
+      requests.value = [...later, ...found.items].slice(0, MOST);
+      total.value = later[0]?.n ?? found.total;
       requestsState.value = "ready";
     });
   } catch (error) {
     if (asked === world.value) requestsState.value = error;
+  } finally {
+    loading -= 1;
   }
 }
 
@@ -54,6 +62,7 @@ function gather() {
 }
 
 function take(item) {
+  if (loading) meanwhile.push(item);
   if (item.n <= (requests.value[0]?.n ?? 0) && !coming.length) {
     if (item.n === 1) reloadRequests(); // the log was cleared and counts anew
     return;
@@ -72,6 +81,7 @@ export function startRequests() {
         requests.value = [];
         total.value = 0;
         requestsState.value = "loading";
+        meanwhile = [];
       });
       reloadRequests();
     });

@@ -6,7 +6,7 @@ import { connection, listen, startEvents } from "./events.js";
 import { world } from "./here.js";
 
 export { connection, listen } from "./events.js";
-export { commandLine, go, link, route, world } from "./here.js";
+export { DEFAULT_WORLD, commandLine, go, link, route, world } from "./here.js";
 export { requests, total } from "./requests-store.js";
 
 export const worlds = signal([]);
@@ -17,6 +17,8 @@ export const faults = signal([]);
 export const live = computed(() => faults.value.filter((fault) => !fault.spent));
 export const unfinished = signal([]);
 export const info = signal(null);
+/** How many findings the checks of the client have. */
+export const findings = signal(0);
 /** Why this world cannot be shown, if it cannot. */
 export const trouble = signal(null);
 
@@ -107,6 +109,14 @@ const refreshSoon = calmly(refresh);
 const refreshWorldsSoon = calmly(refreshWorlds);
 const loadInfo = () => api.get("/info").then((found) => (info.value = found), () => {});
 
+/** Ask what the checks of the client have found; requests tell when it may be more. */
+const countFindings = calmly(async () => {
+  const asked = world.value;
+  const { counts } = await inWorld.get("/conduct");
+  const found = /** @type {number[]} */ (Object.values(counts)).reduce((sum, count) => sum + count, 0);
+  if (asked === world.value) findings.value = found;
+});
+
 /** A fault was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
   faultNews += 1;
@@ -143,8 +153,10 @@ export function startStore() {
       batch(() => {
         summary.value = clock.value = trouble.value = null;
         faults.value = unfinished.value = [];
+        findings.value = 0;
       });
       refresh();
+      countFindings();
     });
   });
   listen("clock", setClock);
@@ -152,6 +164,7 @@ export function startStore() {
   listen("commit", refreshSoon);
   for (const kind of /** @type {const} */ (["world", "gap"])) listen(kind, refreshSoon);
   for (const kind of /** @type {const} */ (["world", "worlds", "gap"])) listen(kind, refreshWorldsSoon);
+  for (const kind of /** @type {const} */ (["request", "world", "gap"])) listen(kind, countFindings);
   listen("gap", loadInfo);
   effect(() => {
     // The emulator has stopped, or only this world is gone: asking tells.

@@ -56,6 +56,9 @@ export function toneOf(state) {
   return /** @type {any} */ (found?.[0] ?? "calm");
 }
 
+/** How long the emulator took for a response. @param {number} us */
+export const took = (us) => `${(us / 1000).toFixed(us < 10_000 ? 1 : 0)} ms`;
+
 /** The tone of an HTTP status. @param {number} status */
 export function toneOfStatus(status) {
   if (!status || status >= 500) return "bad";

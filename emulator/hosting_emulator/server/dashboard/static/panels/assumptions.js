@@ -20,8 +20,8 @@ export default function Assumptions() {
     toTitle();
   };
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
-  return html`<${Panel} title="Assumptions" actions=${actions}
-    lead="Our answer where the contract is silent. A client should work with any of them.">
+  return html`<${Panel} title="Settings" actions=${actions}
+    lead="Assumptions: what the emulator does where the contract says nothing. A client should work with any of them.">
     <${Shown} of=${all}>${(found) => html`<${List} items=${found.items} set=${set} />`}<//>
   <//>`;
 }

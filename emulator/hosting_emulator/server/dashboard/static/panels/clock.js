@@ -62,7 +62,7 @@ function Move() {
       <${Form} inline fields=${[TO]} submit="Go there" onSubmit=${sent} />
       ${until.choices.length
         ? html`<${Form} inline fields=${[until]} submit="Until it ends" onSubmit=${sent} />`
-        : html`<p class="quiet small">No operation is under way to wait for.</p>`}
+        : html`<p class="quiet small">No operation is in progress.</p>`}
     </div>
   <//>`;
 }

@@ -1,4 +1,4 @@
-// Conduct: what the client did that the real service would not bear, by rule, the worst first.
+// Client checks: which rules of conduct the client broke, by rule, the worst first.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
@@ -16,9 +16,9 @@ const MOST_LINKS = 8;
 export default function Conduct({ query }) {
   const final = query.final === "true";
   const conduct = useResource(() => inWorld.get(`/conduct?final=${final}`), { on: ["request", "world"], deps: [final] });
-  const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client is done<//>`;
-  return html`<${Panel} title="Conduct" actions=${done}
-      lead="What the client did that the real service would not bear. Each rule is a sentence of the contract or of HTTP.">
+  const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client has finished<//>`;
+  return html`<${Panel} title="Client checks" actions=${done}
+      lead="What the client does wrong: it breaks a rule of the contract or of HTTP, and may fail with the real service.">
     <${Shown} of=${conduct} empty=${(found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
       ${(found) => html`<${Findings} of=${found} />`}
     <//>

@@ -1,6 +1,7 @@
-// Faults and outcomes: armed from a form that the emulator describes itself, with their hits as they happen.
+// Faults, the everyday ones at a press; and, with outcomes, a form that the emulator describes itself, and their hits as they happen.
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
+import { calls } from "../calls.js";
 import { useResource } from "../resource.js";
 import { faults, refresh, summary } from "../store.js";
 import { act, ask, Badge, Button, Empty, Form, Loading, Panel, Section, Shown, Table, toast } from "../parts.js";
@@ -15,16 +16,43 @@ const METHODS = ["GET", "POST", "PUT"].map(choice);
 const FAULT = {
   noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
   lead: "What is armed to go wrong, and how often it did.",
-  none: "No fault is armed: every call is answered as it should be.",
+  none: "No fault is armed.", armed: "Armed", states: ["armed", "used up"], submit: "Arm",
 };
+/** What goes wrong every day. */
+const PRESETS = [
+  { name: "Slow", about: "the response comes two seconds late", does: { latency: { delay_ms: 2000 } } },
+  { name: "Service unavailable", about: "503, nothing is done", does: { abort: { code: "service_unavailable" } } },
+  { name: "Rate limited", about: "429 with Retry-After, nothing is done", does: { abort: { code: "rate_limited" } } },
+  { name: "Connection lost", about: "reset before anything is done", does: { connection_reset: {} } },
+  { name: "Response lost", about: "reset after it is done: the client cannot know", does: { connection_reset: {}, phase: "after_commit" } },
+];
+const TIMES = [{ value: "1", label: "the next request" }, { value: "3", label: "the next three" }, { value: "", label: "until it is removed" }];
 
 /** @param {{query: Record<string, string>}} props */
 export default function Faults({ query }) {
-  return html`<${ArmedPanel} of=${FAULT} rows=${faults.value} first=${query.kind} />`;
+  return html`<${ArmedPanel} of=${FAULT} rows=${faults.value} first=${query.kind}><${Presets} /><//>`;
 }
 
-/** @param {{of: typeof FAULT, rows: any[], first?: string}} props */
-export function ArmedPanel({ of, rows, first }) {
+function Presets() {
+  const [call, setCall] = useState("");
+  const [times, setTimes] = useState("1");
+  const arm = (does) => act(async () => {
+    const made = await inWorld.post("/faults", { ...does, ...(call && { call }), ...(times && { times: Number(times) }) });
+    await refresh();
+    return made;
+  }, (made) => `${made.id} is armed.`);
+  return html`<${Section} title="Everyday faults">
+    <div class="row filters">
+      <${Pick} label="For" name="times" value=${times} set=${setTimes} choices=${TIMES} />
+      <${Pick} label="Of" name="call" value=${call} set=${setCall} choices=${[{ value: "", label: "any call" }, ...calls.value.map(({ id, says }) => ({ value: id, label: says }))]} />
+    </div>
+    <ul class="presets">${PRESETS.map(({ name, about, does }) => html`<li key=${name}>
+      <${Button} onClick=${() => arm(does)}>${name}<//> <span class="quiet small">${about}</span></li>`)}</ul>
+  <//>`;
+}
+
+/** With children for every day the form is for the rest. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
+export function ArmedPanel({ of, rows, first, children }) {
   const about = useResource(() => described(of.noun), { on: [] });
   const clear = async () => {
     if (!await ask({ title: `Clear ${of.noun}s`, text: `Remove every ${of.noun} of this world?`, yes: "Remove all", danger: true })) return;
@@ -36,15 +64,19 @@ export function ArmedPanel({ of, rows, first }) {
   };
   const some = rows.length > 0;
   return html`<${Panel} title=${of.title} lead=${of.lead}>
-    <${Section} title="Armed" actions=${some && html`<${Button} kind="quiet" onClick=${clear}>Clear all<//>`}>
+    ${children}
+    <${Section} title=${of.armed} actions=${some && html`<${Button} kind="quiet" onClick=${clear}>Clear all<//>`}>
       ${!summary.value ? html`<${Loading} />` : some ? html`<${Armed} of=${of} rows=${rows} />`
         : html`<${Empty}>${of.none}<//>`}
     <//>
-    <${Section} title=${of.add}>
+    <${children ? Advanced : Section} title=${of.add} open=${Boolean(first)}>
       <${Shown} of=${about}>${(d) => html`<${Arm} of=${of} about=${d} first=${first} />`}<//>
     <//>
   <//>`;
 }
+
+const Advanced = ({ open, children }) => html`<details class="card" open=${open}>
+  <summary>Advanced: every kind of fault, every way to match</summary>${children}</details>`;
 
 async function described(noun) {
   const [kinds, schema, problems] = await Promise.all([
@@ -64,7 +96,7 @@ function Armed({ of, rows }) {
     { name: "When", wide: true, cell: (fault) => ruleText(fault, of.any) },
     { name: "Seen", number: true, cell: (fault) => fault.seen },
     { name: "Hits", number: true, cell: (fault) => fault.hits },
-    { name: "State", cell: (fault) => fault.spent ? html`<${Badge} tone="calm">spent<//>` : html`<${Badge} tone="warn">armed<//>` },
+    { name: "State", cell: (fault) => html`<${Badge} tone=${fault.spent ? "calm" : "warn"}>${of.states[Number(fault.spent)]}<//>` },
     { name: "Remove", cell: (fault) => html`<${Button} small kind="quiet" label=${`Remove ${fault.id}`} onClick=${(event) => remove(event, fault.id)}>Remove<//>` },
   ]} />`;
 }
@@ -102,13 +134,13 @@ function Arm({ of, about, first }) {
   const arm = async (values) => {
     const made = await inWorld.post(`/${of.noun}s`, { [kind]: documentOf(options, values), ...documentOf(rules, values) });
     await of.reload();
-    toast(`${made.id} is armed.`, "good");
+    toast(`${made.id} is ${of.states[0]}.`, "good");
   };
   return html`<div class="stack fault-form">
     <${Pick} label="Kind" name="kind" value=${kind} set=${setKind} choices=${kinds.map(choice)} />
     <p class="quiet">${effect.about}</p>
     <label class="row"><input type="checkbox" name="all" checked=${all}
       onChange=${(event) => setAll(event.currentTarget.checked)} /> Every way to match and to count</label>
-    <${Form} key=${`${kind} ${all}`} fields=${[...options, ...rules]} submit="Arm" onSubmit=${arm} />
+    <${Form} key=${`${kind} ${all}`} fields=${[...options, ...rules]} submit=${of.submit} onSubmit=${arm} />
   </div>`;
 }

@@ -28,7 +28,7 @@ function Commits() {
   const { items = NONE, first = 0 } = history.data ?? {};
   const { rows, fresh, show, hold } = useStill(items, (item) => item.commit);
   const newest = items[0]?.commit;
-  const older = items.length > 0 && items[items.length - 1].commit > first;
+  const older = items.length >= limit && items[items.length - 1].commit > first;
   return html`<${Section} title="Commits" actions=${fresh > 0 && html`<${Button} small onClick=${show}>${fresh} new<//>`}>
     <${Shown} of=${history}>${() => html`<div ...${hold}>
       <${Table} caption="Commits, newest first" rows=${rows} of=${(item) => item.commit} columns=${[
@@ -44,7 +44,7 @@ function Commits() {
 /** @param {{item: any, last: boolean, reload: () => any}} props */
 function Ways({ item, last, reload }) {
   const rewind = async () => {
-    const text = `The state of ${world.value} becomes what it was after commit ${item.commit}. Its clock and faults go back too; the request log goes on.`;
+    const text = `The state of ${world.value} becomes what it was after commit ${item.commit}. Its clock and faults go back too; the request log stays.`;
     if (!await ask({ title: `Rewind to ${item.commit}`, text, yes: "Rewind", danger: true })) return;
     await act(async () => {
       await inWorld.post("/rewind", { commit: item.commit });
@@ -53,7 +53,7 @@ function Ways({ item, last, reload }) {
   };
   return html`<span class="row">
     ${last
-      ? html`<span class="small quiet now">is now</span>`
+      ? html`<span class="small quiet now">current</span>`
       : html`<${Button} small kind="quiet" label=${`Rewind to ${item.commit}`} onClick=${rewind}>Rewind<//>`}
     <${Button} small kind="quiet" label=${`Fork at ${item.commit}`} onClick=${() => fork(item.commit)}>Fork<//>
   </span>`;

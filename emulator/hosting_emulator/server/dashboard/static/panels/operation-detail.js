@@ -18,7 +18,7 @@ export function OperationDetail({ id }) {
   return html`<section class="card" aria-labelledby="operation-title">
     <header class="spread">
       <h2 id="operation-title" tabindex="-1" ref=${heading}>Operation <code>${id}</code></h2>
-      <a class="button small quiet" href=${link("operations")}>Close</a>
+      <a class="button small quiet" data-closes title="Close (Escape)" href=${link("operations")}>Close</a>
     </header>
     <${Shown} of=${found}>${(why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
   </section>`;
@@ -30,7 +30,7 @@ function Why({ of, reload }) {
   return html`<div class="grid">
     <div class="stack">
       <p class="row"><${StateBadge} state=${of.state} />${row?.stuck && html`<${StateBadge} state="stuck" />`} <b>${spoken(of.kind)}</b> of <a href=${link("projects", of.project)}>${of.project}</a></p>
-      <div><h3>Why it stands there</h3><ul class="says">${of.says.map((/** @type {string} */ text) => html`<li key=${text}>${text}</li>`)}</ul></div>
+      <div><h3>Why it is in this state</h3><ul class="says">${of.says.map((/** @type {string} */ text) => html`<li key=${text}>${text}</li>`)}</ul></div>
       ${!of.finished && html`<${Steer} of=${of} stuck=${Boolean(row?.stuck)} reload=${reload} />`}
     </div>
     <div class="stack">
@@ -62,13 +62,15 @@ function Steer({ of, stuck, reload }) {
     await reload();
   };
   const fixed = { operation };
+  const held = of.held_by === "the intervention hold_claim" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
+  if (of.kind === HELD) return html`<div class="row">${held}</div>`;
   return html`<div>
     <h3>Move it</h3>
     <div class="row">
-      ${stuck
+      ${held}${stuck
         ? html`<${Intervene} word="release_operation" label="Release" primary fixed=${fixed} />`
-        : html`<${Button} small kind="primary" onClick=${advance}>Advance time until it ends<//>
-          <${Button} small onClick=${step}>Take a step<//>
+        : html`${of.next && html`<${Button} small kind="primary" onClick=${advance}>Advance time until it ends<//>`}
+          ${!of.waits_for && html`<${Button} small onClick=${step}>Take a step<//>`}
           <${Intervene} word="stick_operation" label="Make it stuck" fixed=${fixed} />`}
       <${Intervene} word="fail_operation" label="Fail" danger fixed=${fixed} fields=${FAILURE} />
       <${Intervene} word="cancel_operation" label="Cancel" danger fixed=${fixed} />
@@ -77,6 +79,9 @@ function Steer({ of, stuck, reload }) {
     </div>
   </div>`;
 }
+
+/** What holds a project's claim, and is no operation of a client's: it only can be let go. */
+const HELD = "held_by_intervention";
 
 /** What may be done about a reconciliation, by where it stands. @type {Record<string, string[]>} */
 const RECONCILIATION = { none: ["require"], completed: ["require"], required: ["run"], running: ["complete", "exhaust"], exhausted: [] };

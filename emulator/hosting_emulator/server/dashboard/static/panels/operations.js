@@ -19,7 +19,7 @@ export default function Operations({ arg }) {
   const found = useResource(() => inWorld.get(`/timeline?limit=${limit}`), { on: ["commit", "world", "clock"], deps: [limit] });
   const open = unfinished.value.length;
   return html`<${Panel} title="Operations"
-    lead=${open ? `${counted(open, "operation")} under way.` : "No operation is under way."}
+    lead=${open ? `${counted(open, "operation")} in progress.` : "No operation is in progress."}
     actions=${html`<a class="button primary" href=${link("try", "", { call: "initialize_managed_source" })}>Start an operation</a>`}>
     ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
     <${Shown} of=${found} empty=${(data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
@@ -46,7 +46,7 @@ const COLUMNS = [
   {
     name: "Took",
     number: true,
-    cell: (row) => (last(row)?.to ? span(Date.parse(last(row).to) - Date.parse(row.spans[0].from)) : html`<span class="quiet">goes on</span>`),
+    cell: (row) => (last(row)?.to ? span(Date.parse(last(row).to) - Date.parse(row.spans[0].from)) : html`<span class="quiet">in progress</span>`),
   },
   { name: "Id", cell: (row) => html`<code>${row.id}</code>` },
 ];

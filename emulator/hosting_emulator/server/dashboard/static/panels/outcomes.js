@@ -1,4 +1,4 @@
-// Outcomes: how the next operations go, told beforehand.
+// Outcomes: how the next operations end.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
@@ -8,9 +8,10 @@ import { ArmedPanel } from "./faults.js";
 export default function Outcomes() {
   const found = useResource(() => inWorld.get("/outcomes"), { on: ["outcome", "world"] });
   const of = {
-    noun: "outcome", title: "Outcomes", add: "Tell an outcome", any: "any operation", reload: found.reload,
-    lead: "How the next operations go, told beforehand: each is for one operation unless it says more.",
-    none: "Nothing is told beforehand: each operation goes as its profile says.",
+    noun: "outcome", title: "Outcomes", add: "Add an outcome", any: "any operation", reload: found.reload,
+    lead: "How the next operations end. Each is for one operation unless it says more.",
+    none: "No outcome is pending: operations end as usual.",
+    armed: "Pending and applied", states: ["pending", "applied"], submit: "Add",
   };
   return html`<${Shown} of=${found}>${(data) => html`<${ArmedPanel} of=${of} rows=${data.items} />`}<//>`;
 }

@@ -11,7 +11,7 @@ const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label
 /** @param {{query: Record<string, string>}} props */
 export default function Problems({ query }) {
   const problems = useResource(() => api.get("/contract/problems"), { on: [] });
-  return html`<${Panel} title="Problems" lead="Every code that a failure may carry, and what a client is to do about it.">
+  return html`<${Panel} title="Errors" lead="Every code that an error may have, what it means, and what a client should do.">
     <${Shown} of=${problems}>${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}<//>
   <//>`;
 }

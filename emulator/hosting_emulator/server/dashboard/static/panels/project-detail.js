@@ -14,7 +14,7 @@ export const ProjectDetail = ({ of, more }) => html`<div class="grid">
   <${Database} of=${of} name="dev" />
   <${Database} of=${of} name="prod" />
   <${Tickets} of=${of} />
-  <${People} of=${of} />
+  <${Users} of=${of} />
 </div>`;
 
 function About({ of }) {
@@ -90,7 +90,7 @@ const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments
       { name: "count", label: "How many", kind: "number", min: 1, max: 10000, value: 1, required: true },
       { name: "status", label: "Status", kind: "select", choices: ["ready", "failed", "cancelled"], value: "ready", required: true },
     ]} />
-    ${of.claim && html`<${Intervene} word="fail_deployment" label="Fail the one under way" danger fixed=${{ operation: of.claim }} fields=${[{ name: "message" }]} />`}`}>
+    ${of.claim && !of.claim_held && html`<${Intervene} word="fail_deployment" label="Fail the one in progress" danger fixed=${{ operation: of.claim }} fields=${[{ name: "message" }]} />`}`}>
   ${of.deployments.length
     ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
       ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
@@ -138,18 +138,18 @@ const Tickets = ({ of }) => html`<${Section} title="Dev access tickets">
 
 /** @type {import("../parts/table.js").Column[]} */
 const TICKET_COLUMNS = [
-  { name: "Who", cell: (row) => row.who },
+  { name: "User", cell: (row) => row.who },
   { name: "State", cell: (row) => html`<${StateBadge} state=${row.state} />` },
   { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
-  { name: "Intervene", cell: (row) => row.state === "unused" && html`<${EndEarly} of="ticket" id=${row.id} />` },
+  { name: "Change", cell: (row) => row.state === "unused" && html`<${EndEarly} of="ticket" id=${row.id} />` },
 ];
 
-const People = ({ of }) => html`<${Section} title="People">
+const Users = ({ of }) => html`<${Section} title="Users">
   ${of.people.length
-    ? html`<${Table} caption="People and roles" rows=${of.people} of=${(row) => row.who} columns=${[
-        { name: "Who", cell: (row) => row.who },
+    ? html`<${Table} caption="Users and roles" rows=${of.people} of=${(row) => row.who} columns=${[
+        { name: "User", cell: (row) => row.who },
         { name: "Role", cell: (row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
-        { name: "Intervene", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
+        { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
           { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
         ]} />` },
       ]} />`

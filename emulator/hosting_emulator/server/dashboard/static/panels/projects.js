@@ -16,7 +16,7 @@ export default function Projects({ arg }) {
   const projects = useResource(() => inWorld.get(`/projects?deployments=${most}`), { deps: [most] });
   const keys = useResource(() => inWorld.get("/keys"));
   if (arg) {
-    return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" href=${link("projects")}>All projects</a>`}>
+    return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" data-closes title="All projects (Escape)" href=${link("projects")}>All projects</a>`}>
       <${Shown} of=${projects} empty=${(found) => !pick(found, arg) && html`No project is called ${arg}. <a href=${link("projects")}>All projects</a>`}>
         ${(found) => html`<${ProjectDetail} of=${pick(found, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
       <//>
@@ -40,7 +40,7 @@ const COLUMNS = [
   { name: "Flag", cell: (row) => html`<${Badge} tone=${row.flag.enabled ? "good" : "calm"}>${row.flag.enabled ? "shown" : "hidden"}<//>` },
   { name: "Latest deployment", cell: (row) => (row.deployments[0] ? html`<${StateBadge} state=${row.deployments[0].status} />` : "none") },
   { name: "DNS", cell: (row) => html`<${StateBadge} state=${row.dns.status} />` },
-  { name: "Under way", cell: (row) => (row.claim ? html`<a href=${link("operations", row.claim)}>an operation</a>` : html`<span class="quiet">nothing</span>`) },
+  { name: "In progress", cell: (row) => (row.claim ? html`<a href=${link("operations", row.claim)}>an operation</a>` : html`<span class="quiet">nothing</span>`) },
   { name: "Deployments", number: true, cell: (row) => row.counts.deployments },
 ];
 
@@ -56,10 +56,10 @@ const keyState = (row) => (row.revoked ? "revoked" : row.expired ? "expired" : "
 /** @type {import("../parts/table.js").Column[]} */
 const KEY_COLUMNS = [
   { name: "Name", cell: (row) => row.name },
-  { name: "Of", cell: (row) => `${row.who}, ${row.organization}` },
+  { name: "User", cell: (row) => `${row.who}, ${row.organization}` },
   { name: "Value", cell: (row) => html`<code>${row.obfuscated_value}</code>` },
   { name: "State", cell: (row) => html`<${StateBadge} state=${keyState(row)} />` },
   { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
   { name: "Last used", cell: (row) => html`<${Moment} at=${row.last_used_at} />` },
-  { name: "Intervene", cell: (row) => keyState(row) === "active" && html`<${EndEarly} of="key" id=${row.id} />` },
+  { name: "Change", cell: (row) => keyState(row) === "active" && html`<${EndEarly} of="key" id=${row.id} />` },
 ];

@@ -6,20 +6,27 @@ import { html, useEffect, useRef } from "../lib.js";
 import { Answered, Button, CopyButton, Facts, Json, Lost, MenuButton, Shown, act } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link, summary } from "../store.js";
-import { spoken } from "../words.js";
+import { spoken, took } from "../words.js";
 
-/** @param {{n: string, close: () => void}} props */
-export function RequestDetail({ n, close }) {
+/** @param {{n: string, close: () => void, step: (by: number) => void, walking: {current: boolean}}} props */
+export function RequestDetail({ n, close, step, walking }) {
   const found = useResource(() => inWorld.get(`/requests/${n}`), { on: [] });
   const heading = useRef(null);
   useEffect(() => {
     const { activeElement } = document;
+    const list = walking.current;
+    walking.current = false;
+    if (list) return;
     if (activeElement?.closest(".requests, .detail") || activeElement === document.body) heading.current?.focus();
   }, []);
   return html`<section class="card detail" aria-labelledby="detail-title">
     <header class="spread">
       <h2 id="detail-title" tabindex="-1" ref=${heading}>Request ${n}</h2>
-      <${Button} small kind="quiet" onClick=${close}>Close<//>
+      <span class="row">
+        <${Button} small kind="quiet" label="Newer request" title="Newer (↑)" onClick=${() => step(-1)}>↑<//>
+        <${Button} small kind="quiet" label="Older request" title="Older (↓)" onClick=${() => step(1)}>↓<//>
+        <${Button} small kind="quiet" closes title="Close (Escape)" onClick=${close}>Close<//>
+      </span>
     </header>
     <${Shown} of=${found}>${(item) => html`<${Whole} item=${item} />`}<//>
   </section>`;
@@ -35,21 +42,21 @@ function Whole({ item }) {
     <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} item=${item} /></section>
     <${Facts} of=${[
       ["At", html`<time datetime=${item.at}>${item.at}</time>`],
-      ["Who", item.who ?? item.principal ?? "—"],
+      ["User", item.who ?? item.principal ?? "—"],
       item.operation && ["Operation", html`<a href=${link("operations", item.operation)}>${item.operation}</a>`],
       item.idempotency_key && ["Idempotency-Key", html`<code>${item.idempotency_key}</code>`],
-      ["Took", `${item.duration_us} µs`],
+      ["Took", took(item.duration_us)],
     ].filter(Boolean)} />
     <${Side} name="Request" of=${request} />
-    ${item.status ? html`<${Side} name="Answer" of=${answer} />`
-      : html`<section aria-label="Answer" class="stack tight"><h3>Answer</h3><p class="small quiet">None reached the client.</p></section>`}
+    ${item.status ? html`<${Side} name="Response" of=${answer} />`
+      : html`<section aria-label="Response" class="stack tight"><h3>Response</h3><p class="small quiet">None reached the client.</p></section>`}
   </div>`;
 }
 
 /** The trail, or the plain reasons of an emulator that has none. @param {{item: any}} props */
 function Trail({ item }) {
   const steps = item.trail ?? item.why.map((/** @type {string} */ says) => ({ step: "why", says }));
-  if (!steps.length) return html`<p class="quiet">Nothing special: it was answered as the contract says.</p>`;
+  if (!steps.length) return html`<p class="quiet">Nothing special: the response is what the contract says.</p>`;
   return html`<ol class="trail">
     ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}${idle(step, says) ? " idle" : ""}`}>
       <span class="word">${spoken(step)}</span><span>${says}</span></li>`)}
@@ -57,13 +64,13 @@ function Trail({ item }) {
 }
 
 /** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} says */
-const idle = (step, says) => step === "fault" && / did not act: |not match the request\.$|^Commit /.test(says);
+const idle = (step, says) => step === "fault" && / did not act: |not match the request|^Commit /.test(says);
 
 function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => async () => {
     const done = await act(
       () => inWorld.post(`/requests/${item.n}/replay`, { same_key: same }),
-      (entry) => `Sent again as request ${entry.n}: ${entry.status || "the answer was lost"}.`,
+      (entry) => `Sent again as request ${entry.n}: ${entry.status || "the response was lost"}.`,
     );
     if (done) go("requests", String(done.n));
   };

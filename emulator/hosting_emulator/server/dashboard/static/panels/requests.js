@@ -1,87 +1,133 @@
-// Live requests: what comes is shown as it comes, and nothing moves under the pointer.
+// Live requests: what comes is shown as it comes, and nothing moves under the pointer. The emulator searches.
 
+import { inWorld } from "../api.js";
 import { callName, calls } from "../calls.js";
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel, Select } from "../parts.js";
+import { Address, Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel, Select, Shown } from "../parts.js";
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
+import { useResource } from "../resource.js";
 import { useStill } from "../still.js";
 import { go, link, requests, route, summary, total, world } from "../store.js";
-import { counted, moment } from "../words.js";
+import { counted, moment, took } from "../words.js";
 import { choice } from "./fields.js";
 import { RequestDetail } from "./request-detail.js";
 import { SaveScenario } from "./save-scenario.js";
 
+const TYPING_MS = 200;
+
 /** @param {{arg: string, query: Record<string, string>}} props */
 export default function Requests({ arg, query }) {
   const [paused, setPaused] = useState(false);
-  const all = requests.value;
-  const wanted = useMemo(() => all.filter((item) => matches(item, query)), [all, query]);
-  const { rows, fresh, show, hold } = useStill(wanted, (item) => item.n, paused);
-  const visible = rows.filter((item) => matches(item, query));
-  const har = `/_emulator/worlds/${encodeURIComponent(world.value)}/requests.har?${new URLSearchParams(query)}`;
+  /** The rows that are shown, and whether the keyboard walks them: the list then keeps the focus. */
+  const order = useRef(/** @type {any[]} */ ([]));
+  const walking = useRef(false);
+  const search = new URLSearchParams(query).toString();
+  const har = `/_emulator/worlds/${encodeURIComponent(world.value)}/requests.har?${search}`;
+  const beside = (/** @type {number} */ from, /** @type {number} */ step) =>
+    order.current[order.current.findIndex(({ n }) => n === from) + step]?.n;
+  const step = (/** @type {number} */ by) => {
+    const next = beside(Number(arg), by);
+    if (next) go("requests", next, query, { replace: true });
+  };
+  const walk = (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const { target } = event;
+    if (!by || !(target instanceof HTMLElement)) return;
+    const row = /** @type {HTMLElement | null} */ (target.closest(".requests li"));
+    if (!row && target.id !== "detail-title") return;
+    event.preventDefault();
+    walking.current = Boolean(row);
+    if (!row) return step(by);
+    const next = beside(Number(row.dataset.n), by);
+    rowLink(next)?.focus();
+    if (arg && next) go("requests", next, query, { replace: true });
+  };
+  const close = () => {
+    go("requests", "", query);
+    rowLink(arg)?.focus();
+  };
   return html`<${Panel} title="Requests"
-    lead=${`${counted(total.value, "request")} so far. Newest first, each with why it was answered so.`}
+    lead=${`${counted(total.value, "request")} so far. Newest first, each with the reason for its response.`}
     actions=${html`<a class="button" href=${har} download="requests.har">Export HAR</a>
       <${SaveScenario} />
       <${Button} pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Paused" : "Pause"}<//>`}>
+    ${summary.value && html`<p class="row base"><span class="quiet">Base URL</span> <${Address} text=${summary.value.base_url} />
+      <a href=${link("connect")}>Connect a client</a></p>`}
     <${Filter} query=${query} />
-    <div class=${`split${arg ? " open" : ""}`}>
+    <div class=${`split${arg ? " open" : ""}`} onKeyDown=${walk}>
       <div class="list-side">
-        <div class="fresh">
-          <span class="small quiet">${counted(visible.length, "request")} shown${paused ? ", paused" : ""}</span>
-          ${fresh > 0 && html`<${Button} small kind="primary" onClick=${show}>${fresh} new<//>`}
-        </div>
-        <${List} rows=${visible} hold=${hold} current=${Number(arg)} query=${query} filtered=${Object.keys(query).length > 0} />
+        ${search ? html`<${Found} key=${search} search=${search} paused=${paused} order=${order} current=${Number(arg)} query=${query} />`
+          : html`<${All} paused=${paused} order=${order} current=${Number(arg)} query=${query} />`}
       </div>
-      ${arg && html`<${RequestDetail} key=${arg} n=${arg} close=${() => go("requests", "", query)} />`}
+      ${arg && html`<${RequestDetail} key=${arg} n=${arg} close=${close} step=${step} walking=${walking} />`}
     </div>
   <//>`;
 }
 
-/** @param {any} item @param {Record<string, string>} query */
-function matches(item, query) {
-  if (query.call && item.call !== query.call) return false;
-  if (query.who && item.who !== query.who) return false;
-  if (query.status && !String(item.status).startsWith(query.status[0])) return false;
-  if (query.project && item.project !== query.project) return false;
-  if (!query.text) return true;
-  const text = `${item.n} ${item.method} ${item.path}?${item.query} ${item.status} ${item.code ?? ""} ${item.call ?? ""} ${item.why.join(" ")}`;
-  return text.toLowerCase().includes(query.text.toLowerCase());
-}
+const rowLink = (n) => /** @type {HTMLElement | null} */ (document.querySelector(`.requests [data-n="${n}"] a`));
 
 /** @param {{query: Record<string, string>}} props */
 function Filter({ query }) {
+  const [text, setText] = useState(query.text ?? "");
+  const timer = useRef(0);
+  useEffect(() => setText(query.text ?? ""), [query.text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) =>
-    go("requests", route.value.arg, { ...query, [name]: value }, { replace: true });
-  const people = [...(summary.value?.people ?? []).map((row) => row.alias), "nobody"];
+    go("requests", route.value.arg, { ...route.value.query, [name]: value }, { replace: true });
+  const type = (event) => {
+    const { value } = event.target;
+    setText(value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => set("text")(value), TYPING_MS);
+  };
+  const { people = [], projects = [] } = summary.value ?? {};
   return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    <input type="search" aria-label="Text" placeholder="Path, code, reason…" value=${query.text ?? ""} onInput=${(event) => set("text")(event.target.value)} />
+    <input type="search" aria-label="Text" placeholder="Path, code, reason, body…" value=${text} onInput=${type} />
     ${[
       { name: "call", label: "Call", of: calls.value.map(({ id, says }) => ({ value: id, label: says })) },
       { name: "status", label: "Status", of: ["2xx", "4xx", "5xx"].map(choice) },
-      { name: "who", label: "Person", of: people.map(choice) },
+      { name: "project", label: "Project", of: projects.map((row) => ({ value: row.id, label: row.alias })) },
+      { name: "who", label: "User", of: [...people.map((row) => row.alias), "nobody"].map(choice) },
     ].map(({ name, label, of }) => html`<${Select} key=${name} aria-label=${label} value=${query[name] ?? ""} set=${set(name)}
       choices=${[{ value: "", label: `Any ${label.toLowerCase()}` }, ...of]} />`)}
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}
   </form>`;
 }
 
-function List({ rows, hold, current, query, filtered }) {
+/** What the emulator finds in all that its log keeps. */
+function Found({ search, ...rest }) {
+  const found = useResource(() => inWorld.get(`/requests?${search}&limit=${MOST}&trail=false`), { on: ["request", "world"] });
+  return html`<${Shown} of=${found}>${({ items }) => html`<${Rows} all=${items} none="No request fits the filter, of all that the log keeps." ...${rest} />
+    ${items.length === MOST && html`<p class="small quiet older">The newest ${MOST} that fit are here.</p>`}`}<//>`;
+}
+
+function All(rest) {
   const state = requestsState.value;
   if (state === "loading") return html`<${Loading} />`;
   if (state !== "ready") return html`<${Failure} error=${state} again=${() => reloadRequests()} />`;
-  if (!rows.length) {
-    return html`<${Empty}>${filtered ? "No request fits the filter." : html`No request yet. <a href=${link("try")}>Try a call</a>, or point your client at this world.`}<//>
-      <${Older} shown=${rows.length} />`;
-  }
-  return html`<ol class="requests" ...${hold} aria-label="Requests, newest first">
-      ${rows.map((item) => html`<${Row} key=${item.n} item=${item} current=${item.n === current} to=${link("requests", item.n, query)} />`)}
-    </ol>
-    <${Older} shown=${rows.length} />`;
+  return html`<${Rows} all=${requests.value} ...${rest}
+    none=${html`No request yet. <a href=${link("connect")}>Connect a client</a>, or <a href=${link("try")}>send one from here</a>.`} />
+    <${Older} />`;
 }
 
-/** Says how far the list goes, and goes further; focus then stands on the first of what came. @param {{shown: number}} props */
-function Older({ shown }) {
+function Rows({ all, paused, order, current, query, none }) {
+  const { rows, fresh, show, hold } = useStill(all, (item) => item.n, paused);
+  order.current = rows;
+  const aliases = Object.fromEntries((summary.value?.projects ?? []).map((row) => [row.id, row.alias]));
+  return html`<div class="fresh">
+      <span class="small quiet">${counted(rows.length, "request")} shown${paused ? ", paused" : ""}</span>
+      ${fresh > 0 && html`<${Button} small kind="primary" onClick=${show}>${fresh} new<//>`}
+    </div>
+    ${!rows.length ? html`<${Empty}>${none}<//>` : html`
+      <p class="columns small quiet" aria-hidden="true">${["No.", "Status", "Call", "Project", "User", "Took", "Time"].map((name) => html`<span class=${name.toLowerCase()}>${name}</span>`)}</p>
+      <ol class="requests" ...${hold} aria-label="Requests, newest first">
+        ${rows.map((item) => html`<${Row} key=${item.n} item=${item} current=${item.n === current}
+          project=${aliases[item.project] ?? item.project ?? "—"} to=${link("requests", item.n, query)} />`)}
+      </ol>`}`;
+}
+
+/** Says how far the list goes, and goes further; focus then stands on the first of what came. */
+function Older() {
   const { length } = requests.value;
   const from = useRef(-1);
   const note = useRef(null);
@@ -93,17 +139,17 @@ function Older({ shown }) {
   }, [length]);
   if (length < FIRST || length >= total.value) return null;
   const older = async () => {
-    from.current = shown;
+    from.current = document.querySelectorAll(".requests li").length;
     await loadOlder();
   };
-  return html`<p class="row older"><span class="small quiet" tabindex="-1" ref=${note}>The newest ${length} of ${total.value.toLocaleString("en")} are here.</span>
+  return html`<p class="row older"><span class="small quiet" tabindex="-1" ref=${note}>The newest ${length} of ${total.value.toLocaleString("en")} are here${length < MOST ? "." : "; a search looks in all that the log keeps."}</span>
     ${length < MOST && html`<${Button} small onClick=${older}>Older ones<//>`}</p>`;
 }
 
-/** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, to: string}} props */
-function Row({ item, current, to }) {
+/** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, project: string, to: string}} props */
+function Row({ item, current, project, to }) {
   return useMemo(
-    () => html`<li class=${current ? "current" : ""}>
+    () => html`<li class=${current ? "current" : ""} data-n=${item.n}>
       <a href=${to} aria-current=${current ? "true" : undefined}>
         <span class="n number quiet">${item.n}</span>
         <${Answered} of=${item} />
@@ -113,10 +159,12 @@ function Row({ item, current, to }) {
           ${item.why.length > 0 && html`<span class="line reason cut">${item.why.join(" ")}</span>`}
           <span class="line cut mono quiet">${item.method} ${item.path}${item.query && `?${item.query}`}</span>
         </span>
-        <span class="who quiet">${item.who ?? "—"}</span>
+        <span class="project quiet cut">${project}</span>
+        <span class="user quiet cut">${item.who ?? "—"}</span>
+        <span class="took number quiet">${took(item.duration_us)}</span>
         <time class="number quiet" datetime=${item.at}>${moment(item.at)}</time>
       </a>
     </li>`,
-    [item, current, to],
+    [item, current, project, to],
   );
 }

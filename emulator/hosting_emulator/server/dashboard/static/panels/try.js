@@ -1,9 +1,9 @@
-// Try a call: any call of the contract, as anybody, with its answer and the way to its explanation.
+// The API console: any call of the contract, as any user, with its response and the way to its explanation.
 
 import { newKey, inWorld, send } from "../api.js";
 import { calls } from "../calls.js";
 import { html, useEffect, useRef, useState } from "../lib.js";
-import { Badge, Empty, Form, Json, Loading, Panel, Section } from "../parts.js";
+import { Badge, Empty, Form, Json, Loading, Lost, Panel, Section } from "../parts.js";
 import { link, summary, unfinished } from "../store.js";
 import { toneOfStatus } from "../words.js";
 import { Pick } from "./find.js";
@@ -16,10 +16,10 @@ export default function Try({ query }) {
   const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
   const found = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
-  if (!call) return html`<${Panel} title="Try a call"><${Loading} /><//>`;
+  if (!call) return html`<${Panel} title="API console"><${Loading} /><//>`;
   const fields = found && fieldsOf(call, found, named, name);
   const onSubmit = async (values) => setAnswer(await tryIt(call, values));
-  return html`<${Panel} title="Try a call" lead="Sends a real request to this world, as the person you choose.">
+  return html`<${Panel} title="API console" lead="Sends a real request to this world, as the user you choose.">
     <div class="grid">
       <${Section} title="Request">
         <${Pick} label="Call" name="call" value=${call.id} choices=${calls.value.map(({ id, says }) => ({ value: id, label: says }))}
@@ -27,7 +27,7 @@ export default function Try({ query }) {
         <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
         ${found && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
       <//>
-      <${Section} title="Answer">
+      <${Section} title="Response">
         ${answer ? html`<${Answer} of=${answer} />` : html`<${Empty}>Nothing was sent yet.<//>`}
       <//>
     </div>
@@ -47,7 +47,7 @@ const filled = (path, fields, named) =>
 function fieldsOf(call, found, named, name) {
   /** @type {import("../parts/form.js").Field[]} */
   const fields = [
-    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((row) => row.alias), value: "owner" },
+    { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((row) => row.alias), value: found.people.some((row) => row.alias === "owner") ? "owner" : undefined },
   ];
   const choice = (row) => ({ value: row.id, label: row.alias });
   const shop = found.projects[0];
@@ -76,15 +76,24 @@ const bodyOf = (call, project) =>
 async function tryIt(call, values) {
   const path = call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
   const key = call.key ? (values.key ?? newKey()) : undefined;
-  const answer = await send({
-    method: call.method,
-    path: values.query ? `${path}?${values.query}` : path,
-    who: values.who,
-    key,
-    body: values.body,
-  });
-  const { items } = await inWorld.get("/requests?limit=1&trail=false");
-  return { ...answer, key, n: items[0]?.n };
+  const before = await inWorld.get("/requests?limit=1&trail=false");
+  let answer;
+  try {
+    answer = await send({
+      method: call.method,
+      path: values.query ? `${path}?${values.query}` : path,
+      who: values.who,
+      key,
+      body: values.body,
+    });
+  } catch (lost) {
+    answer = { lost };
+  }
+  // A browser sends a request again by itself when its connection breaks: each is in the log.
+  const { items } = await inWorld.get(`/requests?after=${before.total}&call=${call.id}&trail=false`);
+  const sent = items.filter((item) => (item.idempotency_key ?? undefined) === key).reverse();
+  if (answer.lost && !sent.length) throw answer.lost;
+  return { ...answer, key, sent };
 }
 
 function Answer({ of }) {
@@ -93,11 +102,13 @@ function Answer({ of }) {
   const operation = of.body?.id && of.body?.state ? of.body.id : null;
   return html`<div class="stack">
     <p ref=${heading} tabindex="-1" class="row">
-      <${Badge} tone=${toneOfStatus(of.status)}>Status ${of.status}<//>
-      ${of.n && html`<a href=${link("requests", of.n)}>Request ${of.n}: why it was answered so</a>`}
+      ${of.lost ? html`<${Badge} tone="bad">No response<//>` : html`<${Badge} tone=${toneOfStatus(of.status)}>Status ${of.status}<//>`}
+      ${of.sent.map((item) => html`<a key=${item.n} href=${link("requests", item.n)}>Request ${item.n}: why</a> <${Lost} of=${item} />`)}
     </p>
+    ${of.sent.length > 1 && html`<p>The browser sent it ${of.sent.length} times: it does so by itself when a connection breaks.</p>`}
+    ${of.lost && html`<p>${of.lost.message}</p>`}
     ${operation && html`<p><a class="button" href=${link("operations", operation)}>Follow the operation</a></p>`}
     ${of.key && html`<p class="small quiet">Idempotency-Key <code>${of.key}</code></p>`}
-    <${Json} label="Answer's body" value=${of.body} />
+    ${!of.lost && html`<${Json} label="Response's body" value=${of.body} />`}
   </div>`;
 }

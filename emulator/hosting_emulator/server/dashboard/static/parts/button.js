@@ -6,9 +6,9 @@ import { toast } from "./toast.js";
 /**
  * @param {{onClick?: (event: any) => any, kind?: "primary"|"quiet"|"danger", small?: boolean,
  *   label?: string, disabled?: boolean, type?: string, pressed?: boolean, title?: string,
- *   busy?: boolean, children?: any}} props
+ *   busy?: boolean, closes?: boolean, children?: any}} props
  */
-export function Button({ onClick, kind, small, label, disabled, type, pressed, title, busy, children }) {
+export function Button({ onClick, kind, small, label, disabled, type, pressed, title, busy, closes, children }) {
   const [working, setWorking] = useState(false);
   const here = useRef(true);
   useEffect(() => () => void (here.current = false), []);
@@ -30,6 +30,7 @@ export function Button({ onClick, kind, small, label, disabled, type, pressed, t
     aria-pressed=${pressed}
     aria-disabled=${waits ? "true" : undefined}
     title=${title}
+    data-closes=${closes}
     disabled=${disabled}
     onClick=${type === "submit" ? undefined : press}
   >

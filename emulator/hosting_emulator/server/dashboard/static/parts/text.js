@@ -23,6 +23,9 @@ export const Facts = ({ of }) => html`<dl class="facts">
   ${of.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`;
 
+/** An address on one line, to be copied. @param {{text: string}} props */
+export const Address = ({ text }) => html`<span class="spread tight address"><code>${text}</code><${CopyButton} text=${text} /></span>`;
+
 /**
  * @param {{text: string, label: string, copy?: boolean | (() => Promise<string>), shell?: boolean}} props
  */
@@ -48,5 +51,5 @@ export function Json({ value, label }) {
 export const Answered = ({ of }) =>
   html`<${Badge} tone=${toneOfStatus(of.lost ? 0 : of.status)}>${of.status || "—"}<//>`;
 
-/** Says that the answer was lost, and to what; nothing for one that arrived. @param {{of: {lost: string | null}}} props */
-export const Lost = ({ of }) => of.lost && html`<${Badge} tone="bad">answer lost: ${of.lost}<//>`;
+/** Says that the response was lost, and to what; nothing for one that arrived. @param {{of: {lost: string | null}}} props */
+export const Lost = ({ of }) => of.lost && html`<${Badge} tone="bad">response lost: ${of.lost}<//>`;

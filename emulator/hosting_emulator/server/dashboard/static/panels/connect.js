@@ -1,55 +1,35 @@
-// The overview: where the emulator is, a token for anybody, what is under way and what is armed.
+// Connect: where the emulator is, a token for anybody, a first request; and how the world stands.
 
 import { inWorld, tokenOf } from "../api.js";
 import { calls, curl } from "../calls.js";
 import { html, useState } from "../lib.js";
-import { Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
-import { clock, commandLine, info, link, live, summary, total, unfinished } from "../store.js";
+import { Address, Badge, Code, CopyButton, Empty, Facts, Loading, Panel, Section, StateBadge } from "../parts.js";
+import { clock, commandLine, info, link, live, summary, unfinished } from "../store.js";
 import { counted, moment, sinceNow, spoken } from "../words.js";
 
-export default function Overview() {
+export default function Connect() {
   const found = summary.value;
-  if (!found) return html`<${Panel} title="Overview"><${Loading} /><//>`;
-  return html`<${Panel} title="Overview"
-    lead="The Project Hosting Control API, on this machine: what it answers, why, and what comes next."
-    actions=${html`<a class="button primary" href=${link("try")}>Try a call</a>`}>
-    <${Counts} of=${found} />
+  if (!found) return html`<${Panel} title="Connect"><${Loading} /><//>`;
+  return html`<${Panel} title="Connect" lead="What a client needs: the base URL, a token, a first request.">
     <div class="grid">
       <${Where} of=${found} />
-      <${Now} />
-      <${People} of=${found} />
       <${FirstRequest} of=${found} />
+      <${Users} of=${found} />
+      <${Now} />
     </div>
   <//>`;
 }
 
-function Counts({ of }) {
-  const { counts } = of;
-  const shown = [
-    ["requests", total.value, "requests"],
-    ["projects", counts.projects, "projects"],
-    ["operations", counts.operations, "operations"],
-    ["deployments", counts.deployments, "projects"],
-    ["tickets", counts.tickets, "projects"],
-    ["API keys", counts.api_keys, "projects"],
-  ];
-  return html`<ul class="counts" aria-label="Counts">
-    ${shown.map(([name, count, panel]) => html`<li key=${name}><a href=${link(panel)}><b class="number">${count.toLocaleString("en")}</b> <span>${name}</span></a></li>`)}
-  </ul>`;
-}
-
-const Address = ({ text }) => html`<span class="spread tight"><code>${text}</code><${CopyButton} text=${text} /></span>`;
-
 function Where({ of }) {
   const facts = info.value;
   const openapi = `${of.control_url}/openapi.json`;
-  return html`<${Section} title="Where it is">
+  return html`<${Section} wide title="Where it is">
     <${Facts} of=${[
       ["Base URL", html`<${Address} text=${of.base_url} />`],
       ["Control API", html`<${Address} text=${of.control_url} />`],
       ["Sign-in", html`<${Address} text=${of.issuer} />`],
       ["OpenAPI", html`<a href=${openapi}>openapi.json</a> · <a href="/_emulator/docs">documentation</a>`],
-      ["State", of.ephemeral ? "in memory: it ends with the process" : html`<code>${facts?.data_dir}</code>`],
+      ["State", of.ephemeral ? "in memory: gone when the emulator stops" : html`<code>${facts?.data_dir}</code>`],
       ["Seed", html`<code>${of.seed}</code>`],
     ]} />
   <//>`;
@@ -63,8 +43,8 @@ function Now() {
   return html`<${Section} title="Now">
     <${Facts} of=${[
       ["Clock", html`<a href=${link("clock")}>${time.mode === "scaled" ? `scaled, ${time.rate}×` : time.mode}</a>`],
-      ["Next event", time.next_due_at ? html`${time.next_event ? html`${time.next_event}<br />` : ""}<span class="quiet">${moment(time.next_due_at)}, ${sinceNow(time.next_due_at)}</span>` : "nothing is due"],
-      ["Under way", html`<${Names} none="no operation" rows=${open.map((row) => ({
+      ["Next event", time.next_due_at ? html`${time.next_event ? html`${time.next_event}<br />` : ""}<span class="quiet">${moment(time.next_due_at)}, ${sinceNow(time.next_due_at)}</span>` : "none"],
+      ["In progress", html`<${Names} none="no operation" rows=${open.map((row) => ({
         id: row.id,
         to: link("operations", row.id),
         text: `${spoken(row.kind)} of ${row.project}`,
@@ -76,7 +56,7 @@ function Now() {
         text: row.id,
         badge: html`<${Badge} tone="warn">${counted(row.hits ?? 0, "hit")}<//>`,
       }))} more=${link("faults")} />`],
-      ["Assumptions", changed.length ? html`<a href=${link("assumptions")}>${counted(changed.length, "is", "are")} not as by default</a>` : "all as by default"],
+      ["Settings", changed.length ? html`<a href=${link("assumptions")}>${changed.length} changed</a>` : "all default"],
     ]} />
   <//>`;
 }
@@ -89,9 +69,9 @@ function Names({ none, rows, more }) {
   </ul>`;
 }
 
-function People({ of }) {
-  if (!of.people.length) return html`<${Section} title="People"><${Empty}>Nobody lives in this world.<//><//>`;
-  return html`<${Section} title="Tokens" lead="Anybody in the world can have a bearer token; nobody has a password.">
+function Users({ of }) {
+  if (!of.people.length) return html`<${Section} title="Tokens"><${Empty}>This world has no user.<//><//>`;
+  return html`<${Section} title="Tokens" lead="A bearer token for each user of this world; nobody has a password.">
     <ul class="people">
       ${of.people.map(
         (person) => html`<li key=${person.alias} class="spread">

@@ -1,0 +1,85 @@
+// What can be done with worlds, from the bar: a new one; and this one forked, reset, exported, imported, deleted.
+
+import { api, inWorld } from "./api.js";
+import { html, useRef } from "./lib.js";
+import { Button, Form, MenuButton, act, ask, toast } from "./parts.js";
+import { useResource } from "./resource.js";
+import { DEFAULT_WORLD, go, world } from "./store.js";
+
+const CLOCKS = [
+  { value: "real", label: "real: runs as the machine's" },
+  { value: "frozen", label: "frozen: stands still until you move it" },
+  { value: "skip", label: "skip: jumps to what is waited for" },
+];
+
+const enter = (/** @type {{name: string}} */ { name }) => go("requests", "", {}, { world: name });
+
+export const WorldsMenu = () => html`<${MenuButton} small label="Worlds">${(/** @type {() => void} */ close) => html`<${Menu} close=${close} />`}<//>`;
+
+/** @param {{close: () => void}} props */
+function Menu({ close }) {
+  const name = world.value;
+  return html`<div class="stack worlds">
+    <section aria-labelledby="this-world" class="stack tight">
+      <h2 id="this-world">World ${name}</h2>
+      <${ThisWorld} name=${name} close=${close} />
+    </section>
+    <section aria-labelledby="new-world" class="stack tight">
+      <h2 id="new-world">New world</h2>
+      <${NewWorld} close=${close} />
+    </section>
+  </div>`;
+}
+
+/** @param {{name: string, close: () => void}} props */
+function ThisWorld({ name, close }) {
+  const file = useRef(null);
+  /** Ask, do, and say so. @param {import("./parts/dialog.js").Question} question @param {() => Promise<any>} work @param {string} said */
+  const surely = async (question, work, said) => {
+    close();
+    if (await ask({ ...question, danger: true })) await act(work, said);
+  };
+  const fork = async () => {
+    const made = await act(() => inWorld.post("/fork"), ({ name: copy }) => `World ${copy} is a copy of ${name}.`);
+    close();
+    if (made) enter(made);
+  };
+  const reset = () => surely({ title: `Reset ${name}`, text: "It begins again from its seed or scenario: what it holds now, and its log, are gone.", yes: "Reset" },
+    () => inWorld.post("/reset"), `World ${name} begins again.`);
+  const remove = () => surely({ title: `Delete ${name}`, text: "The world, its log and what is kept of it are gone.", yes: "Delete" }, async () => {
+    await inWorld.delete("");
+    enter({ name: DEFAULT_WORLD });
+  }, `World ${name} is deleted.`);
+  const take = async (event) => {
+    const [chosen] = event.currentTarget.files;
+    if (!chosen) return;
+    const text = `World ${name} becomes that of ${chosen.name}: what it holds now is replaced.`;
+    await surely({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} is that of ${chosen.name} now.`);
+  };
+  return html`<div class="row">
+    <${Button} small onClick=${fork}>Fork<//>
+    <${Button} small onClick=${reset}>Reset<//>
+    <a class="button small" href=${`/_emulator/worlds/${encodeURIComponent(name)}/state`} download=${`${name}.json`}>Export</a>
+    <${Button} small onClick=${() => file.current.click()}>Import<//>
+    <input type="file" hidden ref=${file} accept=".json,application/json" onChange=${take} />
+    ${name !== DEFAULT_WORLD && html`<${Button} small kind="danger" onClick=${remove}>Delete<//>`}
+  </div>`;
+}
+
+/** @param {{close: () => void}} props */
+function NewWorld({ close }) {
+  const library = useResource(() => api.get("/scenarios"), { on: [] });
+  /** @type {import("./parts/form.js").Field[]} */
+  const fields = [
+    { name: "name", label: "Name", unset: "one is made for it", placeholder: "a-z, 0-9 and -" },
+    { name: "clock", label: "Clock", kind: "select", choices: CLOCKS },
+    { name: "scenario", label: "Scenario", kind: "select", choices: (library.data?.items ?? []).map((one) => one.name) },
+  ];
+  const create = async ({ name, clock, scenario }) => {
+    const made = await api.post("/worlds", { name, clock: clock && { mode: clock }, scenario: scenario && { name: scenario } });
+    toast(`World ${made.name} is made.`, "good");
+    close();
+    enter(made);
+  };
+  return html`<${Form} label="New world" fields=${fields} submit="Create" onSubmit=${create} />`;
+}
