@@ -138,6 +138,65 @@ def test_a_test_that_fails_by_itself_fails_as_ever(explored: Suite):
     result.stdout.fnmatch_lines(["*assert 0*", "*no requests*"])
 
 
+@pytest.mark.parametrize(
+    ("mark", "keys", "outcome"),
+    [
+        ("", ("one", "two"), "xfailed"),
+        ("", ("one", "one"), "xpassed"),
+        ("strict=True", ("one", "one"), "failed"),
+    ],
+)
+def test_an_xfail_is_about_the_exploration(
+    explored: Suite, mark: str, keys: tuple[str, ...], outcome: str
+):
+    explored.write(
+        test_it=f"""
+            import pytest
+            from client import make_key
+
+            @pytest.mark.xfail(reason="issue 7", {mark})
+            {MARK}
+            def test_key(hosting_emulator):
+                make_key(hosting_emulator, keys={keys + keys[-1:]})
+        """
+    )
+
+    assert explored.run("-rxX").parseoutcomes() == {outcome: 1}
+
+
+def test_outcomes_are_explored_and_giving_up_is_right(explored: Suite):
+    explored.write(
+        test_it="""
+            import urllib.error
+
+            import pytest
+            from client import ask, make_key
+
+            MARK = pytest.mark.hosting_explore(outcomes=True)
+
+            @MARK
+            def test_clear(hosting_emulator):
+                make_key(hosting_emulator)
+
+            @MARK
+            def test_blind(hosting_emulator):
+                try:
+                    make_key(hosting_emulator)
+                except urllib.error.HTTPError:
+                    pass
+        """
+    )
+    point = "create_user_api_key#1/abort:forbidden/lasting"
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"passed": 1, "failed": 1}
+    result.stdout.fnmatch_lines(["create_user_api_key#1  blind success at *", f"*{point}'"])
+    line = ("--hosting-emulator-point", point)
+    assert explored.run("test_it.py::test_blind", *line).parseoutcomes() == {"failed": 1}
+    assert explored.run("test_it.py::test_clear", *line).parseoutcomes() == {"passed": 1}
+
+
 def test_a_skipped_test_is_skipped(explored: Suite):
     skipped = f'import pytest\n\n{MARK}\ndef test_it(hosting_emulator):\n    pytest.skip("later")'
     explored.write(test_it=skipped)
@@ -273,12 +332,26 @@ def test_workers_explore_too(explored: Suite):
 
 
 RUDE = """
+import http.client
+import json
+
 import pytest
-from client import make_key
 
 @pytest.mark.hosting_explore(faults=["rate_limit"])
 def test_key(hosting_emulator):
-    make_key(hosting_emulator)
+    # By one connection, so that nobody takes the second attempt for one that was on its way.
+    place, _, prefix = hosting_emulator.base_url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(place)
+    path = f"/{prefix}/v1/organizations/{hosting_emulator.organization}/user-api-keys"
+    headers = hosting_emulator.headers("owner", key="one")
+    headers["Content-Type"] = "application/json"
+    for _ in range(2):
+        connection.request("POST", path, json.dumps({"name": "ci"}), headers)
+        answer = connection.getresponse()
+        if answer.read() and answer.status < 400:
+            break
+    connection.close()
+    assert answer.status < 400
 """
 
 
