@@ -312,6 +312,20 @@ def test_a_line_says_again_what_shapes_the_run():
 
 
 @pytest.mark.benchmark
+@pytest.mark.parametrize(("quick", "limit_s"), [((), 90), (("--quick",), 15)])
+def test_outcomes_take_little_longer_and_a_tenth_of_all_next_to_nothing(
+    quick: tuple[str, ...], limit_s: float
+):
+    began = time.monotonic()
+    found = json.loads(
+        run("--json", "--faults", "wire", "--outcomes", *quick, *client("careful", 10)).stdout
+    )
+
+    assert time.monotonic() - began < limit_s
+    assert len(found["points"]) == (21 if quick else 209)
+
+
+@pytest.mark.benchmark
 def test_ten_requests_and_all_kinds_take_less_than_a_minute():
     began = time.monotonic()
     found = json.loads(run("--json", *client("careful", 10)).stdout)

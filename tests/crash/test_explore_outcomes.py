@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
+from hosting_emulator.explore.runs import State, Visit
+from hosting_emulator.sdk import HostingEmulator
 from tests.crash.outcomes_client import RIGHT, WRONG
 from tests.crash.test_explore import explored, run, sh
 
@@ -102,6 +105,27 @@ def test_programs_of_node_are_judged_as_well(check: str, maybe: str, verdicts: s
     )
 
     assert {point["verdict"] for point in found["points"]} == verdicts
+
+
+def test_worlds_whose_time_runs_are_compared_at_one_moment(hosting_emulator: HostingEmulator):
+    hosting_emulator.clock.run()
+    states: list[State] = []
+    for _ in range(2):
+        with hosting_emulator.fork() as world:
+            visit = Visit()
+            visit.begin(world)
+            if states:  # of two that begin the same, one takes longer
+                world.clock.advance("2s")
+            request = Request(world.url("/v1/projects/{project}/domains"), method="PUT")
+            for name, value in world.headers("owner", key="one").items():
+                request.add_header(name, value)
+            urlopen(request).close()
+            visit.end(world)
+            assert visit.seen is not None
+            states.append(visit.seen.state)
+
+    assert states[0] == states[1]
+    assert "apply_project_domains of shop succeeded" in states[0]["operation"]
 
 
 def test_the_wire_and_outcomes_are_explored_together():

@@ -74,6 +74,23 @@ def test_sixty_requests_become_the_two_that_matter(api: Api):
     assert worlds(control) == before
 
 
+def test_what_requests_came_to_is_shown_as_well(api: Api):
+    for n in range(9):
+        api.dns()
+        api.create_key("ci" if n in (3, 6) else f"key {n}", key=f"key-{n}")
+    api.create_key("key 5", key="key-5")  # whose value was lost, say
+    api.set_flag(True, key="key-8")
+
+    def numbers(shows: str) -> list[int]:
+        return [one.n for one in shrunk(api, shows).requests]
+
+    assert numbers("doubled=create_user_api_key") == [8, 14]
+    assert numbers("blind=create_user_api_key") == [12, 19]
+    assert numbers("conduct=key-reused-for-another-request") == [18, 20]
+    with pytest.raises(NotShown, match="after no request"):
+        numbers("conduct=secret-in-url")
+
+
 def test_what_is_left_is_a_record_that_answers_the_same(api: Api):
     long_walk(api)
     control = api.emulator.control

@@ -169,7 +169,7 @@ _ROWS = (
         {"reconcile": {"attempts": 2}},
     ),
     _told(
-        "slow",
+        "long",
         "done",
         "begins an operation that takes long, and then succeeds",
         {"succeed": {"queued": "10m", "running": "20m"}},

@@ -23,7 +23,11 @@ from hosting_emulator.sdk import ControlClient, HostingEmulator, JsonObject, kno
 
 Requests = tuple[RecordedCall, ...]
 #: What tells an answer: `status=409 code=idempotency_key_reused call=… method=… path=… n=…`.
-FIELDS = ("status", "code", "call", "method", "path", "n")
+ANSWER = ("status", "code", "call", "method", "path", "n")
+#: What tells what requests came to: a rule of conduct that was broken; a call that did the same
+#: twice; a call whose failure was heard (and overlooked, where the client claims success).
+EFFECTS = ("conduct", "doubled", "blind")
+FIELDS = (*ANSWER, *EFFECTS)
 
 
 class NotShown(ValueError):
@@ -31,10 +35,11 @@ class NotShown(ValueError):
 
 
 class Shows:
-    """An answer, told by `name=value` words (FIELDS); what none is about may be anything.
+    """An answer, told by `name=value` words (FIELDS), or what requests came to.
 
-    A `status` of 0 is an answer that was lost; `path` may have `*` for any text; `n` is a request's
-    number in the recording. Raises ValueError, saying which names are known, or the nearest call.
+    What no word is about may be anything. A `status` of 0 is an answer that was lost; `path` may have
+    `*` for any text; `n` is a request's number in the recording. Raises ValueError, saying which names
+    are known, or the nearest call.
     """
 
     def __init__(self, text: str) -> None:
@@ -50,10 +55,24 @@ class Shows:
             if not given[name].isascii() or not given[name].isdigit() or len(given[name]) > 9:
                 raise ValueError(f"{name} is a number, not {given[name]!r}")
             given[name] = int(given[name])
-        known_call(given.get("call"))
+        for name in ("call", "doubled", "blind"):
+            known_call(given.get(name))
         if "method" in given:
             given["method"] = given["method"].upper()
+        self._effects = {name: given.pop(name) for name in EFFECTS if name in given}
         self._path, self._given = given.pop("path", "*"), given
+
+    def last_of(self, done: Sequence[Replayed], world: HostingEmulator) -> bool:
+        """Whether the last of replayed requests shows it, in the world that answered them."""
+        if not self.by(done[-1]):
+            return False
+        rule, effects = self._effects.get("conduct"), self._effects
+        if rule is not None:
+            findings = world.conduct.read(final=True)["findings"]
+            if all(finding["rule"] != rule for finding in findings):
+                return False
+        doubled = "doubled" not in effects or _doubled(done, effects["doubled"])
+        return doubled and ("blind" not in effects or _failed(done, effects["blind"]))
 
     def by(self, one: Replayed) -> bool:
         """Whether a replayed request was answered so."""
@@ -70,6 +89,38 @@ class Shows:
 
     def _fits(self, **found: Any) -> bool:
         return all(self._given.get(name, value) == value for name, value in found.items())
+
+
+def _doubled(done: Sequence[Replayed], call: str) -> bool:
+    """Whether the last request of a call made what an earlier one like it had made already."""
+    last = done[-1].recorded
+    alike = [
+        _made(one)
+        for one in done
+        if (one.recorded.target, one.recorded.body) == (last.target, last.body)
+    ]
+    return last.call == call and alike[-1] is not None and len({*alike} - {None}) > 1
+
+
+def _failed(done: Sequence[Replayed], call: str) -> bool:
+    """Whether the last answer says that what a call asked for is not done, or is of no use."""
+    last, members = done[-1], _members(done[-1])
+    if last.recorded.call == call:
+        refused = last.answer is None or last.answer.status >= 400
+        return refused or ("value" in members and members["value"] is None)
+    begun = {_made(one) for one in done if one.recorded.call == call}
+    return members.get("state") in ("failed", "cancelled") and members.get("id") in begun
+
+
+def _made(one: Replayed) -> str | None:
+    """Return the id of what a request made, or had made before; None: nothing that has one."""
+    members = _members(one)
+    made: str | None = (members.get("key") or members).get("id")
+    return made
+
+
+def _members(one: Replayed) -> dict[str, Any]:
+    return one.answer.members if one.answer and one.answer.status < 400 else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +162,18 @@ def shrink(
 
     def holds(kept: Requests) -> bool:
         with base.fork() as world:
-            return shows.by(list(sent(world, (*kept, shown)))[-1])
+            return shows.last_of(list(sent(world, (*kept, shown))), world)
 
     with like_recorded(control, record, beginning or Beginning()) as base:
         with base.fork() as world:
             done: list[Replayed] = []
             for one in sent(world, record.requests):
-                if shows.by(one):
-                    break
                 done.append(one)
+                if shows.last_of(done, world):
+                    break
             else:
                 raise NotShown(_nearest(shows, done))
-        shown, before = one.recorded, tuple(other.recorded for other in done)
+        shown, before = one.recorded, tuple(other.recorded for other in done[:-1])
         left, shortest = before, True
         if before and holds(()):
             left = ()
@@ -140,6 +191,8 @@ def _nearest(shows: Shows, done: Sequence[Replayed]) -> str:
     meant = [one for one in done if shows.about(one.recorded)]
     if not meant:
         return "no request of the record is the one that is to show it"
+    if any(map(shows.by, meant)):
+        return "after no request of the record it is so"
     before = next((one for one in meant if shows.answered(one.recorded.answer)), None)
     if before is not None:
         return (

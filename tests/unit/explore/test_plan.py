@@ -76,7 +76,7 @@ def test_what_the_service_may_do_meets_the_requests_that_it_suits():
     for point in plan(requests(*calls), faults=OUTCOMES).points:
         met[point.call].add(point.fault)
 
-    operation = {"fail", "cancel", "stick", "exhaust", "reconcile", "slow"}
+    operation = {"fail", "cancel", "stick", "exhaust", "reconcile", "long"}
     assert operation < met["apply_project_domains"]
     assert not operation & (met[MUTATION] | met["get_operation"])
     assert "value_lost" in met[MUTATION]
