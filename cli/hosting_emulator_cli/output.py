@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from operator import getitem
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 #: A template that is filled from the command's `value` and its options, or what makes the text.
 Text = str | Callable[[Any], str | None]
-_WIDEST = 48
+#: A column that is wrapped is no narrower than this.
+_NARROWEST = 20
 
 
 def as_json(value: Any) -> str:
@@ -83,7 +86,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def columns(
-    declared: Mapping[str, str | Callable[[Any], object]], *, widest: int = _WIDEST
+    declared: Mapping[str, str | Callable[[Any], object]],
 ) -> Callable[[Iterable[Any]], str]:
     """Make what lays out items in a table: each header with its field, or what makes the cell.
 
@@ -99,32 +102,76 @@ def columns(
 
     def lay_out(items: Iterable[Any]) -> str:
         rows = ([cell(item, field) for field in declared.values()] for item in items)
-        return table([*declared], rows, widest=widest)
+        return table([*declared], rows)
 
     return lay_out
 
 
-def table(
-    headers: Sequence[str], rows: Iterable[Sequence[object]], *, widest: int = _WIDEST
-) -> str:
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Lay out rows in columns under their headers; columns of numbers stand to the right.
 
-    Any cell but the last of its row is cut at `widest` characters: JSON is where everything is
-    whole.
+    No cell is cut. What is too wide for a terminal is wrapped between words, or, where columns would
+    become too narrow to read, stands as label and value, row by row.
     """
     body = [list(row) for row in rows]
-    texts = [list(map(cell_text, row)) for row in body]
-    for row in texts:
-        row[:-1] = [text if len(text) <= widest else f"{text[: widest - 1]}…" for text in row[:-1]]
+    texts = [[*headers], *(list(map(cell_text, row)) for row in body)]
     right = [
         bool(body) and all(type(row[place]) in (int, float) for row in body)
         for place in range(len(headers))
     ]
-    widths = [max(map(len, column)) for column in zip(headers, *texts, strict=True)]
-    lines = (
-        "  ".join(map(_justified, cells, widths, right)).rstrip() for cells in (headers, *texts)
-    )
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    room = terminal_width() if is_terminal() else None
+    if room is not None and not _made_fit(widths, texts, room):
+        return "\n\n".join(_flow(headers, cells, room) for cells in texts[1:])
+    lines = []
+    for cells in texts:
+        wrapped = [_wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+        for parts in zip_longest(*wrapped, fillvalue=""):
+            lines.append("  ".join(map(_justified, parts, widths, right)).rstrip())
     return "\n".join(lines)
+
+
+def _made_fit(widths: list[int], texts: Sequence[Sequence[str]], room: int) -> bool:
+    """Narrow the widest columns until all fit; False where one would break words, or be too narrow."""
+    least = [
+        max(min(width, _NARROWEST), *(len(word) for cell in column for word in cell.split()))
+        for width, column in zip(widths, zip(*texts, strict=True), strict=True)
+    ]
+    room -= 2 * (len(widths) - 1)
+    if sum(least) > room:
+        return False
+    while sum(widths) > room:
+        place = max(range(len(widths)), key=lambda i: (widths[i] > least[i], widths[i]))
+        widths[place] -= 1
+    return True
+
+
+def _flow(headers: Sequence[str], cells: Sequence[str], room: int) -> str:
+    """Lay out a row as its first cell, and below that labels and values, as many in a line as fit."""
+    lines = [cells[0]]
+    for header, cell in zip(headers[1:], cells[1:], strict=True):
+        pair = f"{header} {cell}"
+        if len(lines) > 1 and len(lines[-1]) + 2 + len(pair) <= room:
+            lines[-1] += f"  {pair}"
+        else:
+            lines += [
+                f"{'    ' if i else '  '}{part}" for i, part in enumerate(_wrapped(pair, room - 4))
+            ]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text between words; a longer word stands alone."""
+    if len(text) <= width:
+        return [text]
+    from textwrap import wrap  # where a terminal is narrow only
+
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def terminal_width() -> int:
+    """The columns of the terminal, or what COLUMNS says."""
+    return shutil.get_terminal_size().columns
 
 
 def _justified(cell: str, width: int, to_right: bool) -> str:

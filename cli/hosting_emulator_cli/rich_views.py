@@ -1,4 +1,4 @@
-"""What a terminal shows, by rich: exchanges of the request log, an operation, the emulator, worlds.
+"""What a terminal shows, by rich: exchanges of the request log, an operation, the emulator.
 
 It is loaded where there is a terminal. What is piped never comes here: it is plain text or JSON.
 """
@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.highlighter import JSONHighlighter
 from rich.padding import Padding
@@ -19,23 +18,17 @@ from rich.table import Table
 from rich.text import Text
 
 from hosting_emulator_cli.commands.requests import cells_of, cut_words, target
-from hosting_emulator_cli.commands.world import clock_words
 from hosting_emulator_cli.output import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Exchange, ExchangeCells, Message, Why, WorldSummary
+    from hosting_emulator.sdk import Exchange, ExchangeCells, Message, Why
 
 #: From so many columns of a terminal on there is room for columns of our own: call, project, who.
 WIDE = 110
 _COLUMNS = (27, 6, 9)
 _INDENT = 6
-#: A call's name or a path is never cut to less than this.
-_SHORTEST = 12
-#: With less columns a table of worlds leaves the counts out, so that names and words are not cut.
-_ROOMY = 100
 _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "green"}
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
-_CLOCK_STYLES = {"frozen": "cyan", "scaled": "magenta", "skip": "yellow"}
 
 
 # --- Exchanges -----------------------------------------------------------------------------------
@@ -44,8 +37,8 @@ _CLOCK_STYLES = {"frozen": "cyan", "scaled": "magenta", "skip": "yellow"}
 def line_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> RenderableType:
     """Show an exchange in a line, and below it, dimmed, why it was answered so.
 
-    With a `room` of WIDE columns or more, lines stand below each other in columns; with less, how
-    long it took is left out first, and then the call's name or the path is cut.
+    With a `room` of WIDE columns or more, lines stand below each other in columns; what is longer
+    than the room is wrapped between words.
     """
     cells = cells_of(exchange, projects)
     head = _head(cells, _status_style(exchange), room)
@@ -54,18 +47,11 @@ def line_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> Ren
 
 
 def _head(cells: ExchangeCells, style: str, room: int) -> Text:
-    forms = [(_COLUMNS, True)] if room >= WIDE else []
-    for columns, took in (*forms, ((0, 0, 0), True), ((0, 0, 0), False)):
-        head = _words(cells, style, columns, took=took)
-        if head.cell_len <= room:
-            return head
-    most = max(_SHORTEST, len(cells.asked) - (head.cell_len - room))
-    if len(cells.asked) > most:
-        cells = cells._replace(asked=f"{cells.asked[: most - 1]}…")
-    return _words(cells, style, (0, 0, 0), took=False)
+    head = _words(cells, style, _COLUMNS)
+    return head if WIDE <= room >= head.cell_len else _words(cells, style, (0, 0, 0))
 
 
-def _words(cells: ExchangeCells, style: str, columns: tuple[int, int, int], *, took: bool) -> Text:
+def _words(cells: ExchangeCells, style: str, columns: tuple[int, int, int]) -> Text:
     call, project, who = columns
     head = Text(overflow="fold")
     head.append(f"{cells.number:>5} ", "dim")
@@ -75,7 +61,7 @@ def _words(cells: ExchangeCells, style: str, columns: tuple[int, int, int], *, t
     head.append(f"{cells.asked:<{call}}", "bold")
     head.append(f"  {cells.about:<{project}}" if cells.about or project else "")
     head.append(f"  {cells.who or 'nobody':<{who}}", "blue")
-    head.append(f"  {cells.took}" if took else "", "dim")
+    head.append(f"  {cells.took}", "dim")
     head.append(f"  {cells.answer}" if cells.answer else "", style)
     return head
 
@@ -193,24 +179,3 @@ def _grid(rows: Mapping[str, Text | None]) -> Table:
         if value is not None:
             grid.add_row(label, value)
     return grid
-
-
-def worlds_view(worlds: Sequence[WorldSummary], room: int) -> Table:
-    """Show worlds: their clocks, what is in them, and whether they are kept."""
-    numbers = ("projects", "operations", "commit") if room >= _ROOMY else ()
-    headers = ("world", "clock", "now", "pending", *numbers, "kept")
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
-    for header in headers:
-        right = header == "pending" or header in numbers
-        table.add_column(header, justify="right" if right else "left", overflow="fold")
-    for world in worlds:
-        clock, counts = world["clock"], {**world["counts"], "commit": world["commit"]}
-        table.add_row(
-            Text(world["name"], "bold"),
-            Text(clock_words(clock), _CLOCK_STYLES.get(clock["mode"], "green")),
-            Text(clock["now"][:19].replace("T", " ")),
-            Text(str(clock["pending"]), "" if clock["pending"] else "dim"),
-            *(Text(str(counts[name])) for name in numbers),
-            Text("in memory", "dim") if world["ephemeral"] else Text("on disk"),
-        )
-    return table

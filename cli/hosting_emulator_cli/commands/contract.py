@@ -193,7 +193,6 @@ _MARKS = {
     "skipped": ("skipped", "yellow"),
     "cannot be seen from outside": ("unseen", "bright_black"),
 }
-_WIDEST = 110
 
 
 def check_text(report: Report) -> str:
@@ -252,10 +251,7 @@ def check_junit(report: Report) -> str:
 
 def _sentence_lines(sentence: SentenceReport) -> list[str]:
     word, color = _MARKS[sentence["verdict"]]
-    text, differs = sentence["sentence"], sentence["verdict"] == "differs"
-    if len(text) > _WIDEST and not differs:
-        text = f"{text[: _WIDEST - 1]}…"
-    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {text}"]
+    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":
         lines += [f"           {message}" for message in sentence["seen"]]
     return lines

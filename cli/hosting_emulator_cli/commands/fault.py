@@ -206,8 +206,7 @@ _intervention_columns = columns(
             field["name"] if field["required"] else f"[{field['name']}]" for field in kind["fields"]
         ),
         "ABOUT": "about",
-    },
-    widest=100,
+    }
 )
 
 

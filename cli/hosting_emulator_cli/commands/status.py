@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.commands.world import varied_lines, world_table
+from hosting_emulator_cli.commands.world import world_table
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import console, fields, is_terminal, prints
 
@@ -39,12 +39,8 @@ def _status_text(found: dict[str, Any]) -> str | None:
         return f"{fields(facts)}\n\n{world_table(worlds)}"
     from hosting_emulator_cli import rich_views
 
-    out = console()
-    out.print(rich_views.process_panel(facts))
-    out.print(rich_views.worlds_view(worlds, out.width))
-    for line in varied_lines(worlds):
-        out.print(line, markup=False, highlight=False)
-    return None
+    console().print(rich_views.process_panel(facts))
+    return f"\n{world_table(worlds)}"
 
 
 @click.command()

@@ -20,11 +20,38 @@ def test_columns_are_aligned_and_numbers_stand_right():
     ]
 
 
-def test_long_cell_is_cut_unless_it_is_the_last():
-    first, last = table(("A", "B"), [["x" * 60, "y" * 60]]).splitlines()[1].split("  ")
+def test_what_is_piped_is_whole():
+    assert (
+        table(("A", "B"), [["x" * 160, "y z " * 60]])
+        .splitlines()[1]
+        .startswith("x" * 160 + "  y z")
+    )
 
-    assert first == "x" * 47 + "…"
-    assert last == "y" * 60
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "40")):
+        monkeypatch.setenv(name, value)
+
+
+def test_a_wide_cell_is_wrapped_between_words_on_a_terminal(terminal: None):
+    about = "one two three four five six seven"
+
+    assert table(("NAME", "COUNT", "ABOUT"), [["alpha", 1, about]]).splitlines() == [
+        "NAME   COUNT  ABOUT",
+        "alpha      1  one two three four five",
+        "              six seven",
+    ]
+
+
+def test_columns_that_would_be_too_narrow_stand_below_each_other(terminal: None):
+    row = ["first", "a-word-that-is-rather-long-indeed", 7, "and some words that go on"]
+
+    assert (
+        table(("NAME", "ID", "N", "ABOUT"), [row, row]).split("\n\n")
+        == ["first\n  ID a-word-that-is-rather-long-indeed\n  N 7  ABOUT and some words that go on"]
+        * 2
+    )
 
 
 def test_no_rows_leave_the_headers():

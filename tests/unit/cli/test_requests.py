@@ -139,7 +139,7 @@ def test_a_narrow_terminal_cuts_no_code(
 
     start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("#2"))
     head = "  ".join(line.strip() for line in lines[start : start + 2])  # the code may stand below
-    assert "first  outsider  resource_not_found" in head
+    assert "first  outsider  0.41 ms  resource_not_found" in head
     assert max(map(len, lines)) <= columns
     assert words == ("list",) or sum(line.count("word") for line in lines) == 40
 
