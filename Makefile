@@ -21,6 +21,10 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 LOCKS := .ci/locks/image.txt .ci/locks/tests.txt
 
+# The documentation's tools, and the site that they build.
+SITE := .venv-docs
+SITE_STAMP := $(SITE)/.installed
+
 # The lowest versions of the dependencies that pyproject.toml allows, and what is tested with them.
 # Python 3.14 is newer than some of these: they have no wheels for it.
 FLOOR := .venv-floor
@@ -34,7 +38,7 @@ FLOOR_TESTS := tests/hostile/test_framing.py tests/hostile/test_backpressure.py 
 	get_dns_authorization.py list_deployments.py create_dev_access_ticket.py read_database_compute.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench pictures format clean
+.PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench pictures site docs format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,12 +99,18 @@ bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; A
 pictures: $(DEV_STAMP) ## draw docs/pictures from a running emulator; wants Chromium
 	$(BIN)/python -m tests.pictures
 
+site: $(SITE_STAMP) ## build the documentation as a site with search; a broken link fails
+	@$(SITE)/bin/python -m sphinx -q -W --keep-going -b html -d $(SITE)/read docs $(SITE)/html
+
+docs: site ## serve that site on this machine; ARGS=8001 for another port than 8000
+	@$(SITE)/bin/python -m http.server --bind 127.0.0.1 --directory $(SITE)/html $(ARGS)
+
 format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove the environment, caches and build output; never an emulator's data
-	rm -rf "$(VENV)" "$(FLOOR)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf "$(VENV)" "$(FLOOR)" "$(SITE)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find emulator scenarios fixtures cli tests .ci -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment counts as made once it has pip: where Python lacks ensurepip, `venv` leaves a
@@ -132,6 +142,12 @@ $(DEV_STAMP): $(BIN)/pip pyproject.toml $(LOCKS)
 	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@$(PIP) check >$(VENV)/check.txt || { cat $(VENV)/check.txt >&2; exit 1; }
 	@touch $@ $(RUN_STAMP)
+
+$(SITE_STAMP): $(BIN)/pip .ci/locks/docs.txt
+	@$(BIN)/python -m venv --without-pip $(SITE)
+	@$(PIP) --python $(SITE)/bin/python install --quiet --no-deps --require-hashes \
+	  --requirement .ci/locks/docs.txt
+	@touch $@
 
 $(FLOOR_STAMP): pyproject.toml .ci/lowest_versions.py
 	@rm -rf $(FLOOR)

@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).parents[2]
 PAGES = {
     str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8")
     for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
+    if path.stem != "index"
 }
 #: Pages of which nothing else is tested; the others have a module of their own.
 GUIDES = ("calls", "log", "running", "worlds")
@@ -121,6 +122,13 @@ def test_every_page_can_be_reached_from_the_readme():
     linked = {target.partition("#")[0] for target in links(PAGES["README.md"])}
 
     assert set(PAGES) - linked == {"README.md"}
+
+
+def test_the_site_has_every_page():
+    index = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^[\w-]+$", index, re.MULTILINE)
+
+    assert sorted(f"docs/{name}.md" for name in listed) == sorted(set(PAGES) - {"README.md"})
 
 
 def test_the_table_of_calls_is_the_contracts():

@@ -56,12 +56,20 @@ def test_the_image_has_all_that_the_emulator_needs(pyproject: dict):
 
 def test_the_tests_have_all_that_they_and_the_build_need(pyproject: dict):
     image, tests = read(LOCKS / "image.txt"), read(LOCKS / "tests.txt")
-    extras = pyproject["project"]["optional-dependencies"].values()
-    wanted = [*pyproject["build-system"]["requires"], *(name for extra in extras for name in extra)]
+    extras = pyproject["project"]["optional-dependencies"]
+    wanted = [*pyproject["build-system"]["requires"], *extras["dev"], *extras["pytest"]]
 
     assert unsatisfied(wanted, image | tests) == [], ADVICE
     assert image.keys() & tests.keys() == set(), "one version of each: " + ADVICE
     assert "pip" in tests
+
+
+def test_the_documentation_has_its_tools_and_the_tests_do_without(pyproject: dict):
+    tests, docs = read(LOCKS / "tests.txt"), read(LOCKS / "docs.txt")
+
+    assert unsatisfied(pyproject["project"]["optional-dependencies"]["docs"], docs) == [], ADVICE
+    assert "sphinx" not in tests
+    assert {name for name in docs.keys() & tests.keys() if docs[name] != tests[name]} == set()
 
 
 def test_versions_are_chosen_for_the_oldest_python(pyproject: dict):

@@ -83,7 +83,7 @@ def test_wheel_says_what_it_is(distributions: Distributions):
         name.partition("/hosting_emulator/")[2] for name in metadata.get_all("License-File", [])
     }
     assert named == {"", *(name.partition("/")[2] for name in bundled)}
-    assert set(metadata.get_all("Provides-Extra", [])) == {"dev", "pytest"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {"dev", "docs", "pytest"}
     assert "hosting-emulator = hosting_emulator_cli.main:main" in entry_points
     assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
 
