@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
 
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.past import past_of
+from hosting_emulator.scenario.past import Happened, past_of
 from hosting_emulator.scenario.session import record_session
 from hosting_emulator.scenario.shrinking import shrink_scenario
 from hosting_emulator.scenario.source import ScenarioError
@@ -37,6 +38,25 @@ def test_what_was_done_at_random_is_a_scenario_that_passes(number: int) -> None:
     assert recorded.text.count(" expect:") >= asked > 20
     secrets = [*session.keys, *(url.partition("ticket=")[2] for url in session.tickets)]
     assert not [secret for secret in secrets if secret in recorded.text]
+
+
+@pytest.mark.parametrize("number", sampled(range(20), 2))
+def test_any_span_of_what_was_done_is_a_scenario_that_passes(number: int) -> None:
+    session = RandomSession(f"span-{number}", MODES[number % 4])
+    session.walk(100)
+    past, draw = past_of(session.engine), session.draw
+
+    for _ in range(3):
+        first, last = sorted(draw.sample(range(len(past.happened)), 2))
+        span = [_named(past.happened[place], draw) for place in (first, last)]
+        recorded = record_session(past, "span", *span)
+
+        assert check_text(recorded.text, "span.yaml")["passed"], span
+
+
+def _named(one: Happened, draw: Random) -> str:
+    by_number = one.entry is not None and draw.random() < 0.7
+    return str(one.entry.n) if one.entry and by_number else f"commit:{one.last}"
 
 
 @pytest.mark.parametrize("number", sampled(range(20), 2))

@@ -100,9 +100,11 @@ class StoryWriter:
 
     def _turn(self, one: Happened, commit: Commit) -> None:
         step = {name: self._named(value) for name, value in (commit.turn or _NOTHING).items()}
-        keys = commit.writes.get(t.API_KEYS.name, _NOTHING)
+        for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
+            if noun in step:
+                self._made |= dict.fromkeys(commit.writes[table.name], (step, noun, "id"))
         if "api_key" in step:
-            for key in keys:
+            for key in commit.writes[t.API_KEYS.name]:
                 self._made[key] = (step, "key", "key.id")
                 self._made[f"value of {key}"] = (step, "key_value", "value")
         self.add(step, one)

@@ -53,6 +53,8 @@ def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
         *("fault", "outcome", "call", "call", "intervene", "remove_fault"),
         *("advance", "assume", "poll"),
     ]
+    assert story[0]["save"] == {"fault_1": "id"}
+    assert story[5] == {"remove_fault": "${fault_1}"}
     assert story[2]["expect"] == {"lost": "timeout"}
     assert story[3]["save"] == {"operation_1": "id"}
     assert story[4]["intervene"] == {"stick_operation": {"operation": "${operation_1}"}}
