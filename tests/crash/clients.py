@@ -41,6 +41,11 @@ class Ledger:
 
     requests: list[Request] = field(default_factory=list)
     flags: dict[str, list[bool]] = field(default_factory=dict)
+    #: How many deployments were added from outside: surely, and at most.
+    added: tuple[int, int] = (0, 0)
+    #: How many operations the world began with, and the last moment that it showed.
+    operations: int | None = None
+    shown: str = ""
     worlds: dict[str, set[str]] = field(default_factory=dict)
     answered: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     numbers: Any = field(default_factory=lambda: itertools.count(1))
@@ -104,6 +109,18 @@ class Writer(Hammer):
             return Request("PUT", f"/v1/projects/{project}/domains", None, self.token, key)
         path = f"/v1/projects/{project}/source:initialize"
         return Request("POST", path, {"expected_source_generation": 0}, self.token, key)
+
+
+class Hand(Hammer):
+    """Adds deployments from outside the contract, and reads the time."""
+
+    def change(self) -> None:
+        surely, at_most = self.ledger.added
+        self.ledger.added = (surely, at_most + 1)
+        asked = {"add_deployments": {"project": "blog", "count": 1}}
+        self.client.control("POST", "worlds/default/interventions", asked)
+        self.ledger.added = (surely + 1, at_most + 1)
+        self.ledger.shown = self.client.control("GET", "worlds/default/clock")["now"]
 
 
 class Builder(Hammer):

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 from hosting_emulator.storage.keeper import COMPACT_BYTES
-from tests.crash.clients import PROJECTS, Builder, Hammer, Ledger, Writer
+from tests.crash.clients import PROJECTS, Builder, Hammer, Hand, Ledger, Writer
 from tests.crash.process import Client, DiedEarly, Process
 
 #: More answers than this are not waited for before a kill.
@@ -28,7 +28,10 @@ MOST_ANSWERS = 60
 MOST_DELAY_S = 0.004
 #: Up to this step of its work on files an emulator kills itself.
 MOST_STEPS = 80
-ARGUMENTS = ("--clock", "frozen", "--assume", "source_generation=ignored")
+ARGUMENTS = ("--assume", "source_generation=ignored")
+#: Where time runs, something is due at nearly every request: ten minutes pass in a second.
+CLOCKS = ("frozen", "scaled:600")
+OPERATION_CALLS = ("apply_project_domains", "initialize_managed_source")
 #: An emulator that folds its journal from so many bytes on, and may kill itself: `fold_bytes`, and
 #: at which step of its work on files, 0 for none.
 DYING = """
@@ -67,11 +70,11 @@ class Tally:
     torn: int = 0
 
 
-def kill_often(folder: Path, seed: str, kills: int) -> Tally:
+def kill_often(folder: Path, seed: str, kills: int, clock: str) -> Tally:
     """Kill an emulator so many times in a directory of its own; raises AssertionError for any loss."""
     random, ledger, tally = Random(seed), Ledger(), Tally()
     tokens: dict[str, str] = {}
-    data = ("--data-dir", str(folder / "data"), *ARGUMENTS)
+    data = ("--data-dir", str(folder / "data"), "--clock", clock, *ARGUMENTS)
     while tally.kills < kills:
         step = random.randrange(1, MOST_STEPS) if tokens and random.random() < 1 / 3 else None
         with life(data, ledger, tokens, random) as one:
@@ -146,6 +149,7 @@ class Life:
         """Compare all that was promised with what is there."""
         client = process.client()
         if not self.tokens:
+            self.ledger.operations = len(client.state()["tables"]["operations"])
             people = sorted(set(PROJECTS.values()))
             self.tokens.update({who: client.token(who) for who in people})
             for project_id, row in client.state()["tables"]["projects"].items():
@@ -177,14 +181,18 @@ def start(base_url: str, ledger: Ledger, tokens: dict[str, str], seed: str) -> l
         for alias, who in PROJECTS.items()
     ]
     hammers.append(Builder(base_url, ledger, f"{seed}-worlds"))
+    hammers.append(Hand(base_url, ledger, f"{seed}-hand"))
     for hammer in hammers:
         hammer.start()
     return hammers
 
 
 def check(client: Client, ledger: Ledger, random: Random, *, every: bool) -> None:
+    now = client.control("GET", "worlds/default/clock")["now"]
+    assert now >= ledger.shown
+    ledger.shown = now
     tables = client.state()["tables"]
-    check_whole(tables)
+    check_whole(tables, ledger)
     check_worlds(client, ledger, random, every=every)
     for project_id, possible in ledger.flags.items():
         assert tables["projects"][project_id].get("flag_enabled", False) in possible
@@ -225,17 +233,18 @@ def check_replay(first: Any, again: Any) -> None:
     assert (again.json["value"], again.json["replayed"]) == (None, True)
 
 
-def check_whole(tables: Any) -> None:
+def check_whole(tables: Any, ledger: Ledger) -> None:
     """Every change writes its rows together with the answer that is remembered for it."""
     remembered = [row["call_id"] for row in tables["remembered_answers"].values()]
     keys = remembered.count("create_user_api_key")
     assert len(tables["user_api_keys"]) == keys
-    begun = [row for row in tables["operations"].values() if row.get("state") in (None, "queued")]
-    assert len(begun) == sum(
-        remembered.count(call) for call in ("apply_project_domains", "initialize_managed_source")
-    )
-    waiting = {row["deployment_id"] for row in begun if "deployment_id" in row}
-    assert waiting <= set(tables["deployments"])
+    operations = tables["operations"].values()
+    assert ledger.operations is not None
+    added = len(operations) - ledger.operations - sum(map(remembered.count, OPERATION_CALLS))
+    assert ledger.added[0] <= added <= ledger.added[1]
+    ledger.added = (added, added)
+    made = {row["deployment_id"] for row in operations if "deployment_id" in row}
+    assert made <= set(tables["deployments"])
 
 
 def check_worlds(client: Client, ledger: Ledger, random: Random, *, every: bool) -> None:

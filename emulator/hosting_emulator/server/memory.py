@@ -9,10 +9,10 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 
-#: So many connections at once are a crowd; it is over when a tenth of it is left.
+#: So many connections at once are a crowd; it is over when a twentieth of it is left.
 CROWD = 100
 #: So long after it, in seconds of real time, their handlers have ended as well.
-AFTER_S = 2.0
+AFTER_S = 5.0
 
 
 def give_back() -> None:

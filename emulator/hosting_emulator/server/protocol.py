@@ -226,7 +226,7 @@ class Server(web.Server):
         """Count connections; what a crowd has left is cleared away once it is gone."""
         self._open += more
         self._most = max(self._most, self._open)
-        if self._most >= memory.CROWD and self._open * 10 <= self._most:
+        if self._most >= memory.CROWD and self._open * 20 <= self._most:
             self._most = self._open
             asyncio.get_running_loop().call_later(memory.AFTER_S, memory.give_back)
 
