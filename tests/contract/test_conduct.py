@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
@@ -153,3 +156,31 @@ def test_a_redemption_can_be_asserted_on(api: HeldApi) -> None:
     (made,) = api.emulator.requests.assert_made("redeem_ticket", status=303, times=1)
 
     assert (made.project, made.who) == (api.emulator.project, None)
+
+
+# --- Clients by their connections ----------------------------------------------------------------
+
+
+def test_two_jobs_with_one_token_are_told_apart_by_their_connections(api: HeldApi) -> None:
+    url = urlsplit(api.emulator.url("/v1/projects/{project}/edge-dns"))
+    sent = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
+    jobs = [HTTPConnection(url.netloc) for _ in range(2)]
+
+    def ask(job: HTTPConnection) -> int:
+        job.request("GET", url.path, headers=sent)
+        answer = job.getresponse()
+        answer.read()
+        return answer.status
+
+    assert [ask(job) for job in jobs] == [200, 200]
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
+        assert ask(jobs[0]) == 429
+    for _ in range(20):  # the other may have been on its way only at first
+        assert ask(jobs[1]) == 200
+        api.emulator.clock.advance("0.1s")
+    assert broken(api) == []
+
+    assert ask(jobs[0]) == 200
+    assert broken(api) == [("retried-too-soon", [3, 24])]
+    for job in jobs:
+        job.close()
