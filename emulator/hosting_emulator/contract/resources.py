@@ -98,6 +98,12 @@ class Resource(Struct, frozen=True):
         return tuple(field.name for field in self.fields if field.kind.name == "timestamp")
 
     @property
+    def deployment_ids(self) -> tuple[str, ...]:
+        """The fields that hold the id of a deployment."""
+        own = ("id",) if self.name == "Deployment" else ()
+        return (*own, *(field.name for field in self.fields if field.name == "deployment_id"))
+
+    @property
     def may_lack(self) -> tuple[str, ...]:
         """The fields that an answer may leave out although they have a value."""
         return tuple(f.name for f in self.fields if self.open_presence and not f.kept)

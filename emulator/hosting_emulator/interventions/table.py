@@ -35,7 +35,7 @@ from hosting_emulator.world.records import (
     Project,
     Ticket,
 )
-from hosting_emulator.world.streams import draw, new_id
+from hosting_emulator.world.streams import draw, new_deployment_id, new_id
 from hosting_emulator.world.value import Change
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -183,7 +183,7 @@ def add_deployments(
     """A project gets more deployments, as if they had been made now, one after the other."""
     now = format_timestamp(change.now_ms)
     for _ in range(count):
-        digests, ids = draw(change, "digests", 64), (new_id(change), new_id(change))
+        digests, ids = draw(change, "digests", 64), (new_deployment_id(change), new_id(change))
         operations.put_past_deployment(change, project, status, digests, ids, (now, now))
     return f"{project.alias} has {count} more deployments, {status}"
 

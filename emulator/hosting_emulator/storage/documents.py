@@ -118,7 +118,10 @@ class StoredState:
             if ONLY not in self.tables[table.name]:
                 raise StateRefused(f"the table {table.name} has no row {ONLY!r}")
         deployments = self.tables[DEPLOYMENTS.name].items()
-        in_order = dict(sorted(deployments, key=lambda row: (row[1].created_at, row[0])))
+        # By their operations: their own ids may be in no order.
+        in_order = dict(
+            sorted(deployments, key=lambda row: (row[1].created_at, row[1].operation_id))
+        )
         return apply(
             empty_world(self.name, self.seed),
             {**self.tables, DEPLOYMENTS.name: in_order},

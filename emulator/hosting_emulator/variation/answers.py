@@ -18,7 +18,7 @@ from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.variation.points import CHOICES
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.streams import derive, place_of
+from hosting_emulator.world.streams import ID_ORDER, derive, drawn_time, place_of
 
 T = TypeVar("T")
 
@@ -132,6 +132,10 @@ def vary_body(
         _vary_absent(draws, each, whole)
     members = list(objects_in(resource, document))
     _vary_times(draws, members)
+    for each in members:
+        ids = (each.members.get(name, "") for name in each.resource.deployment_ids)
+        if any(id_ and drawn_time(variation, id_) == id_[:10] for id_ in ids):
+            draws.varied.add(ID_ORDER)
     for each in members:
         _vary_words(draws, each, whole)
         _vary_extra(draws, each)

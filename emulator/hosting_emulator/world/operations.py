@@ -27,7 +27,7 @@ from hosting_emulator.world.records import (
     Reconciliation,
     ScheduledEvent,
 )
-from hosting_emulator.world.streams import draw, new_id, next_number
+from hosting_emulator.world.streams import draw, new_deployment_id, new_id, next_number
 from hosting_emulator.world.tables import DEPLOYMENTS, DNS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
@@ -149,7 +149,7 @@ def begin(
     )
     if kind == INITIALIZE:  # call 2's response shows a deployment_id (contract, Operation)
         digests = draw(change, "digests", 64)
-        ids = (new_id(change), operation.id)
+        ids = (new_deployment_id(change), operation.id)
         deployment = put_deployment(change, project, "queued", digests, ids, (now, now))
         operation = replace(operation, deployment_id=deployment.id)
     change.put(OPERATIONS, operation.id, operation)

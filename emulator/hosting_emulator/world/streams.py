@@ -13,6 +13,7 @@ from hashlib import blake2b, sha256
 from ulid.base32 import ENCODE as ALPHABET
 
 from hosting_emulator.contract.ids import make_ulid
+from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
 
@@ -52,6 +53,26 @@ def new_id(change: Change) -> str:
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
     return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
+
+
+#: The point of variation at which the ids of deployments are in no order.
+ID_ORDER = "id-order"
+_TEN_YEARS_MS = 315_532_800_000
+
+
+def new_deployment_id(change: Change) -> str:
+    """Return a new Ulid of a deployment; in a world that varies it may tell another time."""
+    id_ = new_id(change)
+    return (drawn_time(change.world.variation, id_) or id_[:10]) + id_[10:]
+
+
+def drawn_time(variation: Variation | None, id_: str) -> str | None:
+    """Return how an id begins whose time a variation draws, for every second count; None: as it is."""
+    if variation is None or ID_ORDER not in (variation.only or (ID_ORDER,)):
+        return None
+    drawn = int.from_bytes(derive(variation.seed, "variation", ID_ORDER, place_of(id_)), "big")
+    at_ms = 4 * _TEN_YEARS_MS + (drawn >> 1) % _TEN_YEARS_MS
+    return None if drawn % 2 else make_ulid(at_ms, bytes(10))[:10]
 
 
 def place_of(id_: str) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.world.value import Change
 from tests.in_process import NOON_MS, InProcess, Machine
 from tests.properties.varied_walk import varied
 
@@ -77,3 +80,28 @@ def test_under_one_key_an_answer_is_the_same_again():
         first = api.apply_domains(key="a")
         api.apply_domains(key="b")
         assert api.apply_domains(key="a").headers.keys() == first.headers.keys()
+
+
+def test_the_id_of_a_deployment_need_not_say_when_it_was_made():
+    orders = set()
+    for seed in SEEDS:
+        api = InProcess(varied(str(seed), "id-order", mode="frozen"))
+        api.initialize(1, key="a")
+        newest = api.deployments("?limit=3").json["items"]
+        ids = [item["id"] for item in newest]
+        orders.add(ids[0] == max(ids))
+        assert ("id-order" in api.engine.log.varied) == (ids[0] < max(ids))
+    assert orders == {True, False}
+
+
+def test_deployments_are_in_their_order_again_where_their_ids_are_in_none():
+    api = InProcess(varied("1", "id-order", mode="frozen"))
+    change = Change(api.world, api.engine.now_ms())
+    read_intervention({"add_deployments": {"project": "shop", "count": 40}}).apply(change)
+    api.engine.commit(change, "more")
+    listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]
+
+    again = InProcess(import_state(export_state(api.world, with_seed=True), "default", 0))
+
+    assert listed[:40] != sorted(listed[:40], reverse=True)
+    assert [item["id"] for item in again.deployments("?limit=100").json["items"]] == listed
