@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+import click
+from click.core import ParameterSource
+
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator_cli.options import open_client
@@ -77,6 +80,7 @@ class EmulatorAnswer(NamedTuple):
 
 
 def examine(
+    start: click.Command,
     *,
     url: str,
     named: bool,
@@ -90,12 +94,14 @@ def examine(
     What is None is what the running emulator uses, else what `start` would. `named`: somebody chose
     `url`, on the command line or in the environment.
     """
+    settings, kept = check_settings(start)
     running = ask(url, control_token)
     used = running.info and running.info["data_dir"]
-    path = data_dir or (Path(used) if used and Path(used).is_dir() else _DEFAULT_DIRECTORY)
+    path = data_dir or (Path(used) if used and Path(used).is_dir() else kept)
     uses = bool(used) and Path(str(used)).resolve() == path.resolve()
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
+        "settings": lambda: settings,
         "emulator": lambda: [check_emulator(url, running, named=named)],
         "port": lambda: check_ports(url, port, tls_port, running),
         "data": lambda: check_data(path, answers=uses),
@@ -162,6 +168,34 @@ def _release(version: str) -> list[int]:
     while found and not found[-1]:
         found.pop()
     return found
+
+
+# --- What `start` is told -------------------------------------------------------------------------
+
+
+def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
+    """Say where each setting of `start` comes from that is not as by default; and where it keeps state."""
+    try:
+        ctx = start.make_context("start", [])
+    except click.ClickException as error:
+        return [finding("settings", "wrong", why=error.format_message())], _DEFAULT_DIRECTORY
+    found = []
+    for param in start.params:
+        source = ctx.get_parameter_source(str(param.name))
+        if source is ParameterSource.ENVIRONMENT:
+            origin = f"the variable {param.envvar}"
+        elif source is ParameterSource.DEFAULT_MAP:
+            origin = str(ctx.obj)
+        else:
+            continue
+        value = ctx.params[str(param.name)]
+        if isinstance(value, tuple):
+            value = " ".join("=".join(v) if isinstance(v, tuple) else str(v) for v in value)
+        shown = "(hidden)" if param.name == "control_token" else value
+        option = max(param.opts, key=len)
+        found.append(finding("settings", "given", option=option, value=shown, origin=origin))
+    kept = ctx.params["data_dir"] or _DEFAULT_DIRECTORY
+    return found or [finding("settings", "default")], kept
 
 
 # --- The emulator and its ports ------------------------------------------------------------------

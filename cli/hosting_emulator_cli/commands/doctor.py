@@ -38,8 +38,9 @@ def _text(found: dict[str, Any]) -> str:
 @click.pass_context
 def doctor(ctx: click.Context, /, **options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start, or is not found."""
+    from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine
 
     named = ctx.get_parameter_source("url") is not ParameterSource.DEFAULT
-    findings = [asdict(finding) for finding in examine(named=named, **options)]
+    findings = [asdict(finding) for finding in examine(start, named=named, **options)]
     return {"ok": all(f["verdict"] != "problem" for f in findings), "findings": findings}

@@ -15,6 +15,7 @@ from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, put
 from hosting_emulator_cli.parameters import FILE
+from hosting_emulator_cli.settings_file import SettingsCommand
 from hosting_emulator_cli.variables import export_lines
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ CURL = (
 
 
 @opt.each_by_variable
-@click.command()
+@click.command(cls=SettingsCommand)
 @opt.address_options(port=4620)
 @opt.option(
     "--data-dir DIRECTORY",
@@ -69,7 +70,9 @@ def start(
     if same["watch"] and not is_scenario_file(same["scenario"] or ""):
         raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
-        raise click.UsageError("give --data-dir or --ephemeral, not both")
+        if ctx.get_parameter_source("ephemeral") is not ParameterSource.DEFAULT_MAP:
+            raise click.UsageError("give --data-dir or --ephemeral, not both")
+        ephemeral = False
     settings = opt.settings_of(ctx, data_dir=None if ephemeral else data_dir, **same)
     from hosting_emulator.bootstrap import run
     from hosting_emulator.settings import StartError

@@ -1,0 +1,150 @@
+"""The file beside an app says how `start` begins, so that it needs no options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.settings import Settings
+from hosting_emulator_cli.options import default_url
+from hosting_emulator_scenarios import FOLDER
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.test_start import Bootstrap, bootstrap
+
+__all__ = ["bootstrap"]
+YAML = """
+port: 4711
+scenario: ours.yaml
+clock: skip
+assumptions: {accepted_status: 200, rate_limit: 100/60s}
+origins: ["http://app.test:3000"]
+log-requests: true
+"""
+TOML = """
+[project]
+name = "an-app"
+[tool.hosting-emulator]
+port = 4711
+scenario = "ours.yaml"
+clock = "skip"
+origins = ["http://app.test:3000"]
+log-requests = true
+[tool.hosting-emulator.assumptions]
+accepted_status = 200
+rate_limit = "100/60s"
+"""
+SAID = Settings(
+    port=4711,
+    scenario="ours.yaml",
+    only_new=True,
+    clock="skip",
+    assumptions={"accepted_status": "200", "rate_limit": "100/60s"},
+    allowed_origins=("http://app.test:3000",),
+    log_requests=True,
+    library=FOLDER,
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an app, where commands are typed."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("hosting-emulator.yaml", YAML), ("pyproject.toml", TOML)]
+)
+def test_start_needs_no_options(run: Run, bootstrap: Bootstrap, name: str, text: str) -> None:
+    Path(name).write_text(text)
+
+    assert run("start").exit_code == 0
+
+    assert bootstrap.settings == [SAID]
+
+
+def test_an_option_comes_before_a_variable_and_that_before_the_file(
+    run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("{port: 4711, seed: file, clock: frozen, host: '::1'}")
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4712")
+    monkeypatch.setenv("HOSTING_EMULATOR_SEED", "variable")
+
+    run("start", "--port", "4713")
+
+    [found] = bootstrap.settings
+    assert (found.port, found.seed, found.clock, found.host) == (4713, "variable", "frozen", "::1")
+
+
+def test_a_data_directory_that_is_typed_comes_before_a_file_that_keeps_nothing(
+    run: Run, bootstrap: Bootstrap
+) -> None:
+    Path("hosting-emulator.yaml").write_text("ephemeral: true")
+
+    run("start")
+    run("start", "--data-dir", "kept")
+
+    assert [found.data_dir for found in bootstrap.settings] == [None, Path("kept")]
+
+
+def test_other_commands_find_the_emulator_at_the_files_port(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("port: 4711")
+
+    assert default_url() == "http://127.0.0.1:4711"
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4620")
+    assert default_url() == "http://127.0.0.1:4620"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("prot: 4711", "hosting-emulator.yaml: there is no setting 'prot'; did you mean port?"),
+        ("replace: true", "there is no setting 'replace'"),
+        ("port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"),
+        ("clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"),
+        ("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
+        ("port", "hosting-emulator.yaml holds no settings"),
+    ],
+)
+def test_what_is_wrong_is_one_line_that_names_the_file(
+    run: Run, bootstrap: Bootstrap, text: str, told: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(text)
+
+    result = run("start")
+
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert told in result.stderr
+    assert bootstrap.settings == []
+
+
+def test_doctor_shows_where_each_value_came_from(
+    run: Run, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    Path("hosting-emulator.yaml").write_text(
+        "{data-dir: kept, control-token: s3cret, assumptions: {accepted_status: 200}}"
+    )
+    monkeypatch.setenv("HOSTING_EMULATOR_CLOCK", "skip")
+
+    found = json.loads(run("doctor", "--json", "--port", "0").stdout)["findings"]
+
+    assert {each["seen"] for each in found if each["check"] == "settings"} == {
+        "--data-dir kept, by hosting-emulator.yaml.",
+        "--clock skip, by the variable HOSTING_EMULATOR_CLOCK.",
+        "--assume accepted_status=200, by hosting-emulator.yaml.",
+        "--control-token (hidden), by hosting-emulator.yaml.",
+    }
+    assert any("kept is not there yet" in each["seen"] for each in found)
+
+
+def test_doctor_says_what_start_would_refuse(run: Run) -> None:
+    Path("hosting-emulator.yaml").write_text("prot: 4711")
+
+    result = run("doctor", "--json", "--port", "0")
+
+    assert result.exit_code == 1
+    assert "there is no setting 'prot'" in result.stdout
