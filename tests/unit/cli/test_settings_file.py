@@ -10,18 +10,14 @@ import pytest
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.options import default_url
 from hosting_emulator_scenarios import FOLDER
+from tests.docs.markdown import blocks
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_start import Bootstrap, bootstrap
 
 __all__ = ["bootstrap"]
-YAML = """
-port: 4711
-scenario: ours.yaml
-clock: skip
-assumptions: {accepted_status: 200, rate_limit: 100/60s}
-origins: ["http://app.test:3000"]
-log-requests: true
-"""
+#: As the page shows it.
+PAGE = Path(__file__).parents[3] / "docs" / "running.md"
+[YAML] = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
 TOML = """
 [project]
 name = "an-app"
@@ -30,19 +26,16 @@ port = 4711
 scenario = "ours.yaml"
 clock = "skip"
 origins = ["http://app.test:3000"]
-log-requests = true
 [tool.hosting-emulator.assumptions]
 accepted_status = 200
-rate_limit = "100/60s"
 """
 SAID = Settings(
     port=4711,
     scenario="ours.yaml",
     only_new=True,
     clock="skip",
-    assumptions={"accepted_status": "200", "rate_limit": "100/60s"},
+    assumptions={"accepted_status": "200"},
     allowed_origins=("http://app.test:3000",),
-    log_requests=True,
     library=FOLDER,
 )
 
