@@ -122,7 +122,7 @@ class StoryWriter:
         step = self._addressed(entry) or {"request": f"{entry.method} {self._target(entry)}"}
         step |= self._sender(entry, step)
         key = sent_header(entry, b"idempotency-key")
-        if key is not None:
+        if key:
             step["key"] = self._text(key)
         if entry.body:
             step |= self._body(entry)
@@ -176,7 +176,7 @@ class StoryWriter:
         if not _OF_A_CLIENT.fullmatch(name):
             return True
         if name.lower() in ("authorization", "idempotency-key"):
-            return False
+            return name.lower() == "idempotency-key" and not value
         rules = [fault.rule.header or _NOTHING for _, fault in entry.world.rows(t.FAULTS)]
         return any(name.lower() == known.lower() for rule in rules for known in rule)
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hosting_emulator.bootstrap.stories import visit_page
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import SavedState
+from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.worlds import vary
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.past import NotRecordable, past_of
 from hosting_emulator.scenario.session import record_session
 from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
-from hosting_emulator.scenario.story import check_text
+from hosting_emulator.scenario.story import StoryRun, check_text
 from hosting_emulator.server.control import clock, faults, tokens, worlds
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.variation.worlds import read_variation
+from hosting_emulator_scenarios import FOLDER
 from tests.in_process import InProcess, Machine, fresh_world
+from tests.sampling import sampled
 
 
 def recorded(api: InProcess, **span: str) -> dict[str, Any]:
@@ -161,6 +167,29 @@ def tokens_of(api: InProcess) -> str:
     """Return a token of the owner, wherever they are at home."""
     person, home, _, _ = tokens.claims_for(api.world, tokens.NewToken(who="owner"))
     return api.engine.mint(person, home, "http://127.0.0.1")
+
+
+#: What each of these is about lies in requests that were under way at the same time.
+AT_ONCE = {"two-processes-one-key", "token-expires-inside-a-poll"}
+LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE]
+
+
+@pytest.mark.parametrize("path", sampled(LIBRARY, 10), ids=lambda path: path.stem)
+def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
+    # given a world in which a story was told
+    told = read_scenario(path.read_text("utf-8"), path.name)
+    world = build_world(told, "default", 0)
+    engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
+    assert StoryRun(told, engine, visit_page).run()["passed"]
+
+    # when that is recorded
+    past = past_of(engine)
+    written = record_session(past)
+
+    # then it passes, and has every request that was made
+    assert check_text(written.text, "recorded.yaml", visit_page)["passed"]
+    assert not written.left_out
+    assert written.steps >= len(past.happened)
 
 
 # --- Spans ---------------------------------------------------------------------------------------
