@@ -291,3 +291,17 @@ def test_clock_and_assumptions_are_laid_over_a_scenarios():
     assert "skip" in done.stdout.splitlines()[0]
     [world] = json.loads(done.stdout[done.stdout.index("[") :])
     assert world["assumptions"] == {"accepted_status": 200}
+
+
+def test_notes_of_conduct_are_shown_and_fail_nothing():
+    begin = (
+        "import os, urllib.request as u\n"
+        "at = os.environ['HOSTING_BASE_URL'] + '/v1/projects/' + os.environ['HOSTING_PROJECT_ID']\n"
+        "sent = {'Authorization': 'Bearer ' + os.environ['HOSTING_TOKEN'], 'Idempotency-Key': 'a'}\n"
+        "u.urlopen(u.Request(at + '/domains', headers=sent, method='PUT'))\n"
+    )
+
+    done = run("--conduct", "error", *python(begin))
+
+    assert done.returncode == 0
+    assert "[operation-not-followed]" in done.stderr
