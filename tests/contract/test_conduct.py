@@ -158,6 +158,20 @@ def test_a_redemption_can_be_asserted_on(api: HeldApi) -> None:
     assert (made.project, made.who) == (api.emulator.project, None)
 
 
+def test_a_token_that_is_shown_to_a_dev_origin_is_told(api: HeldApi) -> None:
+    origin = urlsplit(issue(api)["origin"]).netloc
+    url = urlsplit(api.emulator.base_url)
+    for token in (api.emulator.token("owner"), None):
+        sent = {"Host": origin} | ({"Authorization": f"Bearer {token}"} if token else {})
+        visitor = HTTPConnection(url.netloc)
+        visitor.request("GET", "/", headers=sent)
+        assert visitor.getresponse().status == 401
+        visitor.close()
+
+    assert broken(api) == [("token-sent-elsewhere", [2])]
+    assert api.emulator.requests.whole(2)["path"] == "/"
+
+
 # --- Clients by their connections ----------------------------------------------------------------
 
 

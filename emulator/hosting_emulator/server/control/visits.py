@@ -37,6 +37,7 @@ class _Visitor:
 
     method: str
     headers: CIMultiDict[str]
+    raw_headers: tuple[tuple[bytes, bytes], ...] = ()
     scheme: str = "http"
     remote: None = None
 
