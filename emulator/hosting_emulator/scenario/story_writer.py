@@ -167,7 +167,7 @@ class StoryWriter:
             return {"text": "(not text)"}
         try:
             return {"body": self._named(msgspec.json.decode(text))}
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return {"text": self._text(text)}
 
     def _matters(self, entry: Entry, name: str, value: bytes) -> bool:
@@ -297,7 +297,7 @@ def _noun(entry: Entry, path: tuple[str, ...]) -> str:
 def _json(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

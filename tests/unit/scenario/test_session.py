@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,20 @@ def recorded(api: InProcess, **span: str) -> dict[str, Any]:
 def steps(api: InProcess, **span: str) -> list[str]:
     """Return what each step of a recorded story does."""
     return [next(iter(step)) for step in recorded(api, **span)["story"]]
+
+
+@pytest.mark.parametrize("depth", [20, 100, 300, 900, 5_000])
+def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
+    api = InProcess()
+    path = f"/v1/projects/{api.project()}/powered-by-flag"
+    headers = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
+    body = b"[" * depth + b"]" * depth
+
+    refused = api.send("PUT", path, [*headers, ("Content-Type", "application/json")], body)
+
+    assert refused.status == 400
+    with suppress(NotRecordable):
+        assert steps(api) == ["call"]
 
 
 def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
