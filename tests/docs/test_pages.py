@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 import pytest
+from msgspec import Struct
 
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.world.population import PopulationPart
 from hosting_emulator_cli.main import cli
 from tests.docs.markdown import anchors, blocks, links, without_blocks
 from tests.docs.terminal import Terminals
@@ -20,7 +22,7 @@ PAGES = {
     if path.stem != "index"
 }
 #: Pages of which nothing else is tested; the others have a module of their own.
-GUIDES = ("calls", "log", "running", "worlds")
+GUIDES = ("calls", "log", "running", "world-file", "worlds")
 
 
 @pytest.mark.slow
@@ -38,9 +40,15 @@ def test_only_these_commands_of_the_guides_are_not_run():
         "docker build -t hosting-emulator .",
         "docker run --rm -p 127.0.0.1:4620:4620 -v hosting-emulator:/data \\",
     ]
-    # The one YAML is a settings file: `tests/unit/cli/test_settings_file.py` starts with it.
-    assert [block.language for block in guides].count("yaml") == 1
+    # Of the YAML, running.md's is a settings file: `tests/unit/cli/test_settings_file.py` starts with it.
     assert {block.language for block in guides} == {"console", "bash", "yaml"}
+
+
+def test_every_field_of_a_world_is_told():
+    parts: list[type[Struct]] = [PopulationPart, *PopulationPart.__subclasses__()]
+    fields = {name for part in parts for name in part.__struct_fields__}
+
+    assert [name for name in fields if f"`{name}`" not in PAGES["docs/world-file.md"]] == []
 
 
 def command_of(words: list[str]) -> click.Command:

@@ -16,7 +16,7 @@ from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, read_fault
 from hosting_emulator.interventions import read_intervention
@@ -107,15 +107,21 @@ def _variation(scenario: Scenario) -> Variation | None:
 
 
 def _check_aliases(place: Place, world: WorldPart, mistakes: Mistakes) -> None:
+    with mistakes.collected():
+        if not (world.organizations or world.extends):
+            raise place.error("a world has organizations, or `extends: default`")
     known: dict[str, list[str]] = {}
+    whole = world.whole()
     for section in ("organizations", "projects", "people"):
-        known[section] = aliases = []
-        for i, part in enumerate(getattr(world, section)):
-            with mistakes.collected():
-                if part.alias in aliases:
-                    alias = place / section / i / "alias"
-                    raise alias.error(f"the alias {part.alias!r} is taken above")
-            aliases.append(part.alias)
+        known[section] = [part.alias for part in getattr(whole, section)]
+        for field in ("alias", "id", "handle", "email"):
+            taken: list[str] = []
+            for i, part in enumerate(getattr(world, section)):
+                with mistakes.collected():
+                    if (text := getattr(part, field, None)) in taken:
+                        at = place / section / i / field
+                        raise at.error(f"the {field} {text!r} is taken above")
+                taken += [text] if text else []
     for i, organization in enumerate(world.organizations):
         permissions = place / "organizations" / i / "permissions"
         for j, permission in enumerate(organization.permissions or ()):
@@ -139,6 +145,10 @@ def _check_project(place: Place, project: ProjectPart, owners: list[str]) -> Non
             "a shared database is one for both environments: give dev and prod the same state"
         )
     (place / "organization").check_word("organization", project.organization, owners)
+    chosen = project.deployments if isinstance(project.deployments, list) else []
+    for i, deployment in enumerate(chosen):
+        with (place / "deployments" / i).refusals():
+            deployment.began_ms(LATEST_MS, 0)  # against the world's own start when it is made
 
 
 def _plan(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:

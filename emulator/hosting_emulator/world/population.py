@@ -5,14 +5,16 @@ Ids depend on the seed and the alias alone, so documentation, scenarios and test
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.assumptions import PERMISSIONS
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.ids import ULID_PATTERN
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
@@ -30,6 +32,7 @@ SEEDED_MS = 1_735_689_600_000
 
 
 Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
+Ulid = Annotated[str, Meta(pattern=ULID_PATTERN)]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
 DatabaseState = Literal["absent", "init", "ready", "suspended", "resizing", "failed"]
 
@@ -46,6 +49,7 @@ class OrganizationPart(PopulationPart):
     plan: Literal["free", "paid"] = "paid"
     credits: Annotated[int, Meta(ge=0)] = 1_000
     permissions: list[str] | None = None
+    id: Ulid | None = None
 
 
 class PersonPart(PopulationPart):
@@ -55,6 +59,8 @@ class PersonPart(PopulationPart):
     name: str | None = None
     organizations: dict[str, Literal["owner", "member"]] = {}
     projects: dict[str, Literal["owner", "maintainer", "reader"]] = {}
+    id: Ulid | None = None
+    email: Annotated[str, Meta(pattern=r"^[^@\s]+@[^@\s]+$")] | None = None
 
 
 class DatabasePart(PopulationPart):
@@ -65,26 +71,64 @@ class DatabasePart(PopulationPart):
     prod: DatabaseState = "ready"
 
 
+class DeploymentPart(PopulationPart):
+    """A deployment that has ended, so long `ago` or `at` a moment before the world's start."""
+
+    status: Literal["ready", "failed", "cancelled"] = "ready"
+    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")] | None = None
+    ago: str | None = None
+    at: str | None = None
+
+    def began_ms(self, start_ms: int, otherwise_ms: int) -> int:
+        """Return when it began. Raises ValueError for what is neither, or not before the start."""
+        if self.ago is not None:
+            return start_ms - parse_duration_ms(self.ago)
+        began_ms = otherwise_ms if self.at is None else parse_timestamp(self.at)
+        if began_ms > start_ms:
+            raise ValueError(f"{self.at} is after the world's start, {format_timestamp(start_ms)}")
+        return began_ms
+
+
 class ProjectPart(PopulationPart):
     """A project of `world`."""
 
     alias: Alias
     organization: Alias
-    deployments: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    deployments: Annotated[int, Meta(ge=0, le=100_000)] | list[DeploymentPart] = 0
     flag: bool = False
     domain: str | None = None
     dns: DnsStatus = "not_authorized"
     database: DatabasePart = msgspec.field(default_factory=DatabasePart)
     source_generation: Annotated[int, Meta(ge=0)] | None = None
+    id: Ulid | None = None
+    handle: Annotated[str, Meta(pattern="^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
 class WorldPart(PopulationPart):
-    """`world`: all that is in it. Left out, it is the default world."""
+    """`world`: all that is in it, beside the default world with `extends`. Left out, it is that one."""
 
-    organizations: list[OrganizationPart]
-    people: list[PersonPart]
+    organizations: list[OrganizationPart] = []
+    people: list[PersonPart] = []
     projects: list[ProjectPart] = []
+    extends: Literal["default"] | None = None
 
+    def whole(self) -> WorldPart:
+        """Return it with what it extends; what it has under the same alias takes its place there."""
+        if self.extends is None:
+            return self
+        return WorldPart(
+            _replaced(_DEFAULT.organizations, self.organizations),
+            _replaced(_DEFAULT.people, self.people),
+            _replaced(_DEFAULT.projects, self.projects),
+        )
+
+
+def _replaced(default: Sequence[Any], own: Sequence[Any]) -> list[Any]:
+    return [*({part.alias: part for part in (*default, *own)}.values())]
+
+
+#: Ids by kind and alias.
+_Ids = Mapping[tuple[str, str], str]
 
 #: The default world is worth looking at: its people and projects are few and speak for themselves,
 #: and every state that a call can show is there.
@@ -140,13 +184,14 @@ def new_world(
     change.put(t.CLOCK, t.ONLY, clock)
     change.put(t.ASSUMPTIONS, t.ONLY, origin.assumptions)
     change.put(t.ORIGIN, t.ONLY, origin)
-    world = world or _DEFAULT
+    world = (world or _DEFAULT).whole()
+    ids = _ids(seed, world)
     for order, organization in enumerate(world.organizations):
-        _add_organization(change, organization, order)
+        _add_organization(change, organization, order, ids)
     for order, person in enumerate(world.people):
-        _add_person(change, person, order)
+        _add_person(change, person, order, ids)
     for order, project in enumerate(world.projects):
-        _add_project(change, project, order, world.people)
+        _add_project(change, project, order, world.people, ids)
     return change.applied()
 
 
@@ -164,11 +209,16 @@ def described(world: World) -> WorldPart:
         OrganizationPart(
             *(one.alias, _unusual(one), one.plan, one.credits),
             None if one.permissions == PERMISSIONS else list(one.permissions),
+            _chosen_id(world, "organization", one),
         )
         for one in in_order(world, t.ORGANIZATIONS)
     ]
     people = [
-        PersonPart(one.alias, _unusual(one), memberships[one.id], grants[one.id])
+        PersonPart(
+            *(one.alias, _unusual(one), memberships[one.id], grants[one.id]),
+            _chosen_id(world, "person", one),
+            None if one.email == _email(one.alias) else one.email,
+        )
         for one in in_order(world, t.PEOPLE)
     ]
     projects = [
@@ -180,6 +230,17 @@ def described(world: World) -> WorldPart:
 
 def _unusual(record: r.Organization | r.Person) -> str | None:
     return None if record.name == record.alias.capitalize() else record.name
+
+
+def _chosen_id(
+    world: World, kind: str, record: r.Organization | r.Person | r.Project
+) -> str | None:
+    seeded = seeded_id(world.seed, SEEDED_MS, kind, record.alias)
+    return None if record.id == seeded else record.id
+
+
+def _email(alias: str) -> str:
+    return f"{alias}@people.example"
 
 
 def _described_project(world: World, project: r.Project, organization: str) -> ProjectPart:
@@ -199,6 +260,8 @@ def _described_project(world: World, project: r.Project, organization: str) -> P
         *(project.alias, organization, count, project.flag_enabled, project.custom_domain, status),
         DatabasePart(mode, **states),
         None if generation == min(1, count) else generation,
+        _chosen_id(world, "project", project),
+        None if project.handle == project.alias else project.handle,
     )
 
 
@@ -223,13 +286,22 @@ def with_overrides(
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
 
 
-def _id(change: Change, kind: str, alias: str) -> str:
-    return seeded_id(change.world.seed, SEEDED_MS, kind, alias)
+def _ids(seed: str, world: WorldPart) -> _Ids:
+    parts: dict[str, Sequence[Any]] = {
+        "organization": world.organizations,
+        "person": world.people,
+        "project": world.projects,
+    }
+    return {
+        (kind, part.alias): part.id or seeded_id(seed, SEEDED_MS, kind, part.alias)
+        for kind, found in parts.items()
+        for part in found
+    }
 
 
-def _add_organization(change: Change, part: OrganizationPart, order: int) -> None:
+def _add_organization(change: Change, part: OrganizationPart, order: int, ids: _Ids) -> None:
     organization = r.Organization(
-        id=_id(change, "organization", part.alias),
+        id=ids["organization", part.alias],
         alias=part.alias,
         name=part.name or part.alias.capitalize(),
         plan=part.plan,
@@ -240,23 +312,26 @@ def _add_organization(change: Change, part: OrganizationPart, order: int) -> Non
     change.put(t.ORGANIZATIONS, organization.id, organization)
 
 
-def _add_person(change: Change, part: PersonPart, order: int) -> None:
-    person_id, name = _id(change, "person", part.alias), part.name or part.alias.capitalize()
-    person = r.Person(person_id, part.alias, name, f"{part.alias}@people.example", order)
+def _add_person(change: Change, part: PersonPart, order: int, ids: _Ids) -> None:
+    person_id, name = ids["person", part.alias], part.name or part.alias.capitalize()
+    person = r.Person(person_id, part.alias, name, part.email or _email(part.alias), order)
     change.put(t.PEOPLE, person_id, person)
     for alias, role in part.organizations.items():
-        membership = r.Membership(_id(change, "organization", alias), person_id, role)
+        membership = r.Membership(ids["organization", alias], person_id, role)
         change.put(t.MEMBERSHIPS, f"{membership.organization_id}/{person_id}", membership)
     for alias, granted in part.projects.items():
-        grant = r.Grant(_id(change, "project", alias), person_id, granted)
+        grant = r.Grant(ids["project", alias], person_id, granted)
         change.put(t.GRANTS, f"{grant.project_id}/{person_id}", grant)
 
 
-def _add_project(change: Change, part: ProjectPart, order: int, people: list[PersonPart]) -> None:
+def _add_project(
+    change: Change, part: ProjectPart, order: int, people: list[PersonPart], ids: _Ids
+) -> None:
     seed, generation = change.world.seed, part.source_generation
+    deployments = _deployments(change.now_ms, part)
     owner = next(
         (
-            _id(change, "person", person.alias)
+            ids["person", person.alias]
             for person in people
             if person.organizations.get(part.organization) == "owner"
             or person.projects.get(part.alias) == "owner"
@@ -264,24 +339,24 @@ def _add_project(change: Change, part: ProjectPart, order: int, people: list[Per
         None,
     )
     project = r.Project(
-        id=_id(change, "project", part.alias),
+        id=ids["project", part.alias],
         alias=part.alias,
-        organization_id=_id(change, "organization", part.organization),
-        handle=part.alias,
+        organization_id=ids["organization", part.organization],
+        handle=part.handle or part.alias,
         dev_label=_dev_label(derive(seed, "words", part.alias, size=3)),
-        dev_environment_id=_id(change, "environment", part.alias),
+        dev_environment_id=seeded_id(seed, SEEDED_MS, "environment", part.alias),
         flag_enabled=part.flag,
         flag_enabled_at=format_timestamp(change.now_ms - 20 * DAY_MS) if part.flag else None,
         flag_enabled_by=owner if part.flag else None,
         custom_domain=part.domain,
-        source_generation=min(1, part.deployments) if generation is None else generation,
+        source_generation=min(1, len(deployments)) if generation is None else generation,
         order=order,
     )
     change.put(t.PROJECTS, project.id, project)
     _add_dns(change, project, part.dns)
     _add_databases(change, project, part.database)
-    for number in range(part.deployments):
-        _add_deployment(change, project, number, part.deployments)
+    for number, (began_ms, deployment) in enumerate(deployments):
+        _add_deployment(change, project, number, began_ms, deployment)
 
 
 def _add_dns(change: Change, project: r.Project, status: str) -> None:
@@ -316,14 +391,33 @@ def _add_databases(change: Change, project: r.Project, part: DatabasePart) -> No
         change.put(t.DATABASES, key, r.Database(part.data_mode, placement))
 
 
-def _add_deployment(change: Change, project: r.Project, number: int, total: int) -> None:
+def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, DeploymentPart]]:
+    """Return a project's deployments and when each began, the oldest first. Raises ValueError."""
+    found = part.deployments
+    if isinstance(found, int):
+        found = [
+            DeploymentPart("cancelled" if n % 11 == 4 else "failed" if n % 7 == 5 else "ready")
+            for n in range(found)
+        ]
+    total = len(found)
+    began = [
+        one.began_ms(start_ms, start_ms - (total - n) * DAY_MS // 2 - n * 7 * MINUTE_MS)
+        for n, one in enumerate(found)
+    ]
+    return sorted(zip(began, found, strict=True), key=lambda pair: pair[0])
+
+
+def _add_deployment(
+    change: Change, project: r.Project, number: int, began_ms: int, part: DeploymentPart
+) -> None:
     seed, label = change.world.seed, f"{project.alias}/{number}"
-    began_ms = change.now_ms - (total - number) * DAY_MS // 2 - number * 7 * MINUTE_MS
+    digests = derive(seed, "digests", label, size=64)
+    commit = digests[:20] if part.commit is None else bytes.fromhex(part.commit)
     put_past_deployment(
         change,
         project,
-        "cancelled" if number % 11 == 4 else "failed" if number % 7 == 5 else "ready",
-        derive(seed, "digests", label, size=64),
+        part.status,
+        commit + digests[20:],
         (
             seeded_id(seed, SEEDED_MS + number, "deployment", label),
             seeded_id(seed, SEEDED_MS + number, "operation", label),

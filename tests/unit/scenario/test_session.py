@@ -153,9 +153,17 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
         description: What it is about.
         assumptions: {accepted_status: 201}
         world:
-          organizations: [{alias: studio}]
-          people: [{alias: owner, organizations: {studio: owner}}]
-          projects: [{alias: shop, organization: studio}]
+          organizations: [{alias: studio, id: 01HZX3V9Q4M8E2K7T5B6C1D0AE}]
+          people:
+            - alias: owner
+              organizations: {studio: owner}
+              id: 01HZX3V9Q4M8E2K7T5B6C1D0AF
+              email: o@studio.example
+          projects:
+            - alias: shop
+              organization: studio
+              id: 01HZX3V9Q4M8E2K7T5B6C1D0AG
+              handle: studio-shop
         faults: [{abort: {code: service_unavailable}, times: 1}]
         timeline: [{at: 10s, intervene: {stick_operation: {project: shop}}}]
     """

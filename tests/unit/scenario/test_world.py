@@ -1,0 +1,88 @@
+"""A world of one's own: ids, emails, handles and deployments as chosen, alone or beside the default."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.naming import in_order
+from hosting_emulator.world.value import World
+
+HEAD = 'name: own\ndescription: Its own.\nclock: {at: "2026-03-02T09:00:00Z"}\n'
+ADA, SITE = "01HZX3V9Q4M8E2K7T5B6C1D0AF", "01HZX3V9Q4M8E2K7T5B6C1D0AG"
+COMMIT = "8f4c0f1d2f0e4f5a9b6c7d8e9f0a1b2c3d4e5f60"
+
+
+def built(world: str) -> World:
+    return build_world(read_scenario(f"{HEAD}world:\n{world}", "own.yaml"), "default", 0)
+
+
+def test_what_is_chosen_is_what_there_is():
+    world = built(f"""
+  organizations: [{{alias: acme}}]
+  people: [{{alias: ada, id: {ADA}, email: ada@x.example, organizations: {{acme: owner}}}}]
+  projects:
+    - alias: site
+      organization: acme
+      id: {SITE}
+      handle: my-site
+      deployments:
+        - {{ago: 10m}}
+        - {{at: "2026-03-01T16:20:00Z", status: failed, commit: {COMMIT}}}
+""")
+
+    ((_, person),), ((_, project),) = world.rows(t.PEOPLE), world.rows(t.PROJECTS)
+    deployments = sorted((one for _, one in world.rows(t.DEPLOYMENTS)), key=lambda one: one.id)
+
+    assert (person.id, person.email) == (ADA, "ada@x.example")
+    assert (project.id, project.handle) == (SITE, "my-site")
+    assert [member.person_id for _, member in world.rows(t.MEMBERSHIPS)] == [ADA]
+    assert [(one.status, one.created_at) for one in deployments] == [
+        ("failed", "2026-03-01T16:20:00.000Z"),
+        ("ready", "2026-03-02T08:50:00.000Z"),
+    ]
+    assert deployments[0].commit_sha == COMMIT != deployments[1].commit_sha
+
+
+def test_beside_the_default_world_the_same_alias_takes_its_place():
+    world = built("""
+  extends: default
+  people: [{alias: zoe, organizations: {acme: member}, projects: {shop: reader}}]
+  projects: [{alias: blog, organization: acme}]
+""")
+
+    people = [one.alias for one in in_order(world, t.PEOPLE)]
+    projects = {one.alias: one.source_generation for one in in_order(world, t.PROJECTS)}
+
+    assert people == ["owner", "member", "reader", "outsider", "no-organization", "zoe"]
+    assert [*projects] == ["shop", "blog", "docs", "labs", "garden", "notes"]
+    assert projects["blog"] == 0
+
+
+@pytest.mark.parametrize(
+    ("world", "says"),
+    [
+        ("  people: []", r"own\.yaml:4:1: a world has organizations, or `extends: default`"),
+        (
+            "  extends: default\n  people:\n    - {alias: a, email: x@y.example}\n"
+            "    - {alias: b, email: x@y.example}",
+            r"own\.yaml:8:.*the email 'x@y\.example' is taken above",
+        ),
+        (
+            "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
+            "      deployments: [{ago: soon}]",
+            r"own\.yaml:9:.*soon",
+        ),
+        (
+            "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
+            '      deployments: [{at: "2026-03-02T09:00:01Z"}]',
+            r"is after the world's start, 2026-03-02T09:00:00\.000Z",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
+    with pytest.raises(ScenarioError, match=says):
+        built(world)
