@@ -41,7 +41,7 @@ public final class World {
     var moved = new ClockApi(control).advanceClock(name, untilItEnds);
     System.out.printf("time moved by %d ms%n", moved.getMovedMs());
 
-    Fault unavailable = new Fault().abort(new Abort().code("service_unavailable")).times(1);
+    Fault unavailable = new Fault().abort(new Abort().code(Abort.CodeEnum.SERVICE_UNAVAILABLE)).times(1);
     System.out.println(new FaultsApi(control).armFault(name, unavailable).getId() + " is armed");
     HttpResponse<String> refused = applyDomains(world, "two");
 

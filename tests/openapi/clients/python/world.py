@@ -10,6 +10,7 @@ from generated_control_client.api.requests import list_requests
 from generated_control_client.api.worlds import create_world, delete_world, show_world
 from generated_control_client.models import (
     Abort,
+    AbortCode,
     Advance,
     ApiProblem,
     ClockMove,
@@ -38,7 +39,7 @@ moved = advance_clock.sync(world.name, client=control, body=advance)
 assert isinstance(moved, ClockMove)
 print(f"time moved by {moved.moved_ms} ms")
 
-unavailable = Fault(abort=Abort(code="service_unavailable"), times=1)
+unavailable = Fault(abort=Abort(code=AbortCode.SERVICE_UNAVAILABLE), times=1)
 fault = arm_fault.sync(world.name, client=control, body=unavailable)
 assert isinstance(fault, FaultState)
 print(f"{fault.id} is armed")
