@@ -18,6 +18,8 @@ from typing import Any
 import click
 
 PROGRAM = "hosting-emulator"
+#: Help fits into a terminal of so many columns.
+_HELP_WIDTH = 80
 
 
 class Failure(click.ClickException):
@@ -52,7 +54,8 @@ def _describe(command: click.Command, path: str) -> click.Command:
     prose = re.sub(r"```text\n(.*?)\n```", lambda found: _as_is(found[1]), prose, flags=re.DOTALL)
     command.help = "\n\n".join(filter(None, [cleandoc(command.help or ""), prose]))
     if examples:
-        command.epilog = _as_is(examples.partition("\n```")[0], "Examples:\n")
+        lines = map(_typed_in_lines, examples.partition("\n```")[0].splitlines())
+        command.epilog = _as_is("\n".join(lines), "Examples:\n")
     own, common = _items(text), _items(_sections()["Options in common"])
     for option in command.params:
         if isinstance(option, click.Option) and option.help is None:
@@ -62,6 +65,19 @@ def _describe(command: click.Command, path: str) -> click.Command:
 
 def _as_is(lines: str, title: str = "") -> str:
     return f"\b\n{title}{indent(lines, '  ')}"
+
+
+def _typed_in_lines(line: str) -> str:
+    """Break a long command line as one types it: before an option, with a backslash."""
+    if len(line) <= _HELP_WIDTH - 4:
+        return line
+    lines = [""]
+    for word in re.findall(r"""\s*(?:--[\w-]* +(?=[^-\s]))?(?:[^\s'"]|'[^']*'|"[^"]*")+""", line):
+        if len(lines[-1]) + len(word) > _HELP_WIDTH - 6:
+            lines.append(f"   {word}")
+        else:
+            lines[-1] += word
+    return " \\\n".join(lines)
 
 
 class CommandGroup(click.Group):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli.groups import Failure, load
 from hosting_emulator_cli.parameters import KINDS
 
@@ -60,6 +61,8 @@ def option(
     """
     names = declared.split()
     metavar = None if names[-1].islower() else names.pop()
+    if (offer := completion.OPTIONS.get((names[0], metavar))) is not None:
+        rest["shell_complete"] = offer
     if metavar in KINDS:
         rest = {"type": KINDS[metavar], **rest}
     if default is not None or "/" in declared:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
@@ -59,7 +60,7 @@ class _Add(click.Command):
 
 
 @fault.command(cls=_Add)
-@click.argument("effect", required=False)
+@click.argument("effect", required=False, shell_complete=completion.FAULT_KINDS)
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @opt.option("--call CALL")
 @opt.option("--project PROJECT")
@@ -147,7 +148,9 @@ def list_(world: opt.HostingEmulator) -> Any:
 
 
 @fault.command()
-@click.argument("faults", nargs=-1, required=True, metavar="FAULT...")
+@click.argument(
+    "faults", nargs=-1, required=True, metavar="FAULT...", shell_complete=completion.FAULTS
+)
 @opt.with_world
 def remove(world: opt.HostingEmulator, faults: tuple[str, ...]) -> None:
     """Remove faults."""
@@ -211,7 +214,7 @@ _intervention_columns = columns(
 
 
 @click.command()
-@click.argument("word", required=False)
+@click.argument("word", required=False, shell_complete=completion.INTERVENTIONS)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
 @opt.flag("--all everything")
 @opt.flag("--list listing")

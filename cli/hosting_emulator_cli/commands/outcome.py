@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.fault import armed_words, kinds_text, words, written_rule
 from hosting_emulator_cli.groups import CommandGroup
@@ -19,7 +20,7 @@ def outcome() -> None:
 
 
 @outcome.command()
-@click.argument("kind")
+@click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @opt.option("--call CALL")
 @opt.option("--project PROJECT")
@@ -63,7 +64,9 @@ def list_(world: opt.HostingEmulator) -> Any:
 
 
 @outcome.command()
-@click.argument("outcomes", nargs=-1, required=True, metavar="OUTCOME...")
+@click.argument(
+    "outcomes", nargs=-1, required=True, metavar="OUTCOME...", shell_complete=completion.OUTCOMES
+)
 @opt.with_world
 def remove(world: opt.HostingEmulator, outcomes: tuple[str, ...]) -> None:
     """Remove outcomes."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import (
     choose_scenario,
@@ -49,7 +50,7 @@ def list_(ask: opt.Ask) -> Any:
 
 
 @scenario.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completion.SCENARIOS)
 @opt.output_option
 @opt.with_or_without_client
 def show(ask: opt.Ask, name: str, output: Path | None) -> None:
@@ -59,7 +60,13 @@ def show(ask: opt.Ask, name: str, output: Path | None) -> None:
 
 
 @scenario.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    shell_complete=completion.SCENARIOS_AND_FILES,
+)
 @opt.junit_option
 @opt.json_option
 @click.pass_context
@@ -82,7 +89,7 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 
 
 @scenario.command()
-@click.argument("named", metavar="SCENARIO")
+@click.argument("named", metavar="SCENARIO", shell_complete=completion.SCENARIOS_AND_FILES)
 @prints(words="World {value[name]} is now what {named} says.")
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str) -> Any:
@@ -91,7 +98,13 @@ def load(world: opt.HostingEmulator, named: str) -> Any:
 
 
 @scenario.command()
-@click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
+@click.argument(
+    "scenarios",
+    nargs=-1,
+    required=True,
+    metavar="SCENARIO...",
+    shell_complete=completion.SCENARIOS_AND_FILES,
+)
 @opt.option("--world NAME")
 @opt.vary_options
 @opt.junit_option

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.world import world_table
 from hosting_emulator_cli.groups import Failure
@@ -132,7 +133,7 @@ def _why_text(found: dict[str, Any]) -> str | None:
 
 
 @click.command()
-@click.argument("operation")
+@click.argument("operation", shell_complete=completion.OPERATIONS)
 @prints(_why_text)
 @opt.with_world
 def why(world: opt.HostingEmulator, operation: str) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.groups import CommandGroup, Failure
@@ -148,7 +149,7 @@ def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
 
 
 @world.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.WORLDS)
 @prints(words="World {value[name]} is back at its seed.")
 @opt.with_world
 def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
@@ -157,7 +158,7 @@ def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
 
 
 @world.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completion.WORLDS)
 @opt.with_client
 def delete(client: opt.ControlClient, name: str) -> None:
     """Delete a world and its state."""

@@ -112,6 +112,13 @@ def test_the_page_tells_of_nothing_that_is_not_there():
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_fits_80_columns(run, path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+    assert [line for line in run(*path, "--help").stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_help_is_printed(run, path: tuple[str, ...]):
     result = run(*path, "--help")
 
