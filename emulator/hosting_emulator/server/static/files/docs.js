@@ -1,6 +1,8 @@
 // The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, whose examples
 // are of that world, and the token of the person who is chosen.
 
+import { oneMain } from "./swagger-mend.js";
+
 const worlds = "/_emulator/worlds";
 const field = (id) => document.getElementById(id);
 
@@ -64,6 +66,7 @@ const show = async (name) => {
   await new Promise((done) => {
     shown = SwaggerUIBundle({
       dom_id: "#swagger",
+      plugins: [oneMain],
       spec: filled(spec),
       requestInterceptor: withNewKey,
       validatorUrl: null,

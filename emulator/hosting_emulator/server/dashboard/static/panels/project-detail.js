@@ -102,7 +102,7 @@ const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments
 const DEPLOYMENT_COLUMNS = [
   { name: "Deployment", cell: (row) => html`<code>${row.id}</code>` },
   { name: "Status", cell: (row) => html`<${StateBadge} state=${row.status} />` },
-  { name: "Commit", cell: (row) => html`<code>${row.commit_sha.slice(0, 10)}</code>` },
+  { name: "Commit", cell: (row) => html`<code class="whole">${row.commit_sha.slice(0, 10)}</code>` },
   { name: "Created", cell: (row) => html`<${Moment} at=${row.created_at} />` },
   { name: "Updated", cell: (row) => html`<${Moment} at=${row.updated_at} />` },
 ];

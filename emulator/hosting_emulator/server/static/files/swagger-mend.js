@@ -1,0 +1,29 @@
+// What Swagger UI leaves out for people who use a keyboard or a screen reader, put in whenever it draws.
+
+const MEND = {
+  "[role=region][id$=_responses]": (it) => it.setAttribute("aria-label", it.id.replaceAll("_", " ")),
+  "textarea:not([aria-label])": (it) => it.setAttribute("aria-label", "Request body"),
+  "select:not([aria-label], [id])": (it) => it.setAttribute("aria-label", "Choice"),
+  "input:not([aria-label], [id])": (it) => it.setAttribute("aria-label", it.placeholder || "Value"),
+  "pre:not([tabindex]), .highlight-code > div:not([tabindex])": (it) => (it.tabIndex = 0),
+};
+
+/** A plugin of Swagger UI: where it draws a main, for the page has one already, it is a plain box. */
+export const oneMain = ({ React }) => {
+  const draw = React.createElement;
+  React.createElement = (kind, ...rest) => draw(kind === "main" ? "div" : kind, ...rest);
+  return {};
+};
+
+const root = document.getElementById("swagger");
+let waits = false;
+
+const mend = () => {
+  waits = false;
+  for (const [selector, work] of Object.entries(MEND)) root.querySelectorAll(selector).forEach(work);
+};
+
+new MutationObserver(() => {
+  if (!waits) requestAnimationFrame(mend);
+  waits = true;
+}).observe(root, { childList: true, subtree: true });
