@@ -39,6 +39,14 @@ def test_every_part_is_measured_and_explained():
     assert [part for part in PARTS if f"**{part}.**" not in TEXT] == []
 
 
+def test_the_readme_says_how_many_bars_are_missed():
+    readme = " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split())
+    verdicts = [row[-1] for row in cells(TEXT)]
+
+    met, missed = verdicts.count("yes"), verdicts.count("**no**")
+    assert f"The last whole run met {met} of its bars and missed {missed}: " in readme
+
+
 def test_the_picture_can_be_read():
     ElementTree.parse(PAGE.with_suffix(".svg"))
 
