@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import threading
 
 import pytest
 
 from hosting_emulator.engine.explanations import Explanations
-from hosting_emulator.server.control import requests, worlds
+from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
+from hosting_emulator.server.control import requests, scenarios, worlds
 from hosting_emulator.server.protocol import Protocol
 from hosting_emulator.world.value import World
 from tests.hostile.raw_requests import Requests, answers, statuses
@@ -33,6 +35,7 @@ def protocols(monkeypatch: pytest.MonkeyPatch) -> list[Protocol]:
 STATE = (
     b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 )
+LIBRARY = b"GET /_emulator/scenarios HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 #: All that is kept of what was asked; in text that is looked through, which nothing has.
 LOG = b"requests?limit=1000&text=nobody-said-this"
 
@@ -147,6 +150,24 @@ async def test_others_are_answered_while_a_list_is_made(stage: Stage):
 
     assert turns >= 5 * 400  # one of them is looked at in a turn of the loop, of all five lists
     assert [statuses(one) for one in asked.result()] == [[200]] * 5
+
+
+async def test_the_library_is_read_apart(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    readers = set[int]()
+
+    def read(text: str, file: str) -> Scenario:
+        readers.add(threading.get_ident())
+        return read_scenario(text, file)
+
+    monkeypatch.setattr(scenarios, "read_scenario", read)
+    monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
+    monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: "scenario: 1\nname: one\n")
+
+    [said] = answers(await stage.talk(LIBRARY))
+
+    assert said.status == 200
+    assert readers
+    assert threading.get_ident() not in readers
 
 
 async def test_line_ends_are_no_request(stage: Stage):

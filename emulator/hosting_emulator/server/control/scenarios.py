@@ -34,9 +34,11 @@ class ScenarioRun(Chosen):
     only: list[Point] | None = None
 
 
-def list_scenarios(context: Context) -> list[dict[str, Any]]:
+async def list_scenarios(context: Context) -> Any:
     """List the scenario library."""
-    return [_read(context, Chosen(name=name)).row() for name in context.library.names()]
+    names = context.library.names()
+    # In a thread: the first time, reading all of them takes a second.
+    return await context.apart(lambda: [_read(context, Chosen(name=n)).row() for n in names])
 
 
 def show_scenario(context: Context, name: str) -> dict[str, Any]:
