@@ -55,10 +55,12 @@ def record_session(
     """
     start, end = find_span(past.happened, first, last)
     happened, refused = past.happened[:end], ""
-    for whole, head in _beginnings(past, start, name):
+    for begun_ids, head in _beginnings(past, start, name):
+        whole = begun_ids is None
         found = happened if whole else happened[start:]
         for exact in (False, True):
             draft = _SessionDraft(past.world, head, found, start if whole else 0, exact)
+            draft.begun_ids = begun_ids or {}
             try:
                 return draft.written()
             except NotRecordable as error:
@@ -71,21 +73,25 @@ def record_session(
     raise NotRecordable(refused)
 
 
-def _beginnings(past: WorldPast, start: int, name: str) -> list[tuple[bool, Document]]:
+def _beginnings(
+    past: WorldPast, start: int, name: str
+) -> list[tuple[dict[str, str] | None, Document]]:
     """Return the ways in which a span may begin, the truest first, each with the head of its file.
 
-    True says that the story begins with the world, and does again what was before the span.
+    Before each stand the new ids of the faults that are in its head; None says that the story begins
+    with the world, and does again what was before the span.
     """
     base = past.base
     own = _as_it_began(base, name)
     if own is not None and start == 0:
-        return [(True, own)]
+        return [(None, own)]
     first = past.happened[start]
     world, at_ms = (base, base.at_ms) if start == 0 else (first.before, first.at_ms)
-    like = _as_it_is(world, at_ms, name)
+    begun_ids = dict[str, str]()
+    like = _as_it_is(world, at_ms, name, begun_ids)
     if own is None:
-        return [(False, like)]
-    ways = [(False, like), (True, own)]
+        return [(begun_ids, like)]
+    ways = [(begun_ids, like), (None, own)]
     return ways if _same(like, world, at_ms) else ways[::-1]
 
 
@@ -134,13 +140,19 @@ def _same(head: Document, world: World, at_ms: int) -> bool:
     return all(built.tables[name] == world.tables[name] for name in names)
 
 
-def _as_it_is(world: World, at_ms: int, name: str) -> Document:
-    """Return the head of a scenario whose world is like one, as far as a scenario can say it."""
+def _as_it_is(world: World, at_ms: int, name: str, begun_ids: dict[str, str]) -> Document:
+    """Return the head of a scenario whose world is like one, as far as a scenario can say it.
+
+    Notes the new ids of faults and outcomes; one that can act no more is not there, and has none.
+    """
     head = _head(world, at_ms, name)
     head["world"] = _filled_in(msgspec.to_builtins(described(world)))
     for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
-        if armed := [*_armed(world, at_ms, family)]:
-            head[section] = armed
+        armed = dict(_armed(world, at_ms, family))
+        if armed:
+            head[section] = [*armed.values()]
+        begun_ids |= dict.fromkeys(world.tables[family.table.name], "")
+        begun_ids |= {id_: f"{family.noun}-{n}" for n, id_ in enumerate(armed, 1)}
     due = {event.subject: event.due_ms for _, event in world.rows(t.SCHEDULE)}
     planned = []
     for key, entry in sorted(world.rows(t.TIMELINE), key=lambda row: row[1].order):
@@ -164,8 +176,8 @@ def _filled_in(found: Any) -> Any:
     return [_filled_in(one) for one in found] if isinstance(found, list) else found
 
 
-def _armed(world: World, at_ms: int, family: Family) -> Iterator[Document]:
-    """Give the faults or outcomes that can still act, with what is left of their counts."""
+def _armed(world: World, at_ms: int, family: Family) -> Iterator[tuple[str, Document]]:
+    """Give the faults or outcomes that can still act, by their ids, with what is left of their counts."""
     for fault in faults_in_order(world, family.table):
         if spent(fault, at_ms):
             continue
@@ -174,7 +186,7 @@ def _armed(world: World, at_ms: int, family: Family) -> Iterator[Document]:
         for counted, count in (("times", fault.hits), ("skip_first", fault.seen)):
             if written.get(counted):
                 written[counted] = max(0, written[counted] - count)
-        yield {name: value for name, value in written.items() if value != 0}
+        yield fault.id, {name: value for name, value in written.items() if value != 0}
 
 
 class _SessionDraft:
@@ -186,6 +198,7 @@ class _SessionDraft:
         self._world, self._head, self._found = world, head, found
         self._began_ms = parse_timestamp(head["clock"]["at"])
         self._silent, self._exact = silent, exact
+        self.begun_ids: dict[str, str] = {}
         self._left_out = {
             entry.n: f"{one.title}: of its body only a part was kept"
             for one in found
@@ -225,7 +238,7 @@ class _SessionDraft:
         return SessionFile(text, len(document["story"]), [*self._left_out.values()])
 
     def _story(self) -> tuple[list[Document], list[Happened | None]]:
-        writer = StoryWriter(self._world, self._began_ms, exact=self._exact)
+        writer = StoryWriter(self._world, self._began_ms, self.begun_ids, exact=self._exact)
         for place, one in enumerate(self._found):
             if self._silent and place == self._silent:
                 writer.add({"note": "What was recorded begins here."}, None)

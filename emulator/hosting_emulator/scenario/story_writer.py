@@ -49,10 +49,13 @@ _NOTHING: Mapping[str, Any] = {}
 class StoryWriter:
     """The story of what happened, as far as it is written. `sources` says of what each step comes.
 
-    It begins at `began_ms`; moments are told apart to the second, or `exact`ly.
+    It begins at `began_ms`; moments are told apart to the second, or `exact`ly. `begun_ids` has the
+    new ids of faults that were armed by then, empty where one is not there.
     """
 
-    def __init__(self, world: World, began_ms: int, *, exact: bool) -> None:
+    def __init__(
+        self, world: World, began_ms: int, begun_ids: Mapping[str, str], *, exact: bool
+    ) -> None:
         self.steps: list[Document] = []
         self.sources: list[Happened | None] = []
         self._began_ms = self._now_ms = began_ms
@@ -64,6 +67,7 @@ class StoryWriter:
         for table, index in zip(tables, USUAL, strict=True):
             for key, record in world.rows(table):
                 self._made[key] = f"${{{index}.{record.alias}}}"
+        self._made |= begun_ids
         self._seeded = frozenset(self._made)
 
     def add(self, step: Document, source: Happened | None) -> None:
@@ -100,6 +104,8 @@ class StoryWriter:
 
     def _turn(self, one: Happened, commit: Commit) -> None:
         step = {name: self._named(value) for name, value in (commit.turn or _NOTHING).items()}
+        if "" in step.values():
+            return  # what is removed could act no more
         for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
             if noun in step:
                 self._made |= dict.fromkeys(commit.writes[table.name], (step, noun, "id"))

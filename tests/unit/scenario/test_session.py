@@ -296,6 +296,24 @@ def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
     assert [step["expect"]["status"] for step in document["story"]] == [200, 429]
 
 
+def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_file():
+    past = InProcess()
+    for times in (1, 2):
+        document = {"abort": {"code": "rate_limited"}, "call": "list_deployments", "times": times}
+        faults.arm_fault(past.engine, document)
+    past.deployments()
+    api = InProcess(import_state(export_state(past.world), "default", 0))
+    faults.remove_fault(api.engine, "fault-1")
+    faults.remove_fault(api.engine, "fault-2")
+    api.deployments()
+
+    document = recorded(api)
+
+    # the first had acted already: it is not there
+    assert [fault["times"] for fault in document["faults"]] == [2]
+    assert [step.get("remove_fault") for step in document["story"]] == ["fault-1", None]
+
+
 def test_what_no_scenario_can_say_is_refused_with_the_reason():
     api = InProcess()
     api.dns()
