@@ -161,7 +161,7 @@ async def test_the_library_is_read_apart(stage: Stage, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(scenarios, "read_scenario", read)
     monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
-    monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: "scenario: 1\nname: one\n")
+    monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: "name: one\ndescription: One.\n")
 
     [said] = answers(await stage.talk(LIBRARY))
 
