@@ -36,7 +36,7 @@ def read_settings_file() -> tuple[str, Mapping[str, Any]]:
             import tomllib
 
             name = f"{_TOML} [tool.{_TABLE}]"
-            found = tomllib.loads(text)["tool"][_TABLE]
+            found = tomllib.loads(text).get("tool", {}).get(_TABLE, {})
         else:
             return "", {}
     except OSError as error:

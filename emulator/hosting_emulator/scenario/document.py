@@ -496,7 +496,7 @@ class ScenarioLibrary:
             path = self._folder / f"{name}.yaml"
             if path.is_file():
                 return path.read_text(encoding="utf-8")
-        hint = nearest(name, self.names()) or "; `scenario list` shows them"
+        hint = nearest(name, self.names()) or "; `hosting-emulator scenario list` shows them"
         raise ScenarioError(name[:80], 0, 0, f"the library has no scenario of this name{hint}")
 
     def read(self, name: str) -> Scenario:

@@ -58,6 +58,14 @@ def test_start_needs_no_options(run: Run, bootstrap: Bootstrap, name: str, text:
     assert bootstrap.settings == [SAID]
 
 
+def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: Bootstrap) -> None:
+    Path("pyproject.toml").write_text("# [tool.hosting-emulator]\n# port = 4711\n")
+
+    run("start")
+
+    assert bootstrap.settings == [Settings(library=FOLDER)]
+
+
 def test_an_option_comes_before_a_variable_and_that_before_the_file(
     run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
