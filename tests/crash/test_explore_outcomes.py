@@ -107,7 +107,10 @@ def test_programs_of_node_are_judged_as_well(check: str, maybe: str, verdicts: s
     assert {point["verdict"] for point in found["points"]} == verdicts
 
 
-def test_worlds_whose_time_runs_are_compared_at_one_moment(hosting_emulator: HostingEmulator):
+@pytest.mark.parametrize("later", ["2s", "59m"])
+def test_worlds_whose_time_runs_are_compared_at_one_moment(
+    hosting_emulator: HostingEmulator, later: str
+):
     hosting_emulator.clock.run()
     states: list[State] = []
     for _ in range(2):
@@ -115,7 +118,7 @@ def test_worlds_whose_time_runs_are_compared_at_one_moment(hosting_emulator: Hos
             visit = Visit()
             visit.begin(world)
             if states:  # of two that begin the same, one takes longer
-                world.clock.advance("2s")
+                world.clock.advance(later)
             request = Request(world.url("/v1/projects/{project}/domains"), method="PUT")
             for name, value in world.headers("owner", key="one").items():
                 request.add_header(name, value)

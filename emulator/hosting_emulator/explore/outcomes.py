@@ -24,14 +24,16 @@ _EVER = 1_000_000
 class Occasion(NamedTuple):
     """The request from which on it lasts: the `n`-th of its call, the `place`-th of all (from 1).
 
-    `begun` is how many operations the call has begun before. `answer` is the body of its usual
-    answer, `project` an id; `token` is what clients are given, if that is known.
+    `begun` is how much the call has begun before, `busy`: the project had an operation before.
+    `answer` is the body of its usual answer, `project` an id; `token` is what clients are given, if
+    that is known.
     """
 
     call: str
     n: int
     place: int
     begun: int
+    busy: bool
     succeeded: bool
     answer: Any
     project: str | None
@@ -52,9 +54,13 @@ class Lasting:
     arm: Callable[[HostingEmulator, Occasion], Any]
 
 
+def begins_operation(call: str) -> bool:
+    """Whether a call begins an operation."""
+    return ALL_CALLS[call].idempotent and ALL_CALLS[call].response == "Operation"
+
+
 def _begins(found: Occasion) -> bool:
-    spec = ALL_CALLS[found.call]
-    return found.succeeded and spec.idempotent and spec.response == "Operation"
+    return found.succeeded and begins_operation(found.call)
 
 
 def _told(word: str, kind: Class, says: str, outcome: JsonObject) -> Lasting:
@@ -146,7 +152,7 @@ _ROWS = (
         "blocked",
         "unfinished",
         "begins an operation that waits behind another for good",
-        lambda at: _begins(at) and at.begun == 0 and at.project is not None,
+        lambda at: _begins(at) and not at.busy and at.project is not None,
         _hold_claim,
     ),
     Lasting(

@@ -21,7 +21,14 @@ from typing import Any, Literal, Self
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.explore.outcomes import LASTING, Lasting, Occasion, lasting, refusals
+from hosting_emulator.explore.outcomes import (
+    LASTING,
+    Lasting,
+    Occasion,
+    begins_operation,
+    lasting,
+    refusals,
+)
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import Exchange, JsonObject
 
@@ -178,9 +185,9 @@ class NumberedRequest:
     """A request of the log: the `n`-th of its call, and the `n_after`-th that faults after it see.
 
     `n_after` leaves out those that a fault of the world's own met after the commit; `succeeded` is
-    whether another can act there. `place` is its number among all, and `begun` counts what its call
-    has begun before. `answer_bytes` is how long its answer's body was and `answer` what it held, if
-    anybody asked.
+    whether another can act there. `place` is its number among all, `begun` counts what its call has
+    begun before, and `busy` says whether the project had an operation before. `answer_bytes` is how
+    long its answer's body was and `answer` what it held, if anybody asked.
     """
 
     exchange: Exchange
@@ -190,6 +197,7 @@ class NumberedRequest:
     succeeded: bool
     place: int = 1
     begun: int = 0
+    busy: bool = False
     answer_bytes: int = 0
     answer: Any = None
 
@@ -210,7 +218,7 @@ class NumberedRequest:
     def occasion(self, token: str | None = None) -> Occasion:
         """Return what is to be known of it where something lasts from it on."""
         return Occasion(
-            *(self.call, self.n, self.place, self.begun, self.succeeded, self.answer),
+            *(self.call, self.n, self.place, self.begun, self.busy, self.succeeded, self.answer),
             self.exchange["project"],
             token,
         )
@@ -225,7 +233,7 @@ def number(
     a fault of the world's own before. `answers` are the lengths of their bodies and what these hold,
     by number in the log.
     """
-    counts, after, begun = Counter[str](), Counter[str](), Counter[str]()
+    counts, after, begun, busy = Counter[str](), Counter[str](), Counter[str](), set[str | None]()
     numbered: list[NumberedRequest] = []
     for exchange in exchanges:
         call = exchange["call"]
@@ -239,11 +247,12 @@ def number(
         numbered.append(
             NumberedRequest(
                 *(exchange, call, counts[call], after[call], succeeded),
-                *(len(numbered) + 1, begun[call]),
+                *(len(numbered) + 1, begun[call], exchange["project"] in busy),
                 *(answers or {}).get(exchange["n"], ()),
             )
         )
         begun[call] += succeeded and not exchange["replayed"]
+        busy.update([exchange["project"]] if succeeded and begins_operation(call) else [])
     return tuple(numbered)
 
 

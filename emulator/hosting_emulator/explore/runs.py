@@ -200,15 +200,17 @@ _MOST_REQUESTS = 1000
 #: How long a run may take at least, and how often as long as the clean run, in real seconds; and
 #: how long the clean run may take where nothing is said.
 SHORTEST_LIMIT_S, _TIMES, _CLEAN_LIMIT_S = 10.0, 3, 600.0
+#: How many times as long where something lasts.
+_PATIENT = 2
 _SEVERE = ("warning", "error")
 #: How late an answer is for clients that do not wait for one, in real milliseconds.
 _SOON_MS = 100
 #: What lasts is asked for in vain: so often, and so often in each real second, is too often; with
 #: pauses so long nobody can tell patience from waiting for ever.
 _MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
-#: Rules of conduct about asking again; two that ask at once are no retry, but so many are one.
+#: Of two that ask at once none hears what the other is answered, but so many are a retry.
 _SOME = 3
-_REPEATED = ("retried-not-retryable:", "retried-too-soon:")
+_TOO_SOON = "retried-too-soon:"
 NO_VALUE = "it ends well without the value of an API key: the answer with it was lost, and a replay has null"
 _BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 _LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
@@ -333,7 +335,7 @@ class Visit:
         self._fault: ArmedFault | None = None
         self.start: State = {}
         self.seen: Observation | None = None
-        self._settles_at: str | None = None
+        self._settles_at: datetime | None = None
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
         """Arm the point's fault; of a clean run's world note how it begins.
@@ -342,8 +344,7 @@ class Visit:
         """
         clock = world.clock.state
         if clock.mode in ("real", "scaled"):
-            ended = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
-            self._settles_at = ended.isoformat()
+            self._settles_at = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
         point = self.point
         if point is None or self._clean is None:
             self.start = self._state(world)
@@ -423,8 +424,8 @@ class Visit:
         if self._settles_at is None:
             return summary(world.export())
         with world.fork() as later:
-            later.clock.freeze()
-            later.clock.advance_to(self._settles_at)
+            now = datetime.fromisoformat(later.clock.freeze().now)
+            later.clock.advance_to(max(now, self._settles_at))  # the client may have moved it
             return summary(later.export())
 
 
@@ -504,10 +505,15 @@ class Explorer:
         at work, and only what happens again is held against the client.
         """
         visit = Visit(point, clean, self._off, self._delay(point, clean))
-        end = self._perform(visit, name, self.limit_s)
+        # Who waits for what does not end may have a limit of its own.
+        patient = point.lasting is not None and self._told_s is None
+        limit_s = self.limit_s * (_PATIENT if patient else 1)
+        end = self._perform(visit, name, limit_s)
         assert visit.seen is not None
-        limit_s, judged = round(self.limit_s, 1), judge if point.lasting is None else judge_lasting
-        found = judged(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
+        judged = judge if point.lasting is None else judge_lasting
+        found = judged(
+            point, end, visit.seen, clean, limit_s=round(limit_s, 1), conduct=self._conduct
+        )
         if once or found.fine or found.verdict == "hung":
             return found
         second = self.result(f"{name}-again", point, clean, once=True)
@@ -593,17 +599,27 @@ def judge_lasting(
     what = f"{point.request} {found.says}"
     crash = next(filter(None, map(_CRASH.search, reversed(ended.output))), None)
     pace = seen.alike / max(ended.duration_s, 0.001)
+    # Of several that ask for the same, none hears what the others are answered.
+    like = max(1, sum(request.call == point.call for request in clean.seen.requests))
+    often = seen.alike >= _SOME * like
+    if found.word == "limited":  # with a Retry-After of a second
+        often = often and pace > like
+    elif found.word == "outage":  # which may end at any time
+        often = often and any(rule.startswith(_TOO_SOON) for rule in told)
     verdict: Verdict
     if not seen.hit:
         return judge(point, ended, seen, clean, limit_s=limit_s, conduct=conduct)
     if more and found.kind != "answer":
         verdict, says = "doubled", [what, *more]
     elif seen.alike >= _MANY and pace > _FAST:
-        verdict, says = "repeated", [what, f"{seen.alike} attempts, {pace:.0f} in each second"]
+        verdict, says = (
+            "repeated",
+            [what, f"more than {_MANY} attempts, {_FAST:g} and more a second"],
+        )
     elif ended.hung and sent > limit_s / _LONG_PAUSE_S:
-        verdict, says = "hung", [what, f"it did not end within {limit_s:g} s: {sent} more requests"]
-    elif seen.alike >= _SOME and (rules := [rule for rule in told if rule.startswith(_REPEATED)]):
-        verdict, says = "repeated", [what, *rules]
+        verdict, says = "hung", [what, f"it did not end within {limit_s:g} s, and asked on and on"]
+    elif often:
+        verdict, says = "repeated", [what, f"{seen.alike} attempts"]
     elif ended.hung:
         verdict, says = (
             "waits",

@@ -86,6 +86,15 @@ def test_what_the_service_may_do_meets_the_requests_that_it_suits():
     }
 
 
+def test_nothing_waits_behind_another_where_an_operation_came_before():
+    calls = ("apply_project_domains", "initialize_managed_source")
+    log = number(exchange(call, project="01JGFJJZ00TGEYDG0VT5J9EZXF") for call in calls)
+
+    points = plan(log, faults=["blocked"]).points
+
+    assert [point.request for point in points] == ["apply_project_domains#1"]
+
+
 def test_quick_is_the_tenth_that_tells_most():
     calls = ("apply_project_domains", MUTATION, READING, "get_dns_authorization")
     whole = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])

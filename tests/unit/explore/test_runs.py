@@ -243,15 +243,29 @@ def test_what_a_second_request_like_it_got_is_not_missing():
 def test_what_is_asked_again_and_again_at_once_is_repeated():
     end = RunEnd(1, duration_s=1)
 
-    assert lasted(FORBIDDEN, end, alike=300, in_vain=True) == "repeated"
-    assert lasted(FORBIDDEN, end, alike=4, in_vain=True) == "gave up"
+    outage = "create_user_api_key#1/outage/lasting"
+    assert lasted(outage, end, alike=300, in_vain=True) == "repeated"
+    assert lasted(outage, end, alike=4, in_vain=True) == "gave up"
 
 
 def test_two_that_ask_at_once_are_no_retry_but_three_attempts_are():
-    told = ("retried-not-retryable: Tried again",)
+    assert lasted(FORBIDDEN, RunEnd(1), alike=2) == "gave up"
+    assert lasted(FORBIDDEN, RunEnd(1), alike=3) == "repeated"
 
-    assert lasted(FORBIDDEN, RunEnd(1), alike=2, conduct=told) == "gave up"
-    assert lasted(FORBIDDEN, RunEnd(1), alike=3, conduct=told) == "repeated"
+
+def test_an_outage_may_end_and_so_may_be_asked_about_with_pauses():
+    outage, end = "create_user_api_key#1/outage/lasting", RunEnd(1, duration_s=9)
+
+    assert lasted(outage, end, alike=6) == "gave up"
+    told = ("retried-too-soon: Tried again too soon",)
+    assert lasted(outage, end, alike=6, conduct=told) == "repeated"
+
+
+def test_of_two_that_ask_for_the_same_each_waits_for_itself():
+    limited = "create_user_api_key#1/limited/lasting"
+
+    assert lasted(limited, RunEnd(1, duration_s=9), alike=8) == "gave up"
+    assert lasted(limited, RunEnd(1, duration_s=1), alike=8) == "repeated"
 
 
 def test_patience_cannot_be_told_from_waiting_for_ever():
