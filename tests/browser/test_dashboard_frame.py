@@ -47,6 +47,19 @@ def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: Api, panel:
         page.wait(f"!{names}.includes('{forked.name}')")
 
 
+def test_a_world_that_is_deleted_while_it_is_looked_at_is_said_to_be(
+    dashboard: Dashboard, api: Api, panel: Panel, origin: str
+):
+    forked = api.emulator.fork()
+    with dashboard(f"{origin}/_emulator#/requests?world={forked.name}") as page:
+        page.read("Live")
+        forked.delete()
+        page.read(f"There is no world {forked.name}")
+        assert "Emulator stopped" not in page.text()
+        page.click("link", "Go to the default world")
+        page.read("Live")
+
+
 def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
     dashboard: Dashboard, api: Api, panel: Panel
 ):

@@ -58,6 +58,8 @@ def test_how_much_was_found_stands_beside_the_panels_name(
         page.read("Live")
         misbehave(api)
         page.find("link", "Client checks , 3 found")
+        page.click("link", "1 400 Apply project domains client check")
+        page.read("Client check: A mutation without an Idempotency-Key.")
 
 
 def test_what_was_left_unfinished_is_told_once_the_client_is_done(

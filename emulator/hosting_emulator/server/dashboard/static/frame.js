@@ -35,7 +35,7 @@ function Navigation() {
   const { panel } = route.value;
   const groups = [...new Set(PANELS.map(({ group }) => group))];
   /** @type {Record<string, number>} */
-  const counts = { faults: live.value.length, operations: unfinished.value.length, conduct: findings.value };
+  const counts = { faults: live.value.length, operations: unfinished.value.length, conduct: findings.value.count };
   const nav = useRef(null);
   useEffect(() => {
     const { current } = nav; // in a narrow window it is one line that scrolls

@@ -17,8 +17,8 @@ export const faults = signal([]);
 export const live = computed(() => faults.value.filter((fault) => !fault.spent));
 export const unfinished = signal([]);
 export const info = signal(null);
-/** How many findings the checks of the client have. */
-export const findings = signal(0);
+/** What the checks of the client have found: how much in all, and of each request by its number. */
+export const findings = signal({ count: 0, of: /** @type {Record<number, any[]>} */ ({}) });
 /** Why this world cannot be shown, if it cannot. */
 export const trouble = signal(null);
 
@@ -112,9 +112,12 @@ const loadInfo = () => api.get("/info").then((found) => (info.value = found), ()
 /** Ask what the checks of the client have found; requests tell when it may be more. */
 const countFindings = calmly(async () => {
   const asked = world.value;
-  const { counts } = await inWorld.get("/conduct");
-  const found = /** @type {number[]} */ (Object.values(counts)).reduce((sum, count) => sum + count, 0);
-  if (asked === world.value) findings.value = found;
+  const found = await inWorld.get("/conduct");
+  if (asked !== world.value) return;
+  /** @type {Record<number, any[]>} */
+  const of = {};
+  for (const one of found.findings) for (const n of one.requests) (of[n] ??= []).push(one);
+  findings.value = { count: /** @type {number[]} */ (Object.values(found.counts)).reduce((sum, count) => sum + count, 0), of };
 });
 
 /** A fault was armed, counted a request, or was removed. */
@@ -153,7 +156,7 @@ export function startStore() {
       batch(() => {
         summary.value = clock.value = trouble.value = null;
         faults.value = unfinished.value = [];
-        findings.value = 0;
+        findings.value = { count: 0, of: {} };
       });
       refresh();
       countFindings();

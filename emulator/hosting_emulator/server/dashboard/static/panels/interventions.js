@@ -11,10 +11,10 @@ import { Picks } from "./find.js";
 /** @param {{arg?: string}} props */
 export default function Interventions({ arg }) {
   const words = useResource(described, { on: [] });
-  return html`<${Panel} title="Interventions" lead="Change the world from outside the contract: what no client could do, and what happens all the same.">
+  return html`<${Panel} title="Interventions" lead="Change the world from outside the contract: what a client cannot do.">
     <${Shown} of=${words}>${(found) => html`
       <div class="beside">
-        <${Section} title="What is to happen">
+        <${Section} title="Changes">
           <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
         <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.word === arg)} />
       </div>`}<//>
@@ -50,7 +50,7 @@ function Chosen({ one, all }) {
   useEffect(() => {
     if (one) place.current?.focus();
   }, [one?.word]);
-  if (!one) return html`<div ref=${place}><${Section} title="Details"><${Empty}>Choose what is to happen.<//><//></div>`;
+  if (!one) return html`<div ref=${place}><${Section} title="Details"><${Empty}>Choose a change.<//><//></div>`;
   if (!summary.value) return html`<${Loading} />`;
   const fields = fieldsOf(all.defs.Intervention.properties[one.word], all.defs, holders.data)
     .map((field) => toShow(field, all.permissions));

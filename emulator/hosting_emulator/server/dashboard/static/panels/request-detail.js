@@ -5,7 +5,7 @@ import { callName, curl } from "../calls.js";
 import { html, useEffect, useRef } from "../lib.js";
 import { Answered, Button, CopyButton, Facts, Json, Lost, MenuButton, Shown, act } from "../parts.js";
 import { useResource } from "../resource.js";
-import { go, link, summary } from "../store.js";
+import { findings, go, link, summary } from "../store.js";
 import { spoken, took } from "../words.js";
 
 /** @param {{n: string, close: () => void, step: (by: number) => void, walking: {current: boolean}}} props */
@@ -37,6 +37,7 @@ function Whole({ item }) {
   return html`<div class="stack">
     <p class="row"><${Answered} of=${item} /> <b>${callName(item.call)}</b> <${Lost} of=${item} />
       ${item.code && html`<a href=${`/_emulator/docs/errors/${item.code.replaceAll("_", "-")}`}>${item.code}</a>`}</p>
+    ${(findings.value.of[item.n] ?? []).map((one) => html`<p key=${one.rule}><a href=${link("conduct")}>Client check</a>: ${one.title}. <span class="quiet">${one.instead}</span></p>`)}
     <p class="mono">${item.method} ${item.path}${item.query && `?${item.query}`}</p>
     <div class="row"><${Acts} item=${item} /></div>
     <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} item=${item} /></section>

@@ -7,7 +7,7 @@ import { Address, Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel,
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
 import { useResource } from "../resource.js";
 import { useStill } from "../still.js";
-import { go, link, requests, route, summary, total, world } from "../store.js";
+import { findings, go, link, requests, route, summary, total, world } from "../store.js";
 import { counted, moment, took } from "../words.js";
 import { choice } from "./fields.js";
 import { RequestDetail } from "./request-detail.js";
@@ -122,7 +122,7 @@ function Rows({ all, paused, order, current, query, none }) {
       <p class="columns small quiet" aria-hidden="true">${["No.", "Status", "Call", "Project", "User", "Took", "Time"].map((name) => html`<span class=${name.toLowerCase()}>${name}</span>`)}</p>
       <ol class="requests" ...${hold} aria-label="Requests, newest first">
         ${rows.map((item) => html`<${Row} key=${item.n} item=${item} current=${item.n === current}
-          project=${aliases[item.project] ?? item.project ?? "—"} to=${link("requests", item.n, query)} />`)}
+          flagged=${item.n in findings.value.of} project=${aliases[item.project] ?? item.project ?? "—"} to=${link("requests", item.n, query)} />`)}
       </ol>`}`;
 }
 
@@ -146,8 +146,8 @@ function Older() {
     ${length < MOST && html`<${Button} small onClick=${older}>Older ones<//>`}</p>`;
 }
 
-/** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, project: string, to: string}} props */
-function Row({ item, current, project, to }) {
+/** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, flagged: boolean, project: string, to: string}} props */
+function Row({ item, current, flagged, project, to }) {
   return useMemo(
     () => html`<li class=${current ? "current" : ""} data-n=${item.n}>
       <a href=${to} aria-current=${current ? "true" : undefined}>
@@ -155,6 +155,7 @@ function Row({ item, current, project, to }) {
         <${Answered} of=${item} />
         <span class="what"><b>${callName(item.call)}</b>
           ${item.replayed && html`<${Badge}>replay<//>`}<${Lost} of=${item} />
+          ${flagged && html`<${Badge} tone="warn">client check<//>`}
           ${item.code && html`<code class="quiet">${item.code}</code>`}
           ${item.why.length > 0 && html`<span class="line reason cut">${item.why.join(" ")}</span>`}
           <span class="line cut mono quiet">${item.method} ${item.path}${item.query && `?${item.query}`}</span>
@@ -165,6 +166,6 @@ function Row({ item, current, project, to }) {
         <time class="number quiet" datetime=${item.at}>${moment(item.at)}</time>
       </a>
     </li>`,
-    [item, current, project, to],
+    [item, current, flagged, project, to],
   );
 }
