@@ -181,7 +181,7 @@ def test_an_operation_is_stuck_released_and_advanced(dashboard: Dashboard, api: 
         page.click("button", "Make it stuck")
         page.read("It is stuck while")
         page.click("button", "Release")
-        page.read("goes on to")
+        page.read("becomes")
         page.click("button", "Take a step")
         page.click("button", "Advance time until it ends")
         page.read("that is final")

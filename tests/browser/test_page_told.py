@@ -51,7 +51,7 @@ def test_the_clock_says_what_comes_next(dashboard: Dashboard, api: Api, panel: P
     with dashboard(panel("clock")) as page:
         page.read("the DNS authorization of shop expires, in 30d")
         api.apply_domains()
-        page.read("apply project domains of shop goes on to running, in 2s")
+        page.read("apply project domains of shop becomes running, in 2s")
 
 
 def test_the_history_says_what_changed_and_where_the_world_is(
@@ -61,7 +61,7 @@ def test_the_history_says_what_changed_and_where_the_world_is(
     api.dns(token=key)
     api.emulator.clock.advance("1h")
     with dashboard(panel("history")) as page:
-        page.read("clock: time went on by 1h")
+        page.read("clock: time moved by 1h")
         page.read("Get DNS authorization status: the API key ci was used")
         newest = api.emulator.summary["commit"]
         page.find("button", f"Fork at {newest}")

@@ -174,7 +174,7 @@ def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:
     left = format_duration(max(0, due_ms - now_ms))
     return _Reason(
         [
-            f"It is {now}, and goes on to {into} at {format_timestamp(due_ms)}, {left} of world "
+            f"It is {now}, and becomes {into} at {format_timestamp(due_ms)}, {left} of world "
             "time from now.",
             _OF_CLOCK[live.world.clock.mode],
         ],

@@ -161,7 +161,7 @@ def test_the_history_says_what_commits_changed(api: Api):
 
     last, *_ = told = [row["says"] for row in items(api, "history")]
 
-    assert last == "time went on by 1h; apply project domains of shop is succeeded"
+    assert last == "time moved by 1h; apply project domains of shop is succeeded"
     assert "the API key ci was used" in told
     assert "apply project domains of shop is queued" in told
     assert any(says.startswith("the clock is frozen") for says in told)
@@ -171,7 +171,7 @@ def test_the_history_says_what_commits_changed(api: Api):
 def test_the_clock_names_the_next_event(api: Api):
     assert looked(api, "clock")["next_event"] == "the DNS authorization of shop expires"
     api.initialize()
-    following = "initialize managed source of shop goes on to"
+    following = "initialize managed source of shop becomes"
     assert looked(api, "clock")["next_event"] == f"{following} running"
     api.emulator.clock.advance("2s")
     assert looked(api, "clock")["next_event"] == f"{following} deploying"

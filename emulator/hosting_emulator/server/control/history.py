@@ -99,7 +99,7 @@ def _clock_changes(world: World, before: World | None) -> Iterator[str]:
         rate = f", {new.rate:g} times as fast" if new.mode == "scaled" else ""
         yield f"the clock is {new.mode}{rate}"
     if world.at_ms > before.at_ms:
-        yield f"time went on by {format_duration(world.at_ms - before.at_ms)}"
+        yield f"time moved by {format_duration(world.at_ms - before.at_ms)}"
 
 
 def _operation_changes(moment: Commit) -> Iterator[str]:

@@ -389,7 +389,7 @@ def _next_event(world: World) -> str | None:
     if event is None:
         return None
     if event.kind == "timeline":
-        return "the scenario's timeline goes on"
+        return "the scenario's timeline continues"
     if event.kind == "dns_expiry":
         return f"the DNS authorization of {alias(world, t.PROJECTS, event.subject)} expires"
     operation = world.get(t.OPERATIONS, event.subject)
@@ -397,7 +397,7 @@ def _next_event(world: World) -> str | None:
         return None
     following = plan_of(operation)[operation.step + 1]
     into = following.phase if following.state == operation.state else following.state
-    return f"{operation_title(world, operation)} goes on to {into}"
+    return f"{operation_title(world, operation)} becomes {into}"
 
 
 def operation_title(world: World, operation: Operation) -> str:
