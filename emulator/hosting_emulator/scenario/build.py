@@ -428,7 +428,7 @@ def _check_values(place: Place) -> None:
     """Check the patterns and comparisons in what is expected."""
     for inner, wrong in half_comparisons(place.value):
         raise place.below(inner).error(wrong, key=True)
-    for inner, text in _texts(place.value):
+    for inner, text in texts_in(place.value):
         try:
             re.compile(pattern_of(text) or "")
         except re.error as error:
@@ -436,14 +436,15 @@ def _check_values(place: Place) -> None:
             raise place.below(inner).error(message) from None
 
 
-def _texts(found: Any) -> Iterator[tuple[Path, str]]:
+def texts_in(found: Any) -> Iterator[tuple[Path, str]]:
+    """Walk all texts of a value, each with the path to it."""
     if isinstance(found, str):
         yield (), found
     pairs: Iterable[tuple[Any, Any]] = found.items() if isinstance(found, dict) else ()
     if isinstance(found, list):
         pairs = enumerate(found)
     for name, value in pairs:
-        yield from (((name, *path), text) for path, text in _texts(value))
+        yield from (((name, *path), text) for path, text in texts_in(value))
 
 
 # --- Variables -----------------------------------------------------------------------------------
@@ -451,7 +452,7 @@ def _texts(found: Any) -> Iterator[tuple[Path, str]]:
 
 def _names_in(found: Any) -> Iterator[tuple[Path, str]]:
     """Walk all variables in a value: the path to the text each stands in, and its name."""
-    yield from ((path, name) for path, text in _texts(found) for name in _VARIABLE.findall(text))
+    yield from ((path, name) for path, text in texts_in(found) for name in _VARIABLE.findall(text))
 
 
 def moved(name: str, look_up: Callable[[str], Any]) -> str | None:

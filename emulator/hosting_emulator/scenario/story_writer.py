@@ -6,7 +6,7 @@ What earlier answers made (ids, secrets, cursors) is saved and named by variable
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -21,7 +21,7 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import sent_header
-from hosting_emulator.scenario.build import NOBODY, USUAL
+from hosting_emulator.scenario.build import NOBODY, USUAL, texts_in
 from hosting_emulator.scenario.document import ACTIONS
 from hosting_emulator.scenario.past import Happened, NotRecordable
 from hosting_emulator.world import tables as t
@@ -239,7 +239,8 @@ class StoryWriter:
         """Note what an answer has made: ids, secrets, cursors, addresses. Better one that arrived."""
         if entry.answer_bytes > len(entry.answer):
             return
-        for path, value in _leaves(_json(entry.answer)):
+        for place, value in texts_in(_json(entry.answer)):
+            path = tuple(map(str, place))
             made = _MADE.fullmatch(value) or _A_URL.fullmatch(value)
             known = self._made.get(value)
             if known is not None and (
@@ -305,17 +306,6 @@ def _json(body: bytes) -> Any:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):
         return None
-
-
-def _leaves(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Walk the texts of a document with the paths to them."""
-    if isinstance(found, str):
-        yield path, found
-    pairs: Any = found.items() if isinstance(found, dict) else ()
-    if isinstance(found, list):
-        pairs = enumerate(found)
-    for name, value in pairs:
-        yield from _leaves(value, (*path, str(name)))
 
 
 def _expected(entry: Entry, again: Callable[[str], str]) -> Document:

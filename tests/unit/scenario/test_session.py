@@ -299,8 +299,8 @@ def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
 def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_file():
     past = InProcess()
     for times in (1, 2):
-        document = {"abort": {"code": "rate_limited"}, "call": "list_deployments", "times": times}
-        faults.arm_fault(past.engine, document)
+        document: dict[str, Any] = {"abort": {"code": "rate_limited"}, "times": times}
+        faults.arm_fault(past.engine, document | {"call": "list_deployments"})
     past.deployments()
     api = InProcess(import_state(export_state(past.world), "default", 0))
     faults.remove_fault(api.engine, "fault-1")
