@@ -8,6 +8,7 @@ from typing import Any
 from tests.browser.control_views import items
 from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
+from tests.contract.test_plain_redemption import fetch
 
 Panel = Callable[[str], str]
 
@@ -61,6 +62,18 @@ def test_a_call_is_tried(dashboard: Dashboard, api: Api, panel: Panel):
         page.find("heading", "Request 2")
 
     assert project(api)["flag"]["enabled"] is False
+
+
+def test_a_ticket_that_was_made_says_where_every_client_redeems_it(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    with dashboard(panel("try?call=create_dev_access_ticket")) as page:
+        page.click("button", "Send")
+        page.read("Over plain HTTP")
+        url = page.evaluate("document.querySelector('p > code.mono').textContent")
+
+    assert url.startswith(f"{api.emulator.base_url}/.service/")
+    assert fetch(url).status == 303
 
 
 def test_a_request_that_the_browser_sent_twice_is_said_to_be(

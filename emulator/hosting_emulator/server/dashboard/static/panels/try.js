@@ -96,6 +96,12 @@ async function tryIt(call, values) {
   return { ...answer, key, sent };
 }
 
+/** Where a ticket is redeemed by clients that do not get to its dev origin. @param {string} redeemUrl */
+function plainUrl(redeemUrl) {
+  const { pathname, search } = new URL(redeemUrl);
+  return `${summary.peek()?.base_url}${pathname}${search}`;
+}
+
 function Answer({ of }) {
   const heading = useRef(null);
   useEffect(() => heading.current?.focus(), [of]);
@@ -108,6 +114,7 @@ function Answer({ of }) {
     ${of.sent.length > 1 && html`<p>The browser sent it ${of.sent.length} times: it does so by itself when a connection breaks.</p>`}
     ${of.lost && html`<p>${of.lost.message}</p>`}
     ${operation && html`<p><a class="button" href=${link("operations", operation)}>Follow the operation</a></p>`}
+    ${of.body?.redeem_url && html`<p>Over plain HTTP, for clients that do not get to the dev origin: <code class="mono">${plainUrl(of.body.redeem_url)}</code></p>`}
     ${of.key && html`<p class="small quiet">Idempotency-Key <code>${of.key}</code></p>`}
     ${!of.lost && html`<${Json} label="Response's body" value=${of.body} />`}
   </div>`;
