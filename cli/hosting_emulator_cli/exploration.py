@@ -81,6 +81,8 @@ class ExploreOptions:
     state_file: Path | None
     junit_file: Path | None
     html_file: Path | None
+    sarif_file: Path | None
+    sarif_about: str
     as_json: bool
     point: plan.FaultPoint | None
     repeat: Callable[[plan.FaultPoint], str]
@@ -333,6 +335,8 @@ def _write_reports(options: ExploreOptions, exploration: report.Exploration) -> 
     """Write all that was asked for, to files and stdout. Raises Failure."""
     if options.junit_file is not None:
         write_whole(options.junit_file, report.junit_text(exploration))
+    if options.sarif_file is not None:
+        write_whole(options.sarif_file, report.sarif_text(exploration, options.sarif_about))
     if options.html_file is not None:
         write_whole(options.html_file, report.page(exploration))
     if options.as_json:

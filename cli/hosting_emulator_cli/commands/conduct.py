@@ -10,14 +10,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import CommandGroup, Failure
-from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import columns, has_color, prints, put, put_json
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
 #: What may be done about conduct: nothing, tell it, or tell it and fail for it.
 CONDUCT = ("off", "report", "error")
-_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _Document = Mapping[str, Any]
 
 
@@ -56,7 +53,7 @@ def conduct(
     """Say what the client did that the real service would not bear."""
     if ctx.invoked_subcommand is not None:
         return
-    about = _about(sarif, sarif_about)
+    about = sarif_file(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
         report = ask_conduct(client.world(world), off=off, final=final)
         rules = client.contract("conduct-rules") if junit or sarif else []
@@ -82,7 +79,7 @@ def rules() -> list[dict[str, Any]]:
     return [rule.view() for rule in RULES.values()]
 
 
-def _about(sarif: Path | None, path: str | None) -> str:
+def sarif_file(sarif: Path | None, path: str | None) -> str:
     """Return the file that SARIF is to point at. Raises UsageError."""
     if path is None:
         return "README.md"
@@ -168,74 +165,32 @@ def conduct_junit(report: Any, rules: Sequence[_Document], world: str, severity:
 
 
 def conduct_sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> str:
-    """Write a report as SARIF 2.1.0, which code scanning tools read. Ends in a newline.
+    """Write a report as SARIF, each result at the file `about`. Ends in a newline."""
+    from hosting_emulator import sarif
 
-    There is no source line to point at: a result names its requests as logical locations. As code
-    scanning shows nothing without a file, each points at the first line of one, too: `about`, from
-    the root of the repository.
-    """
-    from hosting_emulator import __version__
-
-    known = [rule for rule in rules if rule["id"] not in report["rules_off"]]
-    places = {rule["id"]: place for place, rule in enumerate(known)}
-    driver = {
-        "name": "hosting-emulator",
-        "semanticVersion": __version__,
-        "rules": [
-            {
-                "id": rule["id"],
-                "shortDescription": {"text": rule["title"]},
-                "fullDescription": {
-                    "text": f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})'
-                },
-                "help": {"text": rule["instead"]},
-                "defaultConfiguration": {"level": rule["severity"]},
-            }
-            for rule in known
-        ],
-    }
-    run = {
-        "tool": {"driver": driver},
-        "automationDetails": {"id": f"conduct/{world}/"},
-        "invocations": [
-            {
-                "executionSuccessful": True,
-                "toolExecutionNotifications": [
-                    {"level": "note", "message": {"text": remark}} for remark in report["remarks"]
-                ],
-            }
-        ],
-        "results": [
-            _sarif_result(found, places[found["rule"]], world, about)
-            for found in report["findings"]
-        ],
-    }
-    return to_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
-
-
-def _sarif_result(found: _Document, place: int, world: str, about: str) -> dict[str, Any]:
-    file = {
-        "artifactLocation": {"uri": quote(about), "uriBaseId": "%SRCROOT%"},
-        "region": {"startLine": 1},
-    }
-    return {
-        "ruleId": found["rule"],
-        "ruleIndex": place,
-        "level": found["severity"],
-        "message": {"text": f"{found['says']} {found['instead']}"},
-        "locations": [
-            {
-                "physicalLocation": file,
-                "logicalLocations": [
-                    {
-                        "name": f"request {n}",
-                        "fullyQualifiedName": f"{world}/requests/{n}",
-                        "kind": "resource",
-                    }
-                ],
-            }
-            for n in found["requests"]
-        ],
-        "occurrenceCount": len(found["requests"]) + found["more_requests"],
-        "properties": {"at": found["at"], "requests": found["requests"]},
-    }
+    known = [
+        sarif.rule(
+            rule["id"],
+            rule["title"],
+            f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})',
+            rule["instead"],
+            rule["severity"],
+        )
+        for rule in rules
+        if rule["id"] not in report["rules_off"]
+    ]
+    results = [
+        {
+            "ruleId": found["rule"],
+            "level": found["severity"],
+            "message": {"text": f"{found['says']} {found['instead']}"},
+            "locations": [
+                sarif.location(about, f"request {n}", f"{world}/requests/{n}")
+                for n in found["requests"]
+            ],
+            "occurrenceCount": len(found["requests"]) + found["more_requests"],
+            "properties": {"at": found["at"], "requests": found["requests"]},
+        }
+        for found in report["findings"]
+    ]
+    return sarif.report(f"conduct/{world}/", known, results, report["remarks"])

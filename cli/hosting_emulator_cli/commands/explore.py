@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.commands.conduct import CONDUCT
+from hosting_emulator_cli.commands.conduct import CONDUCT, sarif_file
 from hosting_emulator_cli.commands.exec import export_option
 from hosting_emulator_cli.groups import load
 from hosting_emulator_cli.parameters import TextType, WholeNumber, seconds
@@ -65,6 +65,8 @@ def _limit(text: str) -> float:
 @opt.json_option
 @opt.option("--junit junit_file FILE")
 @opt.option("--html html_file FILE")
+@opt.option("--sarif sarif_file FILE")
+@opt.option("--sarif-about PATH")
 @opt.command_argument
 @click.pass_context
 def explore(
@@ -81,7 +83,8 @@ def explore(
 
     fields = exploration.ExploreOptions.__annotations__
     own = {name: given.pop(name) for name in fields if name in given}
-    reports = (own["state_file"], own["junit_file"], own["html_file"])
+    own["sarif_about"] = sarif_file(own["sarif_file"], own["sarif_about"])
+    reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html", "sarif")]
     clock = clock if clock or given["state"] else "skip"
     settings = opt.settings_of(ctx, port=0, data_dir=None, clock=clock, **given)
     if point is not None and (as_json or any(reports)):

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from hosting_emulator import junit
+from hosting_emulator import junit, sarif
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasts, order_of
@@ -409,6 +409,39 @@ def _outcome(result: PointResult, repeat: Callable[[FaultPoint], str]) -> Any:
     return junit.element("failure", text, type=result.verdict, message=message)
 
 
+# --- SARIF ---------------------------------------------------------------------------------------
+
+
+def sarif_text(exploration: Exploration, about: str) -> str:
+    """Write a result for each point that was not survived, at the file `about`. Ends in a newline."""
+    levels = {"red": "error", "yellow": "warning"}
+    rules = [
+        sarif.rule(
+            verdict.replace(" ", "-"),
+            verdict.capitalize(),
+            f"{meaning.text[0].upper()}{meaning.text[1:]}.",
+            "docs/explore.md says what is tried, and what is said of it.",
+            levels[meaning.color],
+        )
+        for verdict, meaning in MEANINGS.items()
+        if meaning.color in levels
+    ]
+    results = [
+        {
+            "ruleId": result.verdict.replace(" ", "-"),
+            "level": levels[MEANINGS[result.verdict].color],
+            "message": {
+                "text": f"{'; '.join(result.says) or result.verdict}. "
+                f"Again: {exploration.repeat(result.point)}"
+            },
+            "locations": [sarif.location(about, result.point.request, str(result.point))],
+            "partialFingerprints": {"point": f"{result.point} {result.verdict}"},
+        }
+        for result in exploration.found
+    ]
+    return sarif.report("explore/", rules, results, notes(exploration))
+
+
 # --- page ----------------------------------------------------------------------------------------
 
 _PARTS = ("html", "css")
@@ -489,7 +522,7 @@ def _story_html(n: int, alike: Sequence[PointResult], exploration: Exploration) 
     lines = "\n".join(escape(exploration.repeat(result.point)) for result in alike)
     return (
         f'<section class="story" id="story-{n}"><h3><code>{escape(first.point.request)}</code> '
-        f'<span class="verdict {first.verdict}">{first.verdict}</span></h3>'
+        f'<span class="verdict {first.verdict.replace(" ", "-")}">{first.verdict}</span></h3>'
         f"<p>{escape(says)}.</p>{output}{findings}"
         f"<p>Again:</p><pre>{lines}</pre></section>"
     )

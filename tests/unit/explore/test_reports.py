@@ -24,6 +24,7 @@ from hosting_emulator.explore.report import (
     read_result,
     report_text,
     result_document,
+    sarif_text,
 )
 from hosting_emulator.explore.runs import Observation
 from tests.unit.explore.samples import clean, exploration, requests, result, state
@@ -266,3 +267,39 @@ def test_kinds_that_two_clean_runs_leave_differently_are_named():
     unsteady = clean(again=state())
 
     assert "not compared: API key." in report_text(exploration(clean=unsteady))
+
+
+def test_what_lasts_has_one_column_and_one_mark_beside_what_passes():
+    made = clean()
+    planned = plan(made.seen.requests, faults=["timeout", "value_lost", "abort:forbidden"])
+    results = [
+        result("create_user_api_key#1/value_lost/lasting", verdict="blind success"),
+        result("create_user_api_key#1/abort:forbidden/lasting", verdict="gave up"),
+    ]
+
+    found = exploration(*results, plan=planned)
+
+    assert report_text(found).splitlines()[:3] == [
+        "                       timeout  value_lost  forbidden",
+        "create_user_api_key#1  --       B           .",
+        "Two marks each, before and after the commit: . gave up, B blind success, - not run.",
+    ]
+    assert "outcomes 2 of 2" in report_text(found)
+    assert page(found).count("from then on") == 2
+    assert read_result(result_document(results[0])) == results[0]
+
+
+def test_sarif_has_a_result_for_each_point_that_was_not_survived():
+    lost = result("create_user_api_key#1/value_lost/lasting", verdict="blind success", says=("no",))
+    found = exploration(lost, result("create_user_api_key#1/timeout/after_commit"))
+
+    (run,) = json.loads(sarif_text(found, "deploy.py"))["runs"]
+
+    (told,) = run["results"]
+    rules = run["tool"]["driver"]["rules"]
+    assert rules[told["ruleIndex"]]["id"] == told["ruleId"] == "blind-success"
+    assert told["level"] == "error"
+    assert told["message"]["text"].startswith("no. Again: hosting-emulator explore --point ")
+    (place,) = told["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "deploy.py"
+    assert place["logicalLocations"][0]["fullyQualifiedName"] == str(lost.point)
