@@ -59,7 +59,7 @@ def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_releas
         stage.intervene(word, operation=operation)
 
     commands = (why(stage.engine, operation) or {})["commands"]
-    assert [command.split()[2] for command in commands] == [
+    assert [command.split()[1] for command in commands] == [
         "complete_reconciliation",
         "release_operation",
     ]
