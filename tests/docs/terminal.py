@@ -59,8 +59,10 @@ class Terminals:
     def follow(self, page: str, files: Sequence[str] = _FILES) -> None:
         """Do all that a page shows: write the blocks that are `files`, by language, run what is typed."""
         for block in blocks(page):
+            if block.skipped is not None:
+                continue
             if block.language in files:
-                name = block.text.splitlines()[0].removeprefix("# ")
+                name = block.text.splitlines()[0].lstrip("#/ ")
                 (self._folder / name).write_text(self.localized(block.text), encoding="utf-8")
             elif block.language == "console":
                 for step in steps(block):

@@ -14,6 +14,7 @@ from hosting_emulator.world.population import PopulationPart
 from hosting_emulator_cli.main import cli
 from tests.docs.markdown import anchors, blocks, links, without_blocks
 from tests.docs.terminal import Terminals
+from tests.examples.programs import need
 
 REPOSITORY = Path(__file__).parents[2]
 PAGES = {
@@ -23,6 +24,8 @@ PAGES = {
 }
 #: Pages of which nothing else is tested; the others have a module of their own.
 GUIDES = ("calls", "log", "running", "world-file", "worlds")
+#: Pages for another language, with the program that runs it; None: nothing of it is run.
+LANGUAGES = {"dotnet": None, "go": None, "java": "javac", "node": "node"}
 
 
 @pytest.mark.slow
@@ -30,6 +33,25 @@ GUIDES = ("calls", "log", "running", "world-file", "worlds")
 def test_every_command_runs_and_prints_what_is_shown(name: str, tmp_path: Path):
     with Terminals(tmp_path) as terminals:
         terminals.follow(PAGES[f"docs/{name}.md"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if program])
+def test_programs_in_another_language_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    need(LANGUAGES[name] or "")
+    monkeypatch.delenv("NODE_TEST_CONTEXT", raising=False)  # else it prints for another runner
+    with Terminals(tmp_path) as terminals:
+        terminals.follow(PAGES[f"docs/{name}.md"], files=("java", "js"))
+
+
+@pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if not program])
+def test_what_is_not_run_says_so(name: str):
+    page = PAGES[f"docs/{name}.md"]
+
+    assert "**Nothing on this page is run by our tests**" in page
+    assert [block.line for block in blocks(page) if block.skipped is None] == []
 
 
 def test_only_these_commands_of_the_guides_are_not_run():
