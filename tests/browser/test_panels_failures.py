@@ -50,11 +50,11 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
 
 def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: Api, panel: Panel):
     with dashboard(panel("faults")) as page:
-        page.choose("Of", "Show or hide the flag")
+        page.choose("Call", "Show or hide the flag")
         page.click("button", "Service unavailable")
         page.read("fault-1 is armed.")
-        page.choose("For", "until it is removed")
-        page.choose("Of", "any call")
+        page.choose("How often", "until it is removed")
+        page.choose("Call", "any call")
         page.click("button", "Slow")
         page.click("button", "Rate limited")
         page.click("button", "Connection lost")

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.settings import Settings
 from pytest_hosting_emulator import BackgroundEmulator
+from tests.browser.axe import violations
 from tests.browser.chromium import Chromium
 from tests.conftest import Api
 
@@ -35,6 +36,7 @@ def test_stopped_and_started_again_everything_works_without_a_reload(chromium: C
         first.close()
         page.read("Emulator stopped, reconnecting…")
         before = page.evaluate(_TIME)
+        assert violations(page) == []
         page.click("link", "Faults")  # a panel that was not open yet
         page.find("heading", "Faults")
         page.watch(1.2)

@@ -15,7 +15,7 @@ const METHODS = ["GET", "POST", "PUT"].map(choice);
 
 const FAULT = {
   noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
-  lead: "What is armed to go wrong, and how often it did.",
+  lead: "What goes wrong on purpose, and how often it did.",
   none: "No fault is armed.", armed: "Armed", states: ["armed", "used up"], submit: "Arm",
 };
 /** What goes wrong every day. */
@@ -43,8 +43,8 @@ function Presets() {
   }, (made) => `${made.id} is armed.`);
   return html`<${Section} title="Everyday faults">
     <div class="row filters">
-      <${Pick} label="For" name="times" value=${times} set=${setTimes} choices=${TIMES} />
-      <${Pick} label="Of" name="call" value=${call} set=${setCall} choices=${[{ value: "", label: "any call" }, ...calls.value.map(({ id, says }) => ({ value: id, label: says }))]} />
+      <${Pick} label="How often" name="times" value=${times} set=${setTimes} choices=${TIMES} />
+      <${Pick} label="Call" name="call" value=${call} set=${setCall} choices=${[{ value: "", label: "any call" }, ...calls.value.map(({ id, says }) => ({ value: id, label: says }))]} />
     </div>
     <ul class="presets">${PRESETS.map(({ name, about, does }) => html`<li key=${name}>
       <${Button} onClick=${() => arm(does)}>${name}<//> <span class="quiet small">${about}</span></li>`)}</ul>
