@@ -32,7 +32,6 @@ WIDTH, HEIGHT, SCALE = 1280, 860, 1.5
 COLUMNS, LAST = 104, 20
 #: Names of pictures, and the panels that they show.
 PANELS: dict[str, tuple[str, Scheme]] = {
-    "overview": ("connect", "light"),
     "request": ("requests/{request}", "light"),
     "operations": ("operations/{operation}", "light"),
 }
