@@ -36,3 +36,24 @@ def test_a_scenarios_world_is_described_whole(path):
     scenario = read_scenario(path.read_text("utf-8"), path.name)
 
     assert_described(build_world(scenario, "default", 0))
+
+
+def test_ids_emails_and_handles_of_its_own_are_described():
+    scenario = read_scenario(
+        """
+        name: own
+        description: Ids that somebody chose.
+        world:
+          organizations: [{alias: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NA}]
+          people:
+            - alias: ada
+              id: 01JGFJJZ004YERYEJ3KQ9FQ4NB
+              email: ada@studio.example
+              organizations: {studio: owner}
+          projects:
+            - {alias: site, organization: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NC, handle: my-site}
+        """,
+        "own.yaml",
+    )
+
+    assert_described(build_world(scenario, "default", 0))
