@@ -15,9 +15,9 @@ from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_start import Bootstrap, bootstrap
 
 __all__ = ["bootstrap"]
-#: As the page shows it.
+#: As the page shows it, before any other YAML.
 PAGE = Path(__file__).parents[3] / "docs" / "running.md"
-[YAML] = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
+YAML, *_ = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
 TOML = """
 [project]
 name = "an-app"
