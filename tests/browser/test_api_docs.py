@@ -26,7 +26,7 @@ def opened(page: Page, width: int, scheme: Scheme) -> None:
 
 
 def become(page: Page, person: str) -> None:
-    page.choose("Person", person)
+    page.choose("User", person)
     page.wait(f"document.querySelector('#said').textContent.includes({SAID[person]!r})")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.browser.chromium import Chromium
 from tests.browser.dashboard import Dashboard
@@ -96,6 +98,25 @@ def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
             page.read(name)
 
     assert {fork, name}.isdisjoint({row["name"] for row in control.get("/worlds")["items"]})
+
+
+def test_a_state_that_was_exported_is_imported(
+    dashboard: Dashboard, api: Api, panel: Panel, tmp_path: Path
+):
+    file = tmp_path / "kept.json"
+    file.write_text(json.dumps(api.emulator.export()), encoding="utf-8")
+    api.emulator.intervene("add_deployments", project="shop", count=3)
+    with dashboard(panel("projects")) as page:
+        page.click("button", "Worlds")
+        page.find("button", "Import")
+        found = page.ask("Runtime.evaluate", expression="document.querySelector('[type=file]')")
+        page.ask("DOM.setFileInputFiles", files=[str(file)], objectId=found["result"]["objectId"])
+        page.click("button", "Import", within=("dialog", "Import a state"))
+        page.read(f"World {api.emulator.name} is that of kept.json now.")
+
+    assert api.emulator.summary["counts"]["deployments"] == len(
+        json.loads(file.read_text(encoding="utf-8"))["tables"]["deployments"]
+    )
 
 
 def test_the_clock_follows_the_world(dashboard: Dashboard, api: Api, panel: Panel):

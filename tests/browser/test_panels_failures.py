@@ -155,6 +155,18 @@ def test_clearing_asks_first(dashboard: Dashboard, api: Api, panel: Panel):
     assert api.emulator.faults == []
 
 
+def test_an_outcome_is_pending_until_it_is_applied(dashboard: Dashboard, api: Api, panel: Panel):
+    with dashboard(panel("outcomes")) as page:
+        page.choose("Kind", "cancel")
+        page.click("button", "Add")
+        page.read("outcome-1 is pending.")
+        page.read("Live")
+        api.initialize()
+        page.wait("document.querySelector('main tbody .badge').innerText === 'applied'")
+        page.click("button", "Remove outcome-1")
+        page.read("No outcome is pending")
+
+
 def test_an_operation_is_made_stuck_and_released(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
 

@@ -77,6 +77,7 @@ async function tryIt(call, values) {
   const path = call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
   const key = call.key ? (values.key ?? newKey()) : undefined;
   const before = await inWorld.get("/requests?limit=1&trail=false");
+  /** @type {any} */
   let answer;
   try {
     answer = await send({
