@@ -9,6 +9,9 @@ from sphinx.application import Sphinx
 project = "hosting-emulator"
 html_title = project
 html_theme = "furo"
+html_static_path = ["site"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 html_show_sphinx = html_show_copyright = html_copy_source = False
 extensions = ["myst_parser"]
 myst_heading_anchors = 3  # as GitHub names them: links lead on in both

@@ -1,0 +1,32 @@
+"""The documentation as a site: nothing that axe objects to, and never wider than the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.axe import violations
+from tests.browser.chromium import Chromium, Scheme
+
+SITE = Path(__file__).parents[2] / ".venv-docs" / "html"
+VIEWS: tuple[tuple[int, Scheme], ...] = ((1440, "light"), (1024, "dark"), (400, "light"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
+@pytest.mark.parametrize("name", ["index", "failures", "world-file", "search"])
+def test_anybody_can_read_it_at_any_width(name: str, chromium: Chromium):
+    with chromium.page((SITE / f"{name}.html").as_uri()) as shown:
+        for width, scheme in VIEWS:
+            shown.look(width, scheme)
+
+            assert violations(shown) == []
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
+def test_what_is_searched_is_found_without_a_network(chromium: Chromium):
+    with chromium.page((SITE / "search.html").as_uri() + "?q=rewind") as shown:
+        shown.wait("document.querySelector('#search-results li a[href^=\"replay.html\"]') !== null")
