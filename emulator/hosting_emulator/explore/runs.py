@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.control_api import Message
+from hosting_emulator.explore.outcomes import Lasting
 from hosting_emulator.explore.plan import (
     LATE_MS,
     FaultPoint,
@@ -595,51 +596,65 @@ def judge_lasting(
     # What has failed was not done twice.
     standing, one, start, again = map(_without_failed, (seen.state, *states))
     _, more = differences(standing, one, start, again, seen.lost_keys)
-    sent = max(1, seen.sent - clean.seen.sent)
     what = f"{point.request} {found.says}"
     crash = next(filter(None, map(_CRASH.search, reversed(ended.output))), None)
-    pace = seen.alike / max(ended.duration_s, 0.001)
-    # Of several that ask for the same, none hears what the others are answered.
-    like = max(1, sum(request.call == point.call for request in clean.seen.requests))
-    often = seen.alike >= _SOME * like
-    if found.word == "limited":  # with a Retry-After of a second
-        often = often and pace > like
-    elif found.word == "outage":  # which may end at any time
-        often = often and any(rule.startswith(_TOO_SOON) for rule in told)
     verdict: Verdict
     if not seen.hit:
         return judge(point, ended, seen, clean, limit_s=limit_s, conduct=conduct)
     if more and found.kind != "answer":
         verdict, says = "doubled", [what, *more]
-    elif seen.alike >= _MANY and pace > _FAST:
-        verdict, says = (
-            "repeated",
-            [what, f"more than {_MANY} attempts, {_FAST:g} and more a second"],
-        )
-    elif ended.hung and sent > limit_s / _LONG_PAUSE_S:
+    elif ended.hung and seen.sent - clean.seen.sent > limit_s / _LONG_PAUSE_S:
         verdict, says = "hung", [what, f"it did not end within {limit_s:g} s, and asked on and on"]
-    elif often:
-        verdict, says = "repeated", [what, f"{seen.alike} attempts"]
+    elif not ended.code and (blind := _blind(point, ended, seen, clean, every)):
+        verdict, says = "blind success", [what, *blind]
+    elif often := _too_often(found, ended, seen, clean, told, point):
+        verdict, says = "repeated", [what, often]
     elif ended.hung:
-        verdict, says = (
-            "waits",
-            [what, f"it still waits after {limit_s:g} s, as far as one can see"],
-        )
-    elif crash and ended.code:
-        verdict, says = "crashed", [what, crash[0]]
+        verdict, says = "waits", [what, f"for all that one can see in {limit_s:g} s"]
     elif ended.code:
-        verdict, says = "gave up", []
-    elif seen.values < clean.seen.values and not _says_lost(ended, clean) and not every:
-        verdict, says = "blind success", [NO_VALUE]
-    elif found.kind != "answer" and every:
-        verdict, says = "blind success", [what, *every]
-    elif found.kind == "refused" and seen.in_vain and _says_the_same(point, ended, clean):
-        verdict, says = "blind success", [what, "yet it says just what it says when all is well"]
+        verdict, says = ("crashed", [what, crash[0]]) if crash else ("gave up", [])
     elif told and conduct == "error":
         verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
     else:
         verdict, says = "survived", []
     return _result(point, verdict, says, ended, seen, () if conduct == "off" else told)
+
+
+def _blind(
+    point: FaultPoint, ended: RunEnd, seen: Observation, clean: CleanRun, every: list[str]
+) -> list[str]:
+    """Say what is missing where a run ended well."""
+    found = point.lasting
+    assert found is not None
+    if found.kind != "answer" and every:
+        return every
+    if seen.values < clean.seen.values and not every and not _says_lost(ended, clean):
+        return [NO_VALUE]
+    if found.kind == "refused" and seen.in_vain and _says_the_same(point, ended, clean):
+        return ["yet it says just what it says when all is well"]
+    return []
+
+
+def _too_often(
+    found: Lasting,
+    ended: RunEnd,
+    seen: Observation,
+    clean: CleanRun,
+    told: Sequence[str],
+    point: FaultPoint,
+) -> str:
+    """Say how a run asked again where that cannot help, or without a pause; empty: it did not."""
+    took_s = max(ended.duration_s, 0.001)
+    if seen.alike >= _MANY and seen.alike / took_s > _FAST:
+        return f"more than {_MANY} attempts, {_FAST:g} and more a second"
+    # Of several that ask for the same, none hears what the others are answered.
+    like = max(1, sum(request.call == point.call for request in clean.seen.requests))
+    often = seen.alike >= _SOME * like
+    if found.word == "limited":  # with a Retry-After of a second
+        often = often and (seen.alike - like) / took_s > like
+    elif found.word == "outage":  # which may end at any time
+        often = often and any(rule.startswith(_TOO_SOON) for rule in told)
+    return f"{seen.alike} attempts" if often else ""
 
 
 def _says_the_same(point: FaultPoint, ended: RunEnd, clean: CleanRun) -> bool:
