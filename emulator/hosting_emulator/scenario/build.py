@@ -107,9 +107,6 @@ def _variation(scenario: Scenario) -> Variation | None:
 
 
 def _check_aliases(place: Place, world: WorldPart, mistakes: Mistakes) -> None:
-    with mistakes.collected():
-        if not (world.organizations or world.extends):
-            raise place.error("a world has organizations, or `extends: default`")
     known: dict[str, list[str]] = {}
     whole = world.whole()
     for section in ("organizations", "projects", "people"):

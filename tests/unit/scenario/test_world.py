@@ -65,7 +65,10 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
 @pytest.mark.parametrize(
     ("world", "says"),
     [
-        ("  people: []", r"own\.yaml:4:1: a world has organizations, or `extends: default`"),
+        (
+            "  projects: [{alias: a, organization: acme}]",
+            r"own\.yaml:5:.*there is no organization 'acme'; there are none",
+        ),
         (
             "  extends: default\n  people:\n    - {alias: a, email: x@y.example}\n"
             "    - {alias: b, email: x@y.example}",
