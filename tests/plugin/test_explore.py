@@ -176,12 +176,12 @@ def test_outcomes_are_explored_and_giving_up_is_right(explored: Suite):
 
             @MARK
             def test_clear(hosting_emulator):
-                make_key(hosting_emulator)
+                make_key(hosting_emulator, keys=["one"])
 
             @MARK
             def test_blind(hosting_emulator):
                 try:
-                    make_key(hosting_emulator)
+                    make_key(hosting_emulator, keys=["one"])
                 except urllib.error.HTTPError:
                     pass
         """

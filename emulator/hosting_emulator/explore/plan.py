@@ -207,6 +207,11 @@ class NumberedRequest:
         return f"{self.call}#{self.n}"
 
     @property
+    def key(self) -> str | None:
+        """The Idempotency-Key that it came with, if it is to have one."""
+        return self.exchange["idempotency_key"] if ALL_CALLS[self.call].idempotent else None
+
+    @property
     def is_read(self) -> bool:
         """Whether it asks to change nothing."""
         return ALL_CALLS[self.call].method == "GET"

@@ -308,6 +308,12 @@ def notes(exploration: Exploration) -> list[str]:
         for result in exploration.results
         if result.fine and result.says
     ]
+    if clean.same_keys:
+        found.append(
+            f"The same Idempotency-Key in both clean runs: {', '.join(clean.same_keys)}. If what was "
+            "done is undone and asked for once more under it, the first answer comes back and nothing "
+            "is done."
+        )
     if exploration.conduct == "error" and clean.seen.conduct:
         found.append("The clean run itself did what the real service would not bear.")
     if any(result.verdict == "not reached" for result in exploration.results):

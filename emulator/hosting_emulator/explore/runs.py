@@ -276,12 +276,16 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class CleanRun:
-    """The clean run: what was there before it, what it came to, and what it came to once more."""
+    """The clean run: what was there before it, what it came to, and what it came to once more.
+
+    `same_keys` are the requests whose Idempotency-Key was the same the second time.
+    """
 
     start: State
     seen: Observation
     ended: RunEnd
     again: State
+    same_keys: tuple[str, ...] = ()
 
     @property
     def vague(self) -> list[str]:
@@ -495,7 +499,9 @@ class Explorer:
             self.limit_s = max(SHORTEST_LIMIT_S, _TIMES * took_s)
         printed = ends[0].printed if ends[0].words == ends[1].words else None
         end = RunEnd(0, duration_s=took_s, printed=printed)
-        return CleanRun(first.start, first.seen, end, again.seen.state)
+        keys = [{r.name: r.key for r in seen.requests} for seen in (first.seen, again.seen)]
+        same = tuple(name for name, key in keys[0].items() if key and key == keys[1].get(name))
+        return CleanRun(first.start, first.seen, end, again.seen.state, same)
 
     def result(
         self, name: str, point: FaultPoint, clean: CleanRun, *, once: bool = False

@@ -289,6 +289,12 @@ def test_what_lasts_has_one_column_and_one_mark_beside_what_passes():
     assert read_result(result_document(results[0])) == results[0]
 
 
+def test_an_idempotency_key_that_is_the_same_each_time_is_named():
+    text = report_text(exploration(clean=replace(clean(), same_keys=("create_user_api_key#1",))))
+
+    assert "The same Idempotency-Key in both clean runs: create_user_api_key#1. If " in text
+
+
 def test_sarif_has_a_result_for_each_point_that_was_not_survived():
     lost = result("create_user_api_key#1/value_lost/lasting", verdict="blind success", says=("no",))
     found = exploration(lost, result("create_user_api_key#1/timeout/after_commit"))
