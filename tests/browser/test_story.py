@@ -13,11 +13,12 @@ def test_operation_from_its_start_to_its_end(
     chromium: Chromium, api: Api, panel: Callable[[str], str], origin: str
 ):
     with chromium.page(panel("")) as page:
+        page.click("link", "Connect a client")
         page.click("button", "Copy token of owner")
         page.read("Copied.")
         token = page.evaluate("navigator.clipboard.readText()")
 
-        page.click("link", "Try a call")
+        page.click("link", "API console")
         page.choose("Call", "Apply project domains")
         page.choose("As", "owner")
         page.choose("Project", "shop")
@@ -30,7 +31,7 @@ def test_operation_from_its_start_to_its_end(
         operation = api.emulator.requests.of("apply_project_domains")[0].answer["id"]
         stuck = list(api.emulator.why(operation).says)
         api.emulator.clock.advance("10m")
-        page.find("heading", "Why it stands there")
+        page.find("heading", "Why it is in this state")
         for sentence in stuck:
             page.read(sentence)
         assert api.poll(operation).json["state"] != "succeeded"
@@ -49,12 +50,12 @@ def test_refusal_is_explained(
     chromium: Chromium, api: Api, panel: Callable[[str], str], origin: str
 ):
     with chromium.page(panel("")) as page:
-        page.click("link", "Try a call")
+        page.click("link", "API console")
         page.choose("Call", "Create dev access ticket")
         page.choose("As", "reader")
         page.click("button", "Send")
         page.read("Status 403")
-        page.click("link", "Request 1: why it was answered so")
+        page.click("link", "Request 1: why")
 
         page.find("heading", "Why")
         page.read("Only the project's owner may do this")
@@ -66,7 +67,7 @@ def test_time_moves_by_the_keyboard_alone(
 ):
     before = api.emulator.clock.now
     with chromium.page(panel("")) as page:
-        page.find("heading", "Connect")
+        page.find("heading", "Requests")
         page.press("g", "c")
         page.find("heading", "Clock")
         page.tab_to("button", "+ 1 day")
