@@ -104,6 +104,7 @@ def test_requests_are_walked_with_arrows_and_escape_closes_one(
         api.dns()
     with dashboard(panel("requests/2")) as page:
         page.wait("document.activeElement.textContent === 'Request 2'")
+        page.wait("document.querySelectorAll('.requests li').length === 3")  # what is walked
         page.press("ArrowDown")
         page.wait("document.activeElement.textContent === 'Request 1'")
         page.click("button", "Newer request")

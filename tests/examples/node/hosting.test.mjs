@@ -50,19 +50,16 @@ test("domains are applied, and asking again begins nothing anew", async () => {
   assert.equal(again.body.id, operation.id);
 });
 
-test("a dev access ticket opens the dev site once", async () => {
+test("a dev access ticket opens the dev site", async () => {
   const ticket = await call("POST", `${project}/dev-access-tickets`);
   assert.equal(ticket.status, 201);
 
   // fetch sends no other Host, and not every machine resolves names under localhost: so the ticket goes
   // to the main port, by the same path and query.
   const { origin, pathname, search } = new URL(ticket.body.redeem_url);
-  const redeem = () => fetch(HOSTING_BASE_URL + pathname + search, { redirect: "manual" });
-
-  const opened = await redeem();
+  const opened = await fetch(HOSTING_BASE_URL + pathname + search, { redirect: "manual" });
   assert.deepEqual([opened.status, opened.headers.get("location")], [303, `${origin}/`]);
   assert.match(opened.headers.get("set-cookie"), /^dev_access=/);
-  assert.equal((await redeem()).status, 404);
 });
 
 test("a new key works, and keeps to its organization", async () => {
