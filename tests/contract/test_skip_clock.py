@@ -21,6 +21,11 @@ def seconds(api: HeldApi, since: Any) -> float:
     return float((api.now() - since).total_seconds())
 
 
+def asked(api: HeldApi) -> int:
+    """Ask, whatever comes: an answer of one's own is held to no model."""
+    return api.send("GET", api.project_path("edge-dns")).status
+
+
 def test_a_retry_moves_time_as_far_as_retry_after_said_and_no_further(api: HeldApi) -> None:
     began = api.now()
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, until="20s")
@@ -91,6 +96,23 @@ def test_a_fault_without_an_end_stays(api: HeldApi) -> None:
 
     assert {api.dns().status for _ in range(3)} == {503}
     assert seconds(api, began) == 0
+
+
+@pytest.mark.parametrize("told", ["soon", "Wed, 21 Oct 2026 07:28:00 GMT", "9" * 14, "9" * 5000])
+def test_a_retry_after_that_tells_no_seconds_moves_nothing(api: HeldApi, told: str) -> None:
+    """A header of one's own may say anything: the retry was a server's error."""
+    began = api.now()
+    api.emulator.fault("respond", status=502, headers={"Retry-After": told})
+
+    assert [asked(api) for _ in range(3)] == [502] * 3
+    assert seconds(api, began) == 0
+
+
+def test_no_retry_after_moves_time_beyond_its_end(api: HeldApi) -> None:
+    api.emulator.fault("respond", status=502, headers={"Retry-After": "999999999"})
+    api.emulator.clock.advance_to("9999-12-31T00:00:00Z")
+
+    assert [asked(api) for _ in range(3)] == [502] * 3
 
 
 def test_the_log_says_why_time_moved(api: HeldApi) -> None:

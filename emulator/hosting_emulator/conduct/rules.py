@@ -14,7 +14,7 @@ import msgspec
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.exchange import Entry, retry_after_s
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
@@ -113,10 +113,7 @@ class ExchangeView:
     @property
     def retry_after_s(self) -> int | None:
         """The seconds of its Retry-After header; None: it has none in that form."""
-        for name, value in self.entry.answer_headers:
-            if name.lower() == "retry-after" and value.isascii() and value.isdigit():
-                return int(value)
-        return None
+        return retry_after_s(self.entry.answer_headers)
 
     @cached_property
     def operation(self) -> dict[str, Any] | None:

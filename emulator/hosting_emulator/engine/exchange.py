@@ -5,7 +5,7 @@ These are plain values: the server makes the context and carries the effects out
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -149,6 +149,22 @@ class ExchangeContext(CallRequest, kw_only=True):
         )
         kept: dict[str, Any] = {name: getattr(self, name) for name in given}
         return ExchangeContext(**kept, refused=refused)
+
+
+def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
+    """Return the seconds of an answer's Retry-After; None: it has none in that form.
+
+    More digits than nine are no time that anybody waits.
+    """
+    for name, value in headers:
+        if (
+            name.lower() == "retry-after"
+            and value.isascii()
+            and value.isdigit()
+            and len(value) < 10
+        ):
+            return int(value)
+    return None
 
 
 def too_large(limit: int, code: str = CONDITIONS["body_too_long"]) -> Refused:

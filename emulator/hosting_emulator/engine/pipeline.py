@@ -27,8 +27,8 @@ from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Delay, ExchangeContext
+from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
+from hosting_emulator.engine.exchange import Delay, ExchangeContext, retry_after_s
 from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED
 from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.engine.live_world import count_call
@@ -101,10 +101,10 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
     """
     if 200 <= reply.status < 400:
         return
-    told = next((value for name, value in reply.headers if name == "Retry-After"), "")
+    told = retry_after_s(reply.headers)
     ends = [fault.rule.until_ms for fault in ctx.entry.acted if fault.rule.until_ms is not None]
-    if told:
-        due_ms = ctx.now_ms + int(told) * 1000
+    if told is not None:
+        due_ms = min(LATEST_MS, ctx.now_ms + told * 1000)
     elif ctx.entry.acted:
         due_ms = min(ends, default=0)
     elif reply.status >= 500:
