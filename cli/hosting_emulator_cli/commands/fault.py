@@ -39,6 +39,25 @@ def fault() -> None:
     """Arm and remove faults: refused, late, broken and lost answers."""
 
 
+_WHEN = (
+    opt.option("--times N", type=int),
+    opt.option("--skip-first N", type=int),
+    opt.option("--every N", type=int),
+    opt.option("--probability P", type=float),
+    opt.option("--from from_ WHEN"),
+    opt.option("--until WHEN"),
+    opt.option("--ttl DURATION", type=str),
+    opt.option("--while while_ NAME=VALUE", multiple=True, type=TYPED_VALUE),
+)
+
+
+def when_options(command: opt.F) -> opt.F:
+    """Give a command the options that say when a fault or outcome acts (see `written_rule`)."""
+    for option in reversed(_WHEN):
+        command = option(command)
+    return command
+
+
 class _Add(click.Command):
     """Says of an effect's option that was written as the command's how it is written."""
 
@@ -72,14 +91,7 @@ class _Add(click.Command):
 @opt.option("--query NAME=PATTERN", multiple=True)
 @opt.option("--body PATH=VALUE", multiple=True, type=TYPED_VALUE)
 @opt.option("--credentials CREDENTIALS")
-@opt.option("--times N", type=int)
-@opt.option("--skip-first N", type=int)
-@opt.option("--every N", type=int)
-@opt.option("--probability P", type=float)
-@opt.option("--from from_ WHEN")
-@opt.option("--until WHEN")
-@opt.option("--ttl DURATION", type=str)
-@opt.option("--while while_ NAME=VALUE", multiple=True, type=TYPED_VALUE)
+@when_options
 @opt.option("--after-commit/--before-commit after")
 @opt.option("--json-fault JSON")
 @prints("{value[id]}", words=armed_words)

@@ -8,7 +8,13 @@ import click
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.commands.fault import armed_words, kinds_text, words, written_rule
+from hosting_emulator_cli.commands.fault import (
+    armed_words,
+    kinds_text,
+    when_options,
+    words,
+    written_rule,
+)
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say
 from hosting_emulator_cli.parameters import TYPED_VALUE
@@ -26,14 +32,7 @@ def outcome() -> None:
 @opt.option("--project PROJECT")
 @opt.option("--organization ORGANIZATION")
 @opt.option("--principal WHO")
-@opt.option("--times N", type=int)
-@opt.option("--skip-first N", type=int)
-@opt.option("--every N", type=int)
-@opt.option("--probability P", type=float)
-@opt.option("--from from_ WHEN")
-@opt.option("--until WHEN")
-@opt.option("--ttl DURATION", type=str)
-@opt.option("--while while_ NAME=VALUE", multiple=True, type=TYPED_VALUE)
+@when_options
 @prints("{value[id]}", words=armed_words)
 @opt.with_world
 def add(

@@ -391,10 +391,7 @@ class HostingEmulator:
         scenario: `fault(abort={"code": "rate_limited"}, times=2)`. What is wrong is refused now
         (ControlRefused), naming the nearest.
         """
-        rule, apart = locals(), ("self", "effect", "options")  # what has a parameter of its own
-        rule = {name.rstrip("_"): value for name, value in rule.items() if name not in apart}
-        options = given(**options)
-        return self.arm((options if effect is None else {effect: options}) | given(**rule))
+        return self.arm(_written("effect", **locals()))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
         """Arm a fault that is written as in a scenario: one effect, what it matches, when it acts."""
@@ -439,10 +436,7 @@ class HostingEmulator:
         `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. It is for one operation unless
         `times` says for how many. What is wrong is refused now (ControlRefused).
         """
-        rule, apart = locals(), ("self", "kind", "options")
-        rule = {name.rstrip("_"): value for name, value in rule.items() if name not in apart}
-        options = given(**options)
-        return self.tell((options if kind is None else {kind: options}) | given(**rule))
+        return self.tell(_written("kind", **locals()))
 
     def tell(self, outcome: Mapping[str, Any]) -> ArmedFault:
         """Arm an outcome that is written as in a scenario."""
@@ -587,6 +581,17 @@ class HostingEmulator:
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
+
+
+def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
+    """Write a fault or outcome as in a scenario, of what a method was given; `kind` names its kind.
+
+    What has a parameter of its own is the rule, the rest are `options`.
+    """
+    del arguments["self"]
+    effect, options = arguments.pop(kind), given(**arguments.pop("options"))
+    rule = given(**{name.rstrip("_"): value for name, value in arguments.items()})
+    return (options if effect is None else {effect: options}) | rule
 
 
 class ArmedFault:
