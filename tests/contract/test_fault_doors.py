@@ -11,6 +11,7 @@ from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.contract.answer_checks import problem
 from tests.contract.conftest import HeldApi
 from tests.contract.dev_origins import issue, redeem
+from tests.contract.raw_http import wire
 from tests.contract.sign_in_client import Browser
 
 LOST = (ConnectionError, http.client.HTTPException)
@@ -230,6 +231,29 @@ def test_by_the_bodys_members(api: HeldApi, body: dict[str, Any], acts: bool) ->
     api.emulator.fault("abort", code="service_unavailable", body=body)
 
     assert (api.create_key("ci-1").status == 503) is acts
+
+
+def test_a_body_that_is_no_document_is_matched_by_nothing(api: HeldApi) -> None:
+    """Also one so deep that reading it gives up: it is refused as it is without a fault."""
+    fault = api.emulator.fault("abort", code="service_unavailable", body={"enabled": True})
+    headers = [("Authorization", f"Bearer {api.emulator.token()}"), ("Idempotency-Key", "deep")]
+    headers.append(("Content-Type", "application/json"))
+
+    for body in (b"[" * 100_000, b"\xff\xfe", b'{"enabled": true'):
+        with wire(api.emulator.base_url) as connection:
+            connection.ask("PUT", api.project_path("powered-by-flag"), headers, body)
+            problem(connection.answer("PUT"), 400, "invalid_request")
+
+    assert fault.seen == 0
+
+
+def test_an_answer_of_ones_own_may_be_too_deep_to_read(api: HeldApi) -> None:
+    api.emulator.fault("respond", status=503, content="[" * 9_000)
+
+    assert api.send("GET", api.project_path("edge-dns")).status == 503
+
+    assert "503" in api.emulator.report()
+    assert api.emulator.requests[-1].status == 503
 
 
 def test_true_is_not_one(api: HeldApi) -> None:

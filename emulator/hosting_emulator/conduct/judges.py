@@ -877,7 +877,7 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
     kinds: dict[str, None] = {}
     for run in _BEFORE_TWO_PARTS.findall(text):  # a proxy may add tokens of its own, of other keys
         head = run[run.find("eyJ") :]
-        with suppress(ValueError, msgspec.DecodeError):
+        with suppress(ValueError, msgspec.DecodeError, RecursionError):
             header = msgspec.json.decode(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
             kid = header.get("kid") if isinstance(header, dict) else None
             if kid is not None and kid == Identity(world.seed, world.name).kid:

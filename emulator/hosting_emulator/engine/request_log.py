@@ -257,7 +257,7 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
         document = msgspec.json.decode(entry.answer)
         detail = Redactor(entry.world).text(str(document["detail"]))
         return {"code": str(document["code"]), "detail": detail}
-    except (msgspec.DecodeError, LookupError, TypeError):
+    except (msgspec.DecodeError, RecursionError, LookupError, TypeError):
         return None
 
 

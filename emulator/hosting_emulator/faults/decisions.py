@@ -14,10 +14,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qs
 
-import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.doors import DOORS
+from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.conditions import condition_text, unmet
 from hosting_emulator.faults.kinds import FaultKind, kind_of
@@ -180,8 +180,8 @@ def _has(found: Mapping[str, Sequence[Any]], wanted: Mapping[str, Any]) -> bool:
 def _members(body: bytes, wanted: Iterable[str]) -> Mapping[str, Sequence[Any]]:
     """Return what of a body is wanted, by its path (`key.name`, `items.0`); a form's fields likewise."""
     try:
-        document = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+        document = read_json(body)
+    except JsonRefused:
         return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
     found: dict[str, Sequence[Any]] = {}
     for path in wanted:

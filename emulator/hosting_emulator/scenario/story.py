@@ -557,7 +557,7 @@ class StoryRun:
     def _document(self) -> Any:
         try:
             return msgspec.json.decode(self._last.body)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return None
 
     def _header(self, name: str) -> str | None:
