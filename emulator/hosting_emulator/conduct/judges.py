@@ -386,7 +386,7 @@ class TooSoon(ConductJudge):
 
     def _repeat(self, now: ExchangeView) -> Iterator[Finding]:
         # A limit is on who asks, other trouble is with what is asked.
-        limited, unwell = "", f"{now.entry.method} {now.path}?{now.entry.query}"
+        limited, unwell = "", "{} {}?{}".format(*now.request[:3])
         for about in (limited, unwell) if self._told else ():
             told = self._order(about, now)
             if told is None:
@@ -752,7 +752,8 @@ class RequestContent(ConductJudge):
 
     def _token(self, now: ExchangeView) -> Iterator[Finding]:
         """Look at the token where one is sent: whether it is any, and who is told of it."""
-        scheme, _, token = now.credentials.decode("latin-1").partition(" ")
+        sent = now.headers.get(b"authorization", b"")
+        scheme, _, token = sent.decode("latin-1").partition(" ")
         host = now.headers.get(b"host", b"").decode("latin-1")
         if scheme.lower() == "bearer" and token.strip().lower() in _NOTHINGS:
             says = f"{now.name} came with the token {token.strip()!r}."

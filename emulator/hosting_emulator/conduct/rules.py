@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
+from msgspec.structs import replace
 
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -22,6 +24,8 @@ from hosting_emulator.world.value import World
 #: Timers of some languages end a little early, measured on another clock than theirs.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
+#: Of what is longer than so many bytes only the beginning and a digest are kept to be compared.
+_COMPARED_BYTES = 256
 #: What is asked again after so long is a new attempt of somebody, and no retry.
 A_RETRY_MS = 600_000
 #: What came so soon, in real time, by another connection may have been on its way already.
@@ -58,14 +62,15 @@ class ExchangeView:
         #: The headers sent, by their names in lower case; of a repeated one the last.
         self.headers = {name.lower(): value for name, value in entry.headers}
         #: The Authorization header: two of one person may be two clients, which know less of it.
-        self.credentials = self.headers.get(b"authorization", b"")
+        self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(b"idempotency-key")
         #: The Idempotency-Key sent; and that of a mutation by somebody known.
-        self.key = None if key is None else key.decode("utf-8", "backslashreplace")
+        self.key = None if key is None else _brief_text(key)
         mutation = self.spec is not None and self.spec.idempotent and self.who is not None
         self.mutation_key = (self.key or None) if mutation else None
         #: The path asked for, however it was spelled.
-        self.path = unquote(entry.path) if "%" in entry.path else entry.path
+        path = unquote(entry.path) if "%" in entry.path else entry.path
+        self.path = _brief_text(path.encode("utf-8", "backslashreplace"))
         #: Whether the answer surely came to the client: nothing broke it, delayed it or slowed it.
         self.heard = not (
             entry.lost is not None
@@ -86,7 +91,7 @@ class ExchangeView:
         """The query's parameters; of a repeated one the last."""
         return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
 
-    @cached_property
+    @property
     def sent(self) -> Any:
         """The body sent, as JSON; None: there was none, or it is no JSON, or was not kept whole."""
         return _json(self.entry.body, self.entry.body_bytes)
@@ -95,9 +100,15 @@ class ExchangeView:
     def request(self) -> tuple[str, str, str, bytes]:
         """What two requests share exactly when they ask for the same."""
         entry, body = self.entry, self.entry.body
-        if body and self.spec is not None and self.spec.body and isinstance(self.sent, dict):
-            body = msgspec.json.encode(self.sent, order="deterministic")
-        return entry.method, self.path, entry.query, body
+        if (
+            body
+            and self.spec is not None
+            and self.spec.body
+            and isinstance(sent := self.sent, dict)
+        ):
+            body = msgspec.json.encode(sent, order="deterministic")
+        query = _brief_text(entry.query.encode("utf-8", "backslashreplace"))
+        return entry.method, self.path, query, _brief(body)
 
     @cached_property
     def answer(self) -> Any:
@@ -126,6 +137,14 @@ class ExchangeView:
     def shows_end(self) -> bool:
         """Whether the client heard that an operation has ended."""
         return self.operation is not None and self.operation.get("state") in OPERATION.finals
+
+    def shed(self) -> None:
+        """Keep only what later requests are compared with, which may be for long."""
+        entry, keys = self.entry, [b"idempotency-key"]
+        _, path, query, _ = self.request
+        sent = [(name, _brief(value)) for name, value in entry.headers if name.lower() in keys]
+        self.headers = {}
+        self.entry = replace(entry, path=path, query=query, headers=sent, body=b"", why=[])
 
     # --- how long after another ------------------------------------------------------------------
 
@@ -163,6 +182,16 @@ class ExchangeView:
     def shown_wait(self, before: ExchangeView) -> str:
         """Say how long after an answer this was asked, as the client saw it."""
         return f"{max(0, *self.waits_ms(before)) / 1000:.2f} s"
+
+
+def _brief(data: bytes) -> bytes:
+    if len(data) <= _COMPARED_BYTES:
+        return data
+    return data[:_COMPARED_BYTES] + sha256(data).hexdigest().encode()
+
+
+def _brief_text(data: bytes) -> str:
+    return _brief(data).decode("utf-8", "backslashreplace")
 
 
 def _json(body: bytes, whole: int) -> Any:

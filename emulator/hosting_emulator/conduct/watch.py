@@ -145,6 +145,7 @@ class Watch:
         for judge in self._judges:
             for finding in judge.see(exchange):
                 self._note(finding, self._found)
+        exchange.shed()
 
     def _notice_returns(self, following: float) -> None:
         """Where the world was put back, what went before is not held against what comes."""

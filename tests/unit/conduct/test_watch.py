@@ -1,5 +1,6 @@
 """The watch: it judges each exchange once, misses none, and costs the way of a request nothing."""
 
+import tracemalloc
 from time import perf_counter
 
 import pytest
@@ -35,6 +36,20 @@ def test_from_the_first_look_on_none_is_missed():
 
     assert (conduct.judged, conduct.unseen) == (3 * CAPACITY + 2, 0)
     assert api.broken() == [(MISSING, [1])]
+
+
+def test_what_is_compared_with_later_requests_is_kept_short():
+    api, asked, big = Watched(), 100, "x" * 12_000
+    for n in range(asked):
+        path, body = f"/v1/projects/{n}/powered-by-flag", {"enabled": big}
+        api.call("PUT", path, token=f"{n}{big}", key=f"{n}{big}", body=body)
+    tracemalloc.start()
+
+    api.look()
+
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < asked * len(big) / 2
 
 
 def test_a_look_judges_nothing_twice():
