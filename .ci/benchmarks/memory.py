@@ -2,7 +2,7 @@
 
 Four reads to one write with a fresh Idempotency-Key; world time moves on by 25 hours between the
 loads, so that remembered answers expire: they are set to be remembered for a day. The state stays as large as
-it was, so whatever grows is ours. Everything is kept on disk as by default.
+it was, so whatever grows is ours. Everything is kept on disk, as is the default.
 
 When the journal has grown long the whole world is written out, in memory that the process then keeps.
 That comes once in a million requests; so it is done once before "flat" begins to be judged.

@@ -358,7 +358,7 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
         return finding("certificates", "useless", why=f"{key} is not the key of {path}")
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if now > ends:
-        return finding("certificates", "useless", why=f"{path} ran out on {ends:%Y-%m-%d}")
+        return finding("certificates", "useless", why=f"{path} expired on {ends:%Y-%m-%d}")
     kind = "early" if now < begins else "soon" if ends - now < _LEFT else "ok"
     days = {"begins": f"{begins:%Y-%m-%d}", "ends": f"{ends:%Y-%m-%d}"}
     return finding("certificates", kind, path=path, **days)
@@ -413,7 +413,7 @@ def _resolve_in_time(name: str) -> list[str]:
     resolving = threading.Thread(target=resolve, daemon=True)
     resolving.start()
     resolving.join(_RESOLVER_S)
-    answer = answers[0] if answers else TimeoutError(f"no answer in {_RESOLVER_S:.0f} seconds")
+    answer = answers[0] if answers else TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
     if isinstance(answer, OSError):
         raise answer
     return answer

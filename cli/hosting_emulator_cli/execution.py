@@ -195,7 +195,7 @@ class _Run:
             loop = asyncio.get_running_loop()
             self._later.append(loop.call_later(patience_s, self._child.end, _GRACE_S))
             if number == signal.SIGINT and sys.stderr.isatty() and not self._execution.quiet:
-                words = "Waiting for the command to end; Ctrl-C again ends it at once."
+                words = "Waiting for the command to end; press Ctrl-C again to kill it."
                 self._later.append(loop.call_later(_HINT_S, mention, words))
 
     def _variables(self, ready: Ready) -> dict[str, str]:
@@ -227,7 +227,7 @@ class _Run:
                     if not execution.quiet:
                         path = shlex.quote(str(execution.keep))
                         line = f"hosting-emulator start --ephemeral --from {path}"
-                        mention(f"The world is kept: {line}")
+                        mention(f"The world was kept. Open it with: {line}")
         except Failure as error:
             mention(f"Error: {error.format_message()}")
 
@@ -248,7 +248,7 @@ MOST_RUNS = 40
 _NEVER_RAN = (126, 127)
 
 #: What is said where the command asked other worlds than ours, as tests do by the pytest plugin.
-_ELSEWHERE = "no answer of this emulator; worlds that the command made itself vary by it too"
+_ELSEWHERE = "no response of this emulator; worlds that the command created itself use the seed too"
 
 
 class Stopped(Exception):
@@ -270,12 +270,12 @@ def execute_varied(
     if shrinking or not execution.quiet:
         points = ", ".join(first.varied) or _ELSEWHERE
         line = again(settings.vary_only)
-        mention(f"Varied by seed {settings.vary}: {points}.\nAgain: {line}")
+        mention(f"Varied with seed {settings.vary}: {points}.\nAgain: {line}")
     if shrinking:
         try:
             _shrink(execution, first, again)
         except Stopped:
-            mention("Stopped: nothing more is found out.")
+            mention("Stopped before the search was finished.")
     return first.code
 
 
@@ -293,9 +293,9 @@ def _shrink(
             raise Stopped
         return ran.code != 0
 
-    mention(f"Shrinking: at most {MOST_RUNS + 3} more runs, unseen, each with a fresh world.")
+    mention(f"Shrinking: at most {MOST_RUNS + 3} more runs, output hidden, each in a fresh world.")
     if fails(()):
-        mention("It fails without any variation too: no point is to blame.")
+        mention("It also fails without variation: no point is the cause.")
         return
     from hosting_emulator.variation.points import POINTS
 
@@ -303,10 +303,10 @@ def _shrink(
     starts = (first.varied, settings.vary_only or tuple(POINTS))
     points = next((points for points in starts if points and fails(points)), None)
     if points is None:
-        mention("It passes when it is run again with the same points: it fails only now and then.")
+        mention("It passed when run again with the same points: the failure is intermittent.")
         return
     found = smallest(points, fails, MOST_RUNS)
-    rest = "" if found.finished else ", as far as could be told in so many runs"
+    rest = "" if found.finished else ", as far as this many runs can tell"
     mention(
         f"It fails with {' and '.join(found.items)} alone{rest} ({found.tries} runs).\n"
         f"Again: {again(found.items)}"

@@ -159,13 +159,13 @@ class _CommandExploration:
         except _Stop:
             return 0
         except runs.TooManyRequests as error:
-            raise Failure(f"the command cannot be explored: {error}") from error
+            raise Failure(f"cannot explore the command: {error}") from error
         except runs.CleanRunFailed as error:
             for line in error.end.output:
                 out.say(f"| {out.printable(line)}")
             raise Failure(
-                f"without any failure the command {error}; explore begins with a run that ends "
-                "well: what it printed stands above"
+                f"the command {error} even without faults; explore needs a first "
+                "run that succeeds. Its output is above"
             ) from error
 
     def _one(self, explorer: runs.Explorer, point: plan.FaultPoint, clean: runs.CleanRun) -> int:
@@ -191,10 +191,10 @@ class _CommandExploration:
         if not planned.requests:
             if options.calls:
                 named = " or ".join(options.calls)
-                raise Failure(f"the command makes no request of {named}: nothing to explore")
+                raise Failure(f"the command sends no request of {named}: nothing to explore")
             raise Failure(
-                "the command makes no request that a fault could meet: does it use HOSTING_BASE_URL "
-                "and HOSTING_TOKEN?"
+                "the command sends no request to the emulator: does it use "
+                "HOSTING_BASE_URL and HOSTING_TOKEN?"
             )
         key, path, saved, says = (
             _key_of(options, clean),
@@ -258,7 +258,7 @@ class _CommandExploration:
                         keep(result)
                         show(result, len(done))
             except BaseException:
-                self._loop.call_soon_threadsafe(self._stop, "it could not go on")
+                self._loop.call_soon_threadsafe(self._stop, "it could not continue")
                 raise
 
     # --- one run ---------------------------------------------------------------------------------
@@ -393,13 +393,13 @@ def _load_results(path: Path, key: str, planned: plan.Plan) -> tuple[list[runs.P
     except OSError as error:
         raise Failure(f"cannot read {path}: {error}") from error
     except (ValueError, TypeError, LookupError):
-        raise Failure(f"{path} is no state of an exploration: name another file") from None
+        raise Failure(f"{path} is not the state of an exploration: name another file") from None
     done = [result for result in results if result.point in planned.points]
     if found["key"] != key:
-        return [], f"{path} is of another command or another clean run: beginning anew."
+        return [], f"{path} is from another command or another clean run: starting over."
     if len(done) == len(planned.points):
-        return [], f"{path} is of an exploration that was finished: beginning anew."
-    return done, f"Going on: {len(done)} of {len(planned.points)} are done, says {path}."
+        return [], f"{path} is from a finished exploration: starting over."
+    return done, f"Continuing from {path}: {len(done)} of {len(planned.points)} are done."
 
 
 def _key_of(options: ExploreOptions, clean: runs.CleanRun) -> str:

@@ -236,7 +236,7 @@ def _say_what_to_run(
 ) -> tuple[str, ...]:
     if not command:
         line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
-        raise click.UsageError(f"say what to run: {line}")
+        raise click.UsageError(f"give a command to run: {line}")
     return command
 
 
@@ -253,7 +253,7 @@ command_argument = click.argument(
 def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
     """Refuse `--only` without `--vary`. Raises UsageError."""
     if vary_only and vary is None:
-        raise click.UsageError("--only belongs to --vary: give a seed as well")
+        raise click.UsageError("--only needs --vary: give a seed")
 
 
 # --- An emulator of its own --------------------------------------------------------------------

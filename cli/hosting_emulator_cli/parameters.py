@@ -123,7 +123,7 @@ def _typed_value(text: str) -> tuple[str, Any]:
     import json
 
     def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is no JSON")  # NaN and Infinity, which Python would let pass
+        raise ValueError(f"{constant} is not JSON")  # NaN and Infinity, which Python would let pass
 
     name, value = _named_value(text)
     try:

@@ -112,7 +112,7 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
 def _body(message: Message) -> RenderableType:
     body = message["body"]
     if body is None:
-        return Text(f"{message['body_bytes']} bytes that are no text", "dim italic")
+        return Text(f"{message['body_bytes']} bytes of binary data", "dim italic")
     try:
         document = json.loads(body)
     except ValueError:  # no JSON, or not all of it

@@ -44,7 +44,7 @@ def read_settings_file() -> tuple[str, Mapping[str, Any]]:
     except ValueError as error:  # no UTF-8, no TOML
         raise Failure(f"{name}: {error}") from error
     if not isinstance(found, Mapping):
-        raise Failure(f"{name} holds no settings: write them like `port: 4711`")
+        raise Failure(f"{name} contains no settings: write them like `port: 4711`")
     return name, found
 
 

@@ -178,9 +178,9 @@ def test_what_does_not_happen_again_is_said_and_not_held_against_it(tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (sh("echo why; exit 3"), "| why\nError: without any failure the command ended with 3; "),
+        (sh("echo why; exit 3"), "| why\nError: the command ended with 3 even without faults;"),
         (("--time-limit", "200ms", *sh("sleep 9")), "the command did not end within 0.2 s"),
-        (sh("true"), "the command makes no request that a fault could meet: "),
+        (sh("true"), "the command sends no request to the emulator: "),
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),
         (
             ("--point", "list_deployments#1/timeout/before_commit", *client("careful")),
@@ -269,7 +269,7 @@ def test_another_command_or_a_finished_exploration_begins_anew(tmp_path: Path):
 
     assert "beginning anew" not in first.stderr
     assert "finished: beginning anew." in same.stderr
-    assert "of another command or another clean run: beginning anew." in other.stderr
+    assert "from another command or another clean run: starting over." in other.stderr
     assert other.returncode == 1
 
 
@@ -280,7 +280,7 @@ def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path):
     done = run("--state", str(notes), *client("careful", 1))
 
     assert done.returncode == 2
-    assert "is no state of an exploration" in done.stderr
+    assert "is not the state of an exploration" in done.stderr
     assert notes.read_text() == '{"mine": 1}'
 
 

@@ -103,9 +103,9 @@ def test_what_is_recorded_passes_and_shrinks_on_the_command_line(api: Api, run: 
     again = run("scenario", "check", "small.yaml")
 
     assert (written.exit_code, written.stdout) == (0, "")
-    assert written.stderr == "A story of 12 steps is written to Bug 12.yaml.\n"
+    assert written.stderr == "A 12-step story was written to Bug 12.yaml.\n"
     assert Path("Bug 12.yaml").read_text("utf-8").startswith("name: bug-12\n")
-    assert "12 steps" in written.stderr
+    assert "12-step" in written.stderr
     assert checked.exit_code == ran.exit_code == left.exit_code == again.exit_code == 0
     assert "2 of 12 steps are left" in left.stderr
     assert Path("small.yaml").read_text("utf-8").count("key: deploy") == 2

@@ -376,7 +376,7 @@ def test_differences_are_told_and_end_in_1(api: Api, run: Run, tmp_path: Path):
 
     assert told.exit_code == document.exit_code == 1
     assert "#1  differs  200  PUT" in told.stdout
-    assert "status: 202 then, 200 now" in told.stdout
+    assert "status: was 202, now 200" in told.stdout
     assert "1 same, 1 differ" in told.stdout
     assert '"recorded": 202' in document.stdout
 
@@ -386,10 +386,10 @@ def test_differences_are_told_and_end_in_1(api: Api, run: Run, tmp_path: Path):
     [
         (["replay", "nowhere.har"], "cannot read nowhere.har"),
         (["replay", "-"], "stdin: this is no record of requests"),
-        (["replay", "-", "--world", "default", "--seed", "x"], "leave out --fresh and how it"),
+        (["replay", "-", "--world", "default", "--seed", "x"], "leave out --fresh, --scenario"),
         (["replay", "99"], "no request '99'"),
-        (["replay", "99", "--seed", "x"], "only --same-key is for N"),
-        (["replay", "-", "--same-key"], "--same-key is for N"),
+        (["replay", "99", "--seed", "x"], "only --same-key goes with N"),
+        (["replay", "-", "--same-key"], "--same-key goes with N"),
         (["shrink", "--shows", "x=1"], "'x=1' is not one of"),
         (["shrink", "--shows", "status=418"], "no request to /v1 in it"),
     ],

@@ -54,9 +54,7 @@ def _add_mode(name: str, request: ClockRequest, words: str) -> None:
 
 
 _add_mode("freeze", {"mode": "frozen"}, "Stop the clock: time moves only by `advance` and `set`.")
-_add_mode(
-    "run", {"mode": "real"}, "Let the clock run at real speed, from the world's present time."
-)
+_add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world's current time.")
 
 
 @clock.command()
@@ -64,7 +62,7 @@ _add_mode(
 @prints(_text)
 @opt.with_world
 def scale(world: opt.HostingEmulator, rate: float) -> ClockState:
-    """Let the clock run at another speed."""
+    """Run the clock at another speed."""
     return world.clock.change({"mode": "scaled", "rate": rate})
 
 
@@ -82,7 +80,7 @@ _add_mode(
 @prints(_text)
 @opt.with_world
 def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> ClockState:
-    """Move time forward and run all that falls due on the way."""
+    """Move time forward and run everything that falls due."""
     to, until = target["to"], target["until"]
     if sum(given is not None for given in (duration, to, until)) != 1:
         raise click.UsageError("give exactly one of DURATION, --to and --until")
@@ -94,5 +92,5 @@ def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> 
 @prints(_text)
 @opt.with_world
 def set_(world: opt.HostingEmulator, timestamp: str) -> ClockState:
-    """Set the time; moving back is refused."""
+    """Set the time; it cannot move back."""
     return world.clock.change({"at": timestamp})

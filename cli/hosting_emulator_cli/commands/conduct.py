@@ -50,7 +50,7 @@ def conduct(
     url: str,
     control_token: str | None,
 ) -> None:
-    """Say what the client did that the real service would not bear."""
+    """Report what the client did wrong."""
     if ctx.invoked_subcommand is not None:
         return
     about = sarif_file(sarif, sarif_about)
@@ -84,7 +84,7 @@ def sarif_file(sarif: Path | None, path: str | None) -> str:
     if path is None:
         return "README.md"
     if sarif is None:
-        raise click.UsageError("--sarif-about goes with --sarif FILE")
+        raise click.UsageError("--sarif-about needs --sarif FILE")
     plain = PurePosixPath(path)
     if not plain.name or plain.is_absolute() or ".." in plain.parts or ":" in plain.parts[0]:
         raise click.UsageError(

@@ -41,7 +41,7 @@ def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
         return default_document()
 
     document = ask(lambda client: client.world(world).openapi(), default)
-    put_document(document, output, "The document is written to")
+    put_document(document, output, "The document was written to")
 
 
 @contract.command()
@@ -82,7 +82,7 @@ def _value(row: dict[str, Any]) -> str:
 @opt.world_option
 @opt.with_or_without_client
 def assumptions(ask: opt.Ask, world: str) -> Any:
-    """List what is assumed where the contract is silent, and what may be assumed instead."""
+    """List what is assumed where the contract is silent, and the alternatives."""
 
     def default() -> Any:
         from hosting_emulator.contract.assumptions import Assumptions, describe
@@ -104,8 +104,8 @@ def _allowed(words: list[str]) -> frozenset[str]:
         from hosting_emulator.contract.words import nearest
 
         word = min(unknown)
-        hint = nearest(word, (*ALLOWED, "all")) or f"; it is all, or some of {', '.join(ALLOWED)}"
-        raise ValueError(f"nothing is called {word!r}{hint}")
+        hint = nearest(word, (*ALLOWED, "all")) or f"; write all, or some of {', '.join(ALLOWED)}"
+        raise ValueError(f"unknown word {word!r}{hint}")
     return frozenset(ALLOWED if "all" in words else words)
 
 
@@ -150,7 +150,7 @@ def check(
     as_json: bool,
     **same: Any,
 ) -> None:
-    """Hold any server against the contract, sentence by sentence."""
+    """Check any server against the contract, sentence by sentence."""
     from hosting_emulator.contract_check import CheckOptions, CheckRefused
     from hosting_emulator.contract_check import check as run_check
 
@@ -168,7 +168,7 @@ def check(
         put(check_text(report))
     if scenario is not None:
         write_whole(scenario, check_scenario(report))
-        say(f"A scenario that answers so is written to {scenario}.")
+        say(f"A scenario that behaves the same was written to {scenario}.")
     if junit is not None:
         write_whole(junit, check_junit(report))
     if not as_json:
@@ -179,7 +179,7 @@ def check(
 @contract.command("variation-points")
 @prints(columns({"POINT": "id", "WHAT VARIES": "about"}))
 def variation_points() -> list[dict[str, Any]]:
-    """List where answers can vary with --vary."""
+    """List where responses can vary with --vary."""
     from hosting_emulator.variation.points import POINTS
 
     return [point._asdict() for point in POINTS.values()]
@@ -203,15 +203,13 @@ def check_text(report: Report) -> str:
         for sentence in sentences:
             lines += _sentence_lines(sentence)
         lines.append("")
-    lines += _titled("Changed there:", report["created"])
+    lines += _titled("Changed on the server:", report["created"])
     lines += _titled("Noted:", report["notes"])
     if report["assumptions"]:
-        lines += ["Answered otherwise than this emulator does; for a scenario:", ""]
+        lines += ["Different from this emulator, for a scenario:", ""]
         lines += _assumption_lines(report)
     else:
-        lines.append(
-            "Where the contract is silent, nothing was seen that this emulator does otherwise."
-        )
+        lines.append("Where the contract is silent, no difference from this emulator was observed.")
     return "\n".join(lines)
 
 
@@ -228,12 +226,12 @@ def check_summary(report: Report) -> str:
 
 def check_scenario(report: Report) -> str:
     """Write a scenario whose world answers as was observed. Ends in a newline."""
-    about = f"Answers as {report['base_url']} did where the contract is silent."
+    about = f"Behaves as {report['base_url']} did where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
     if report["assumptions"]:
         lines += _assumption_lines(report)
     else:
-        lines.append("# Nothing was seen that this emulator does otherwise.")
+        lines.append("# No difference from this emulator was observed.")
     return "\n".join(lines) + "\n"
 
 

@@ -26,7 +26,7 @@ def _text(found: dict[str, Any]) -> str:
             lines.append(f"{'':<7}  {'':<{width}}  -> {finding['advice']}")
     counts = {v: sum(found["verdict"] == v for found in findings) for v in ("problem", "note")}
     told = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
-    return "\n".join([*lines, "", f"{', '.join(told) or 'All is well'}."])
+    return "\n".join([*lines, "", f"{', '.join(told) or 'No problems'}."])
 
 
 @click.command()
@@ -37,7 +37,7 @@ def _text(found: dict[str, Any]) -> str:
 @opt.url_options
 @click.pass_context
 def doctor(ctx: click.Context, /, **options: Any) -> dict[str, Any]:
-    """Find out why the emulator does not start, or is not found."""
+    """Find out why the emulator does not start or cannot be reached."""
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine
 

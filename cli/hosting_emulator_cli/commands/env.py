@@ -26,7 +26,7 @@ def env(
     named: str | None,
     **_: Any,
 ) -> dict[str, str]:
-    """Print what a client needs, as variables."""
+    """Print the environment variables a client needs."""
     token = world.mint_token(principal, organization=organization)["access_token"]
     found = world_variables(world, token, named)
     if "HOSTING_PROJECT_ID" not in found:
@@ -56,7 +56,7 @@ def token(
     if api_key and (api_client or expires_in_s is not None):
         raise click.UsageError("--api-key: leave out --api-client and --expires-in")
     if permissions and not api_key:
-        raise click.UsageError("--permission belongs to --api-key: give that as well")
+        raise click.UsageError("--permission needs --api-key")
     if api_key:
         return world.create_api_key(
             principal, organization=organization, permissions=permissions or None

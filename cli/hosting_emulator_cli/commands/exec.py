@@ -33,7 +33,7 @@ def _export(text: str) -> tuple[str, str]:
         from hosting_emulator.contract.words import nearest
 
         hint = nearest(name, VARIABLES) or f"; there are {', '.join(VARIABLES)}"
-        raise ValueError(f"no variable is {name!r}{hint}")
+        raise ValueError(f"no variable is named {name!r}{hint}")
     return name, other
 
 
@@ -77,16 +77,16 @@ class _Exec(click.Command):
 @opt.command_argument
 @click.pass_context
 def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same: Any) -> None:
-    """Run a command with a fresh emulator around it, and end as it ends."""
+    """Run a command with a fresh emulator, and exit with its exit code."""
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
     # What is no field of a run is a setting of its emulator.
     run = {name: same.pop(name) for name in Execution.__annotations__ if name in same}
     settings = opt.settings_of(ctx, data_dir=None, **same)
     if shrink and settings.vary is None:
-        raise click.UsageError("--shrink belongs to --vary: give a seed as well")
+        raise click.UsageError("--shrink needs --vary: give a seed")
     if run["conduct_off"] and run["conduct"] == "off":
-        raise click.UsageError("--conduct-off belongs to --conduct: give report or error as well")
+        raise click.UsageError("--conduct-off needs --conduct: give report or error")
     opt.check_folder_of(run["keep"])
     if run["quiet"] and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
         run["report"] = "never"

@@ -1,4 +1,4 @@
-"""`explore`: run a command once as it is, then again and again, each time with another failure."""
+"""`explore`: run a command without faults, then repeatedly, each time with another failure."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def explore(
     clock = clock if clock or given["state"] else "skip"
     settings = opt.settings_of(ctx, port=0, data_dir=None, clock=clock, **given)
     if point is not None and (as_json or any(reports)):
-        raise click.UsageError("--point runs one point and reports no more than that")
+        raise click.UsageError("--point runs one point and writes no reports")
     for path in reports:
         opt.check_folder_of(path)
     options, of_exec = _said(ctx), _said(ctx, without=_NOT_OF_EXEC)

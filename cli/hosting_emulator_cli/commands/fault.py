@@ -28,7 +28,7 @@ def armed_words(fault: Mapping[str, Any]) -> str:
     """Say that a fault or outcome is armed."""
     parts = (*words(fault), fault.get("phase"))
     world = click.get_current_context().params["world"]
-    return f"{fault['id']} is armed in world {world}: {', '.join(filter(None, parts))}."
+    return f"Armed {fault['id']} in world {world}: {', '.join(filter(None, parts))}."
 
 
 # --- fault ---------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def armed_words(fault: Mapping[str, Any]) -> str:
 
 @click.group(cls=CommandGroup)
 def fault() -> None:
-    """Arm and remove faults: refused, late, broken and lost answers."""
+    """Arm and remove faults: refused, late, broken and lost responses."""
 
 
 _WHEN = (
@@ -71,8 +71,8 @@ class _Add(click.Command):
             name = error.option_name.lstrip("-").replace("-", "_")
             if any(name in kind["options"] for kind in describe_kinds()["effects"]):
                 message = (
-                    f"No such option {error.option_name!r}: what an effect takes is written "
-                    f"without dashes, as {name}=VALUE."
+                    f"No such option {error.option_name!r}: write an effect's "
+                    f"options without dashes, as {name}=VALUE."
                 )
                 raise click.NoSuchOption(error.option_name, message, ctx=ctx) from None
             raise
@@ -113,7 +113,7 @@ def add(
     if effect is not None:
         document = {effect: dict(taken), **written}
     elif written:
-        raise click.UsageError("give --json-fault alone: the rest of the fault stands in it")
+        raise click.UsageError("give --json-fault alone: it contains the whole fault")
     else:
         document = _parsed(str(json_fault))
     return world.arm(document).state
@@ -131,7 +131,7 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"it is not JSON: {error}", param_hint="--json-fault") from error
+        raise click.BadParameter(f"not JSON: {error}", param_hint="--json-fault") from error
     if not isinstance(found, dict):
         message = 'write an object, such as {"timeout": {}, "times": 1}'
         raise click.BadParameter(message, param_hint="--json-fault")
@@ -155,7 +155,7 @@ def _parsed(text: str) -> dict[str, Any]:
 )
 @opt.with_world
 def list_(world: opt.HostingEmulator) -> Any:
-    """List the armed faults in the order in which they are tried."""
+    """List the armed faults in the order they apply."""
     return [fault.state for fault in world.faults]
 
 
@@ -168,7 +168,7 @@ def remove(world: opt.HostingEmulator, faults: tuple[str, ...]) -> None:
     """Remove faults."""
     for name in faults:
         world.remove_fault(name)
-        say(f"{name} is removed.")
+        say(f"Removed {name}.")
 
 
 @fault.command()
@@ -176,7 +176,7 @@ def remove(world: opt.HostingEmulator, faults: tuple[str, ...]) -> None:
 def clear(world: opt.HostingEmulator) -> None:
     """Remove all faults of a world."""
     count = world.clear_faults()
-    say(f"{count} {'fault is' if count == 1 else 'faults are'} removed.")
+    say(f"Removed {count} {'fault' if count == 1 else 'faults'}.")
 
 
 _kind_columns = columns(
@@ -204,7 +204,7 @@ def kinds_text(found: Mapping[str, Any]) -> str:
 @prints(kinds_text)
 @opt.with_or_without_client
 def kinds(ask: opt.Ask) -> Any:
-    """List what a fault can do, what it can match and when it acts."""
+    """List what faults can do, what they match and when they act."""
     return ask(
         lambda client: client.contract("fault-kinds"),
         "hosting_emulator.faults.documents:describe_kinds",
@@ -217,7 +217,7 @@ def kinds(ask: opt.Ask) -> Any:
 _intervention_columns = columns(
     {
         "WORD": "word",
-        "FIELDS ([] may be left out)": lambda kind: " ".join(
+        "FIELDS ([] is optional)": lambda kind: " ".join(
             field["name"] if field["required"] else f"[{field['name']}]" for field in kind["fields"]
         ),
         "ABOUT": "about",

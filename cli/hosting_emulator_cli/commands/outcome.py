@@ -1,4 +1,4 @@
-"""`outcome`: how the next operation goes, told beforehand."""
+"""`outcome`: how the next operation ends, set in advance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hosting_emulator_cli.parameters import TYPED_VALUE
 
 @click.group(cls=CommandGroup)
 def outcome() -> None:
-    """Tell beforehand how an operation goes: it fails, is stuck, waits for reconciliation."""
+    """Set in advance how an operation ends: it fails, is stuck, waits for reconciliation."""
 
 
 @outcome.command()
@@ -38,7 +38,7 @@ def outcome() -> None:
 def add(
     world: opt.HostingEmulator, kind: str, taken: tuple[tuple[str, Any], ...], **rule: Any
 ) -> Any:
-    """Tell beforehand how the next operation goes, and print the outcome's id."""
+    """Set in advance how the next operation ends, and print the outcome's id."""
     return world.tell({kind: dict(taken), **written_rule(rule)}).state
 
 
@@ -58,7 +58,7 @@ def add(
 )
 @opt.with_world
 def list_(world: opt.HostingEmulator) -> Any:
-    """List the outcomes in the order in which they are tried."""
+    """List the outcomes in the order they apply."""
     return [told.state for told in world.outcomes]
 
 
@@ -71,7 +71,7 @@ def remove(world: opt.HostingEmulator, outcomes: tuple[str, ...]) -> None:
     """Remove outcomes."""
     for name in outcomes:
         world.remove_outcome(name)
-        say(f"{name} is removed.")
+        say(f"Removed {name}.")
 
 
 @outcome.command()
@@ -79,14 +79,14 @@ def remove(world: opt.HostingEmulator, outcomes: tuple[str, ...]) -> None:
 def clear(world: opt.HostingEmulator) -> None:
     """Remove all outcomes of a world."""
     count = world.clear_outcomes()
-    say(f"{count} {'outcome is' if count == 1 else 'outcomes are'} removed.")
+    say(f"Removed {count} {'outcome' if count == 1 else 'outcomes'}.")
 
 
 @outcome.command()
 @prints(kinds_text)
 @opt.with_or_without_client
 def kinds(ask: opt.Ask) -> Any:
-    """List what can be told of an operation, and of which."""
+    """List the kinds of outcomes, and what they match."""
     return ask(
         lambda client: client.contract("outcome-kinds"),
         "hosting_emulator.faults.documents:describe_outcome_kinds",

@@ -46,7 +46,7 @@ def target(exchange: Exchange) -> str:
 
 def cut_words(message: Message) -> str:
     """Say that what is shown of a body is a part of it."""
-    return f"… only its beginning was kept: it has {message['body_bytes']} bytes."
+    return f"… truncated: the body has {message['body_bytes']} bytes."
 
 
 def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
@@ -118,7 +118,7 @@ def _message_lines(message: Message) -> Iterator[str]:
     yield ""
     body = message["body"]
     if body is None:
-        yield f"  {message['body_bytes']} bytes that are no text"
+        yield f"  {message['body_bytes']} bytes of binary data"
         return
     with suppress(ValueError):  # no JSON, or not all of it: as it is
         body = out.printable_json(json.loads(body))
@@ -147,7 +147,7 @@ def _limit(default: int) -> Callable[..., Any]:
 
 @click.group(cls=CommandGroup)
 def requests() -> None:
-    """Show the request log: what was asked, what was answered and why."""
+    """Show the request log: requests, responses and the reasons for them."""
 
 
 @requests.command("list")
@@ -159,9 +159,9 @@ def requests() -> None:
 def list_(
     world: opt.HostingEmulator, limit: int, whole: bool, as_json: bool, **filters: Any
 ) -> None:
-    """List the last requests, the newest last."""
+    """List the last requests, newest last."""
     if whole and not as_json:
-        raise click.UsageError("--whole belongs to --json; `requests show N` shows one whole")
+        raise click.UsageError("--whole needs --json; `requests show N` shows one in full")
     items = world.requests.page(limit=limit, **filters)["items"][::-1]
     if as_json:
         out.put_json([world.requests.whole(item["n"]) for item in items] if whole else items)
@@ -173,7 +173,7 @@ def list_(
         out.put(exchange_table(items, aliases))
     if not items:
         given = any(value is not None for value in filters.values())
-        out.say("No request fits." if given else "No requests yet.")
+        out.say("No request matches." if given else "No requests yet.")
 
 
 @requests.command()
@@ -181,7 +181,7 @@ def list_(
 @opt.json_option
 @opt.with_world
 def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
-    """Show one request whole: its trail, headers and bodies."""
+    """Show one request completely: trail, headers and bodies."""
     _put_whole(world, world.requests.whole(n), as_json)
 
 
@@ -202,7 +202,7 @@ def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -
                 shown = exchange["n"]
         for _, kind, data in events:
             if kind == "gap":
-                out.say("Too many came at once: some are not shown.")
+                out.say("Too many requests at once: some are not shown.")
             elif kind == "world":
                 out.say(f"The world was {data['title']}.")
                 shown, aliases = 0, project_aliases(world)
@@ -242,7 +242,7 @@ def har(
 ) -> None:
     """Write requests as an HTTP Archive (HAR 1.2), oldest first."""
     document = world.requests.har(limit=limit, state=state, **filters)
-    put_document(document, output, "The requests are written to")
+    put_document(document, output, "The requests were written to")
 
 
 # --- A recording sent again ----------------------------------------------------------------------
@@ -275,19 +275,19 @@ def replay(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Send one request again, or a whole recording, and compare the answers."""
+    """Send a request or a recording again, and compare the responses."""
     if what.isdigit():
         if fresh or any(how.values()):
             raise click.UsageError(
-                "a single request goes to its own world: only --same-key is for N"
+                "a single request is sent to its own world: only --same-key goes with N"
             )
         _put_whole(world, world.requests.replay(int(what), same_key=same_key), as_json)
         return
     if same_key:
-        raise click.UsageError("--same-key is for N: a recording keeps its keys anyway")
+        raise click.UsageError("--same-key goes with N: a recording always keeps its keys")
     named = ctx.get_parameter_source("world") is ParameterSource.COMMANDLINE
     if named and (fresh or how["scenario"] or how["seed"] or how["assume"]):
-        raise click.UsageError("--world is there already: leave out --fresh and how it begins")
+        raise click.UsageError("--world exists already: leave out --fresh, --scenario and --seed")
     from hosting_emulator.replay import like_recorded, report_document
     from hosting_emulator.replay import replay as send
 
@@ -323,7 +323,7 @@ def shrink(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Find the fewest requests that still show an answer, and print them as curl lines."""
+    """Find the fewest requests that still lead to a response; print them as curl commands."""
     from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
     from hosting_emulator.replay import shrink as reduce
 
@@ -342,7 +342,7 @@ def shrink(
     lines = list(curl_lines(read_record(found.har), found.began_ms))
     numbers = [one.n for one in found.requests]
     if output is not None:
-        put_document(found.har, output, "What is left is written to")
+        put_document(found.har, output, "The result was written to")
     if as_json:
         counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
         out.put_json({"requests": numbers, **counts, "curl": lines})
@@ -351,7 +351,7 @@ def shrink(
     out.say(
         f"{len(numbers)} of {found.of} requests show it (#{', #'.join(map(str, numbers))}), "
         f"found in {found.runs} runs"
-        + ("." if found.shortest else "; not tried to the end: give more --max-runs.")
+        + ("." if found.shortest else "; the search stopped early: give more --max-runs.")
     )
 
 
@@ -392,7 +392,7 @@ def replay_text(report: ReplayReport, record: Recording) -> str:
     if record.left_out:
         more = len(record.left_out) - 1
         rest = f" and {more} more" if more else ""
-        lines.append(f"Note: left out, for it is no call: {record.left_out[0]}{rest}.")
+        lines.append(f"Note: left out, because it is not a call: {record.left_out[0]}{rest}.")
     sent, differ = len(report.requests) - len(report.skipped), len(report.differing)
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
     lines.append(
@@ -411,7 +411,7 @@ def _replayed_lines(one: Replayed, width: int) -> Iterator[str]:
     status = "---" if one.answer is None else one.answer.status
     yield f"{number}  {word:<7}  {status}  {asked}"
     for at, recorded, answered in one.differences:
-        yield f"{'':{width}}    {at}: {_short(recorded)} then, {_short(answered)} now"
+        yield f"{'':{width}}    {at}: was {_short(recorded)}, now {_short(answered)}"
 
 
 def _short(value: Any) -> str:

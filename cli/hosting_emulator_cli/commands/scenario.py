@@ -56,7 +56,7 @@ def list_(ask: opt.Ask) -> Any:
 def show(ask: opt.Ask, name: str, output: Path | None) -> None:
     """Print a scenario of the library as YAML, to read or to start from."""
     text: str = ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
-    put_document(text.rstrip("\n"), output, f"Scenario {name} is written to")
+    put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
 
 
 @scenario.command()
@@ -71,7 +71,7 @@ def show(ask: opt.Ask, name: str, output: Path | None) -> None:
 @opt.json_option
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_json: bool) -> None:
-    """Read scenarios, and run each story in a fresh world."""
+    """Run the stories of scenarios, each in a fresh world."""
     from hosting_emulator.bootstrap.stories import check_story
     from hosting_emulator.scenario.source import ScenarioError
 
@@ -90,10 +90,10 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
 
 @scenario.command()
 @click.argument("named", metavar="SCENARIO", shell_complete=completion.SCENARIOS_AND_FILES)
-@prints(words="World {value[name]} is now what {named} says.")
+@prints(words="World {value[name]} now has the content of {named}.")
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str) -> Any:
-    """Replace a world by a scenario's."""
+    """Load a scenario into a world, replacing its content."""
     return world.load_scenario(**choose_scenario(named))
 
 
@@ -121,7 +121,7 @@ def run(
     as_json: bool,
     world: str | None,
 ) -> None:
-    """Run stories against the running emulator, and report step by step."""
+    """Run stories against the running emulator and report each step."""
     from hosting_emulator.sdk import ControlRefused
 
     opt.check_only(vary, vary_only)
@@ -169,14 +169,14 @@ def _put_reports(
 def record(
     world: opt.HostingEmulator, file: Path, first: str | None, last: str | None, keeps: str | None
 ) -> None:
-    """Write what was done in a world as a scenario whose story passes."""
+    """Write what was done in a world as a scenario."""
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
     name = name if name[:1].isalpha() else "recorded"
     found = world.record(first=first, last=last, name=name)
     for sentence in found.left_out:
-        say(f"Left out is {sentence}")
+        say(f"Left out: {sentence}")
     if keeps is None:
-        put_document(found.text.rstrip("\n"), file, f"A story of {found.steps} steps is written to")
+        put_document(found.text.rstrip("\n"), file, f"A {found.steps}-step story was written to")
     else:
         _put_smallest(found.text, str(file), keeps, file)
 
@@ -187,7 +187,7 @@ def record(
 @opt.output_option
 @opt.option("--max-runs N", type=WholeNumber(1, 100_000), default=500)
 def shrink(file: str, keeps: str, output: Path | None, max_runs: int) -> None:
-    """Find the fewest steps and parts with which a step is still answered as it expects."""
+    """Find the smallest scenario in which a step still gets the response it expects."""
     _put_smallest(read_scenario_file(file), display_name(file), keeps, output, max_runs)
 
 
@@ -206,10 +206,10 @@ def _put_smallest(
         raise Failure(f"{file}: {error}") from error
     except ScenarioError as error:
         raise Failure(str(error)) from error
-    put_document(found.text.rstrip("\n"), output, "What is left is written to")
+    put_document(found.text.rstrip("\n"), output, "The result was written to")
     say(
         f"{found.steps} of {found.of} steps are left, found in {found.runs} runs"
-        + ("." if found.finished else "; not tried to the end: give more --max-runs.")
+        + ("." if found.finished else "; the search stopped early: give more --max-runs.")
     )
 
 
@@ -222,7 +222,7 @@ def schema(ask: opt.Ask, output: Path | None) -> None:
         lambda client: client.contract("scenario-schema.json"),
         "hosting_emulator.scenario.schema:scenario_schema",
     )
-    put_document(found, output, "The schema is written to")
+    put_document(found, output, "The schema was written to")
 
 
 # --- What became of stories, in words and as JUnit XML -----------------------------------------------
@@ -237,7 +237,7 @@ def story_text(report: StoryResult) -> str:
     for step in report["steps"]:
         lines += _step_lines(step)
     if not report["steps"]:
-        lines.append("  it has no story: its world was built, and nothing was asked of it")
+        lines.append("  no story: its world was built, and no requests were sent")
     if report.get("variation") and not report["passed"]:
         from hosting_emulator.sdk import variation_lines
 
@@ -268,8 +268,8 @@ def stories_summary(reports: Sequence[StoryResult]) -> str:
     }
     if points:
         lines.append(
-            "Under --vary a story that pins one of our choices fails; "
-            f"points varied: {', '.join(points)}."
+            "With --vary, a story that expects one particular choice of "
+            f"the emulator fails; points varied: {', '.join(points)}."
         )
     return "\n".join(lines)
 

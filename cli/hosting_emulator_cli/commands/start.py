@@ -68,7 +68,7 @@ def start(
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     if same["watch"] and not is_scenario_file(same["scenario"] or ""):
-        raise click.UsageError("--watch needs a --scenario that is a file, to watch that")
+        raise click.UsageError("--watch needs a --scenario that is a file")
     if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
         if ctx.get_parameter_source("ephemeral") is not ParameterSource.DEFAULT_MAP:
             raise click.UsageError("give --data-dir or --ephemeral, not both")
@@ -109,7 +109,7 @@ def banner(ready: Ready) -> str:
     variables = {name: value for name, value in variables.items() if value}
     sections = {
         "Hosting emulator is ready": fields(_facts(ready)),
-        "Copy this into the shell your client runs in:": export_lines(variables, "sh"),
+        "Copy these lines into your client's shell:": export_lines(variables, "sh"),
         "Then list the project's deployments:": CURL,
     }
     lines = [""]
@@ -131,15 +131,15 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         ("control token", ready.control_token),
         ("docs", ready.docs_url),
         ("OpenAPI", ready.openapi_url),
-        ("world", f"{ready.world} ({'new' if ready.fresh else 'as it was left'})"),
+        ("world", f"{ready.world} ({'new' if ready.fresh else 'kept'})"),
         ("answers", None if ready.vary is None else varied_words(ready.vary, ready.vary_only)),
-        ("state", ready.data_dir or "in memory only: it ends with this process"),
+        ("state", ready.data_dir or "in memory only: gone when this process ends"),
         ("organization", ready.organization_id),
         ("project", ready.project_id),
         (
             "token",
-            f"{ready.person}'s, below; `hosting-emulator token` makes more"
+            f"for user {ready.person}, below; `hosting-emulator token` prints more"
             if ready.person
-            else "none: nobody owns an organization, so name a person by --as",
+            else "none: no organization has an owner, so name a user with --as",
         ),
     ]

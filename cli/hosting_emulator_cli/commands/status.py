@@ -137,5 +137,5 @@ def _why_text(found: dict[str, Any]) -> str | None:
 @prints(_why_text)
 @opt.with_world
 def why(world: opt.HostingEmulator, operation: str) -> Any:
-    """Say where an operation stands, what comes next, and what would move it."""
+    """Explain an operation: its state, what comes next, and how to move it on."""
     return world.why(operation)

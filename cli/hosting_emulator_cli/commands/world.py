@@ -67,13 +67,13 @@ def varied_words(seed: str, only: Sequence[str] | None) -> str:
 
 _ephemeral_option = opt.option("--ephemeral/--kept", default=False, show_default=False)
 _prints_new_world = prints(
-    "{value[name]}", words="World {value[name]} answers at {value[base_url]}."
+    "{value[name]}", words="World {value[name]} is served at {value[base_url]}."
 )
 
 
 @click.group(cls=CommandGroup)
 def world() -> None:
-    """Make, copy, keep and remove worlds."""
+    """Create, copy, export and delete worlds."""
 
 
 @world.command("list")
@@ -105,7 +105,7 @@ def create(
     vary_only: tuple[str, ...] | None,
     **same: Any,
 ) -> WorldSummary:
-    """Make a world and print its name."""
+    """Create a world and print its name."""
     opt.check_only(vary, vary_only)
     same |= {"clock": clock_request(mode, at) or None, "assumptions": dict(assume) or None}
     return client.create_world(name, vary=vary, only=vary_only, **same)
@@ -135,25 +135,25 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
 )
 @opt.with_world
 def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
-    """List a world's last commits, newest first: to rewind to or to fork at."""
+    """List a world's last commits, newest first, to rewind to or fork at."""
     return world.commits(limit=limit)
 
 
 @world.command()
 @click.argument("commit", type=WholeNumber(min=0))
-@prints(words="World {value[name]} is as it was after commit {commit}.")
+@prints(words="World {value[name]} was rewound to commit {commit}.")
 @opt.with_world
 def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
-    """Put a world back to what it was after a commit."""
+    """Rewind a world to how it was after a commit."""
     return world.rewind(commit)
 
 
 @world.command()
 @click.argument("name", required=False, shell_complete=completion.WORLDS)
-@prints(words="World {value[name]} is back at its seed.")
+@prints(words="World {value[name]} was reset.")
 @opt.with_world
 def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
-    """Put a world back to what its seed makes of it."""
+    """Reset a world to how it started."""
     return (world.control.world(name) if name else world).reset()
 
 
@@ -163,7 +163,7 @@ def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
 def delete(client: opt.ControlClient, name: str) -> None:
     """Delete a world and its state."""
     client.world(name).delete()
-    say(f"World {name} is deleted.")
+    say(f"World {name} was deleted.")
 
 
 @world.command()
@@ -171,18 +171,18 @@ def delete(client: opt.ControlClient, name: str) -> None:
 @opt.flag("--with-seed")
 @opt.with_world
 def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> None:
-    """Write a world's whole state as one readable JSON document."""
+    """Export a world's whole state as one JSON document."""
     state = world.export(with_seed=with_seed)
-    put_document(state, output, f"World {world.name} is written to")
+    put_document(state, output, f"World {world.name} was written to")
 
 
 @world.command("import")
 @click.argument("file")
-@prints(words="World {value[name]} now holds what {file} says.")
+@prints(words="World {value[name]} now has the content of {file}.")
 @opt.with_world
 def import_(world: opt.HostingEmulator, file: str) -> WorldSummary:
-    """Replace a world's state by an exported document; a missing world is made."""
+    """Replace a world's state by an exported document; create the world if it is missing."""
     state = read_json(file)
     if not isinstance(state, dict):
-        raise Failure(f"{file} is not an exported world: it must hold a JSON object")
+        raise Failure(f"{file} is not an exported world: it must be a JSON object")
     return world.import_state(state)

@@ -64,7 +64,7 @@ def variation_of(settings: Settings) -> Variation | None:
     """Return how worlds are to vary, if they are."""
     if settings.vary is None:
         if settings.vary_only:
-            raise StartError("--only belongs to --vary: give a seed as well")
+            raise StartError("--only needs --vary: give a seed")
         return None
     try:
         return read_variation(settings.vary, settings.vary_only or None)

@@ -80,7 +80,7 @@ def test_a_rule_left_out_of_nothing_is_refused(run, monkeypatch: pytest.MonkeyPa
     result = run("exec", "--conduct-off", "polled-too-early", "--", "x")
 
     assert result.exit_code == 2
-    assert "--conduct-off belongs to --conduct: give report or error as well" in result.stderr
+    assert "--conduct-off needs --conduct: give report or error" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -209,7 +209,7 @@ def test_sarif_points_at_the_file_that_is_named(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--sarif-about", "a.py"), "--sarif-about goes with --sarif FILE"),
+        (("--sarif-about", "a.py"), "--sarif-about needs --sarif FILE"),
         (
             ("--sarif", "x", "--sarif-about", "/a.py"),
             "write a path from the root of the repository",
@@ -244,7 +244,7 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
 def test_the_help_says_when_the_exit_code_is_1(run):
     text = " ".join(run("conduct", "--help").stdout.split())
 
-    assert "The exit code is 1 when something of severity warning or worse was found" in text
+    assert "The exit code is 1 if a finding has severity warning or worse" in text
 
 
 @pytest.mark.usefixtures("rules")

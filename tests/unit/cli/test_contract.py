@@ -48,7 +48,7 @@ def test_openapi_into_a_file(run, tmp_path: Path):
 
     result = run("contract", "openapi", "--output", str(path))
 
-    assert (result.stdout, result.stderr) == ("", f"The document is written to {path}.\n")
+    assert (result.stdout, result.stderr) == ("", f"The document was written to {path}.\n")
     assert json.loads(path.read_text(encoding="utf-8"))["openapi"].startswith("3.1")
 
 

@@ -46,7 +46,7 @@ def test_by_default_it_reads_and_passes(check: Check):
     assert "  holds    All bodies are JSON." in lines
     assert "           it changes something there: --allow keys permits it" in lines
     assert "  unseen   No provider credentials are ever exposed." in lines
-    assert result.stdout.endswith("nothing was seen that this emulator does otherwise.\n")
+    assert result.stdout.endswith("no difference from this emulator was observed.\n")
     assert result.stderr.startswith("154 sentences: ")
     assert " 0 differ, " in result.stderr
 
@@ -189,7 +189,7 @@ def test_a_project_that_is_not_there(check: Check):
         (["--base-url", "staging.example"], "--base-url: 'staging.example' is no address"),
         (["--base-url", "http://x/v1?y=1"], "--base-url: 'http://x/v1?y=1' is no address"),
         (["--origin-url", "ftp://x"], "--origin-url: 'ftp://x' is no address"),
-        (["--allow", "flags"], "nothing is called 'flags'; did you mean flag?"),
+        (["--allow", "flags"], "unknown word 'flags'; did you mean flag?"),
         (["--timeout", "soon"], "'soon'"),
         (["--token", "a\nb"], "--token cannot be sent"),
         (["--ca-file", "/no/such/file"], "--ca-file: cannot read /no/such/file"),

@@ -144,7 +144,7 @@ def test_the_running_emulator_is_found(run, control: FakeControl, tmp_path: Path
     (emulator,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
     assert emulator["seen"] == f"Version {__version__} runs at {control.url} (process 7)."
     assert (taken["verdict"], result.exit_code) == ("ok", 0)
-    assert "is an emulator's" in taken["seen"]
+    assert taken["seen"].startswith("An emulator")
 
 
 def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
@@ -156,7 +156,8 @@ def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
     (emulator,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
     assert emulator["seen"].startswith("Version 0.0.1 runs at ")
-    assert taken["seen"].endswith("version 0.0.1 runs there and keeps its state in /elsewhere.")
+    assert taken["seen"].startswith("An emulator, version 0.0.1, runs on ")
+    assert taken["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
 def test_an_emulator_that_wants_a_token_is_a_note(run, control: FakeControl):
@@ -177,7 +178,7 @@ def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
     (said,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
     assert said["verdict"] == taken["verdict"] == "problem"
     assert said["seen"].startswith(f"What answers at {control.url}/_emulator is not a hosting emul")
-    assert "which is no emulator" in taken["seen"]
+    assert "which is not an emulator" in taken["seen"]
 
 
 def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
@@ -187,7 +188,7 @@ def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
     default = doctor_checks.check_emulator("http://here", nobody, named=False)
 
     assert chosen.verdict == "problem"
-    assert chosen.seen == "Nothing answers at http://here: connection refused."
+    assert chosen.seen == "Nothing responds at http://here: connection refused."
     assert default.verdict == "note"
 
 
@@ -197,7 +198,7 @@ def test_a_port_that_another_program_has(port: int):
     found = doctor_checks.check_port("tls port", port, nobody)
 
     assert found.verdict == "problem"
-    assert found.seen == f"{port} is taken by another program, which is no emulator."
+    assert found.seen == f"{port} is used by another program, which is not an emulator."
     assert f"`lsof -i :{port}`" in str(found.advice)
     assert "`start --tls-port 0`" in str(found.advice)
 
@@ -210,7 +211,7 @@ def test_a_port_one_may_not_have(monkeypatch: pytest.MonkeyPatch):
 
     found = doctor_checks.check_port("port", 80, None)
 
-    assert found.seen == "80 cannot be listened on: permission denied."
+    assert found.seen == "Cannot listen on 80: permission denied."
 
 
 # --- The machine ---------------------------------------------------------------------------------
@@ -317,7 +318,7 @@ def test_what_is_sound_is_left_as_it_was(kept: Path):
     found = held(kept)
 
     assert found.verdict == "ok"
-    assert f"{kept} is sound and not in use: 1 world." in found.seen
+    assert f"{kept} is intact and not in use: 1 world." in found.seen
     assert picture() == before
 
 
@@ -356,12 +357,12 @@ def test_a_directory_in_use_is_not_read(tmp_path: Path, run):
         finally:
             await emulator.stop()
         assert unreached.verdict == "note"
-        assert "is in use by a process, an emulator that was not reached" in unreached.seen
+        assert "is in use by an emulator that did not respond" in unreached.seen
         assert "lsof" in str(unreached.advice)
         # The running emulator's directory is the one that is looked at.
         (reached,) = findings_of(result, "data")
         assert reached["verdict"] == "ok"
-        assert reached["seen"].startswith(f"{path} is in use by the emulator that runs")
+        assert reached["seen"].startswith(f"{path} is in use by the running emulator")
 
     asyncio.run(look())
 
@@ -393,7 +394,7 @@ def test_secrets_that_others_can_read(kept: Path):
 
     found = doctor_checks.check_secrets(kept, inspect(kept))
     assert found.verdict == "problem"
-    assert found.seen == f"Others on this machine may read {snapshot}."
+    assert found.seen == f"Other users of this machine can read {snapshot}."
     assert str(found.advice).startswith(f"`chmod -R go= {kept}`")
 
 
@@ -417,9 +418,9 @@ def test_an_authority_that_is_kept_is_fine(kept: Path):
 @pytest.mark.parametrize(
     ("days", "verdict", "seen"),
     [
-        (3640, "note", "runs out on"),
-        (4000, "problem", "ran out on"),
-        (-10, "problem", "yet to come"),
+        (3640, "note", "expires on"),
+        (4000, "problem", "expired on"),
+        (-10, "problem", "in the future"),
     ],
 )
 def test_an_authority_has_its_time(kept: Path, days: int, verdict: str, seen: str):
@@ -438,7 +439,7 @@ def test_a_key_that_others_can_read(kept: Path):
 
     found = doctor_checks.check_authority(kept / "tls", NOW)
 
-    assert "may read" in found.seen
+    assert "can read" in found.seen
     assert f"`chmod 600 {kept / 'tls' / 'ca.key'}`" in str(found.advice)
 
 
@@ -490,6 +491,6 @@ def test_what_a_running_emulator_presents_is_verified(tmp_path: Path, run, kept:
     served, refused = asyncio.run(look())
 
     assert served["verdict"] == "ok"
-    assert served["seen"].endswith("presents good ones for localhost and x.dev.localhost.")
+    assert served["seen"].endswith("presents valid ones for localhost and x.dev.localhost.")
     assert refused.verdict == "problem"
     assert "does not verify with" in refused.seen

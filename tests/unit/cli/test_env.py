@@ -149,7 +149,7 @@ def test_an_api_key_is_made_instead(ask, control: FakeControl):
     [
         (("--api-key", "--api-client"), "leave out --api-client and --expires-in"),
         (("--api-key", "--expires-in", "5m"), "leave out --api-client and --expires-in"),
-        (("--permission", "dns.read"), "--permission belongs to --api-key"),
+        (("--permission", "dns.read"), "--permission needs --api-key"),
     ],
 )
 def test_what_does_not_go_together_is_refused(ask, options: tuple[str, ...], why: str):

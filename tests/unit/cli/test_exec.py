@@ -117,11 +117,11 @@ def test_what_follows_the_command_is_its_own(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((), "say what to run: hosting-emulator exec -- CMD [ARGS]..."),
+        ((), "give a command to run: hosting-emulator exec -- CMD [ARGS]..."),
         (("--export", "HOSTING_BASE_URL"), "'HOSTING_BASE_URL' is not NAME=OTHER, such as"),
         (("--export", "HOSTING_BASE_URL=A URL"), "is not NAME=OTHER"),
         (("--export", "HOSTING_BASEURL=A"), "did you mean HOSTING_BASE_URL?"),
-        (("--export", "X=A"), f"no variable is 'X'; there are {', '.join(VARIABLES)}"),
+        (("--export", "X=A"), f"no variable is named 'X'; there are {', '.join(VARIABLES)}"),
         (("--kill-after", "soon"), "'soon' is not a duration"),
         (("--clock", "soon"), "'soon' is not real, frozen, skip or scaled:RATE"),
         (("--keep", "no/such/folder.json", "true"), "no such directory"),
@@ -179,7 +179,7 @@ def test_the_environment_says_it_where_nothing_else_does(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--only", "page-size"), "--only belongs to --vary"),
+        (("--only", "page-size"), "--only needs --vary"),
         (("--vary", "7", "--only", "page-sizes"), "did you mean page-size?"),
     ],
 )
@@ -196,7 +196,7 @@ def test_shrinking_needs_a_seed(run, runs):
     result = run("exec", "--shrink", "--", "x")
 
     assert (result.exit_code, runs) == (2, [])
-    assert "--shrink belongs to --vary" in result.stderr
+    assert "--shrink needs --vary" in result.stderr
 
 
 def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
@@ -204,7 +204,7 @@ def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
 
     told = result.stderr.splitlines()
     assert result.exit_code == 3
-    assert told[0] == f"Varied by seed a b: {', '.join(POINTS)}."
+    assert told[0] == f"Varied with seed a b: {', '.join(POINTS)}."
     assert told[1] == (
         "Again: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
     )
@@ -219,8 +219,8 @@ def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_no
     told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
     assert told[0] == (
-        "Varied by seed 1: no answer of this emulator; worlds that the command made itself vary by "
-        "it too."
+        "Varied with seed 1: no response of this emulator; worlds that the command created itself "
+        "use the seed too."
     )
 
 
@@ -260,7 +260,7 @@ def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pyte
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert told[-1] == "It fails without any variation too: no point is to blame."
+    assert told[-1] == "It also fails without variation: no point is the cause."
 
 
 def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
@@ -271,7 +271,7 @@ def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
 
     told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert told[-1].startswith("It passes when it is run again with the same points")
+    assert told[-1].startswith("It passed when run again with the same points")
 
 
 def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
@@ -281,7 +281,7 @@ def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 
     assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1] == "Stopped: nothing more is found out."
+    assert result.stderr.splitlines()[-1] == "Stopped before the search was finished."
 
 
 @pytest.mark.parametrize("code", [126, 127])
@@ -318,7 +318,8 @@ def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: Fak
     assert "varied   by seed 7, confined to key-order: key-order" in result.stdout
     assert "again    --vary 7 --only key-order" in result.stdout
     assert result.stderr.splitlines()[-1] == (
-        "Under --vary a story that pins one of our choices fails; points varied: key-order."
+        "With --vary, a story that expects one particular choice of the emulator fails; "
+        "points varied: key-order."
     )
 
 

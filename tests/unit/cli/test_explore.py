@@ -117,7 +117,7 @@ def test_a_state_brings_its_own_clock(run, explored: list[ExploreOptions], tmp_p
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ([], "say what to run: hosting-emulator explore -- CMD [ARGS]..."),
+        ([], "give a command to run: hosting-emulator explore -- CMD [ARGS]..."),
         (["--faults", "timeot", "node"], "did you mean timeout?"),
         (["--faults", "abort:rate_limit", "node"], "did you mean abort:rate_limited?"),
         (["--calls", "list_deployment", "node"], "did you mean list_deployments?"),

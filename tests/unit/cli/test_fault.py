@@ -31,7 +31,7 @@ def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
 
     assert (result.exit_code, result.stdout) == (0, "fault-1\n")
     assert result.stderr == (
-        "fault-1 is armed in world default: abort code=service_unavailable, "
+        "Armed fault-1 in world default: abort code=service_unavailable, "
         "call=apply_project_domains header=X-Try:1, times=2, after_commit.\n"
     )
 
@@ -75,17 +75,17 @@ def test_remove_takes_several(ask, control: FakeControl):
     result = ask("fault", "remove", "fault-1", "fault-2")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "fault-1 is removed.\nfault-2 is removed.\n"
+    assert result.stderr == "Removed fault-1.\nRemoved fault-2.\n"
 
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    [(0, "0 faults are"), (1, "1 fault is"), (2, "2 faults are")],
+    [(0, "0 faults"), (1, "1 fault"), (2, "2 faults")],
 )
 def test_clear_says_how_many(ask, control: FakeControl, count: int, said: str):
     control.on("DELETE /worlds/default/faults", {"removed": count})
 
-    assert ask("fault", "clear").stderr == f"{said} removed.\n"
+    assert ask("fault", "clear").stderr == f"Removed {said}.\n"
 
 
 def test_kinds_without_an_emulator(run):

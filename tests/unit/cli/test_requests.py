@@ -161,7 +161,7 @@ def test_an_empty_list_says_so_on_a_terminal(ask, control: FakeControl, colors, 
     result = ask("requests", "list", *options)
 
     assert result.stdout == ""
-    assert result.stderr == ("No request fits.\n" if options else "No requests yet.\n")
+    assert result.stderr == ("No request matches.\n" if options else "No requests yet.\n")
 
 
 # --- show and replay ----------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_one_is_shown_whole(ask, control: FakeControl, words, request_line: str)
 
     assert "  scope      The project first exists. Who could see it: owner (owner)." in shown
     assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in shown
-    said = "  … only its beginning was kept: it has 900 bytes.\n"
+    said = "  … truncated: the body has 900 bytes.\n"
     assert shown.endswith("  Content-Type: application/json\n\n  {\n" + said)  # cut: as it is
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
@@ -198,7 +198,7 @@ def test_one_is_shown_whole_on_a_terminal(ask, control: FakeControl, colors):
 
 def test_a_body_of_which_a_part_is_there_says_so(ask, control: FakeControl, monkeypatch):
     control.on("GET /worlds/default/requests/2", WHOLE)
-    said = "only its beginning was kept: it has 900 bytes."
+    said = "truncated: the body has 900 bytes."
 
     assert ask("requests", "show", "2").stdout.count(said) == 1
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -209,9 +209,9 @@ def test_a_body_that_is_no_text_is_counted(ask, control: FakeControl, monkeypatc
     message: dict[str, Any] = {"headers": [], "body": None, "body_bytes": 2, "body_cut": False}
     control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": message})
 
-    assert "2 bytes that are no text" in ask("requests", "show", "2").stdout
+    assert "2 bytes of binary data" in ask("requests", "show", "2").stdout
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "2 bytes that are no text" in plain(ask("requests", "show", "2").stdout)
+    assert "2 bytes of binary data" in plain(ask("requests", "show", "2").stdout)
 
 
 def test_replay_can_keep_the_key(ask, control: FakeControl):
@@ -264,7 +264,7 @@ def test_tail_says_what_it_could_not_show_and_that_the_world_is_another(ask, con
 
     result = ask("requests", "tail")
 
-    assert result.stderr == "Too many came at once: some are not shown.\nThe world was reset.\n"
+    assert result.stderr == "Too many requests at once: some are not shown.\nThe world was reset.\n"
     assert result.stdout.splitlines()[-1].startswith("#1 ")  # numbers begin again
 
 
@@ -297,7 +297,7 @@ def test_har_goes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
     result = ask("requests", "har", "--status", "404", "--output", str(file))
 
     assert json.loads(file.read_text()) == har
-    assert result.stderr == f"The requests are written to {file}.\n"
+    assert result.stderr == f"The requests were written to {file}.\n"
 
 
 def test_har_without_the_world_in_it(ask, control: FakeControl):

@@ -82,7 +82,7 @@ def test_show_prints_yaml_that_can_be_saved_and_checked(run, tmp_path: Path):
     said = run("scenario", "show", "stuck-operation", "--output", str(path)).stderr
 
     assert path.read_text(encoding="utf-8") == shown
-    assert said == f"Scenario stuck-operation is written to {path}.\n"
+    assert said == f"Scenario stuck-operation was written to {path}.\n"
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
@@ -191,7 +191,7 @@ def test_a_file_without_a_story_counts_as_none_that_passed(run, file: Path, tmp_
     result = run("scenario", "check", str(path), str(file), "--junit", str(junit))
 
     assert result.exit_code == 0
-    assert "it has no story" in result.stdout
+    assert "no story: its world was built" in result.stdout
     assert result.stderr == "1 story: 1 passed, 0 failed. 1 without a story.\n"
     [skipped] = Xml.parse(junit).iter("skipped")
     assert skipped.get("message") == "it has no story"
@@ -332,5 +332,5 @@ def test_schema_into_a_file_from_a_named_emulator(run, control: FakeControl, tmp
 
     result = run("scenario", "schema", "--output", str(path), "--url", control.url)
 
-    assert result.stderr == f"The schema is written to {path}.\n"
+    assert result.stderr == f"The schema was written to {path}.\n"
     assert json.loads(path.read_text(encoding="utf-8")) == {"type": "object"}

@@ -232,7 +232,7 @@ def test_new_world_is_its_name_alone_on_stdout(ask, control: FakeControl):
     result = ask("world", "create")
 
     assert result.stdout == "w-7\n"
-    assert result.stderr == "World w-7 answers at http://127.0.0.1:4620/worlds/w-7.\n"
+    assert result.stderr == "World w-7 is served at http://127.0.0.1:4620/worlds/w-7.\n"
 
 
 def test_history_lists_commits_newest_first(ask, control: FakeControl):
@@ -257,7 +257,7 @@ def test_delete_says_so(ask, control: FakeControl):
     result = ask("world", "delete", "ci-1")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "World ci-1 is deleted.\n"
+    assert result.stderr == "World ci-1 was deleted.\n"
 
 
 def test_export_prints_the_document(ask, control: FakeControl):

@@ -108,7 +108,7 @@ def test_other_commands_find_the_emulator_at_the_files_port(
         ("port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"),
         ("clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"),
         ("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
-        ("port", "hosting-emulator.yaml holds no settings"),
+        ("port", "hosting-emulator.yaml contains no settings"),
     ],
 )
 def test_what_is_wrong_is_one_line_that_names_the_file(
@@ -134,12 +134,12 @@ def test_doctor_shows_where_each_value_came_from(
     found = json.loads(run("doctor", "--json", "--port", "0").stdout)["findings"]
 
     assert {each["seen"] for each in found if each["check"] == "settings"} == {
-        "--data-dir kept, by hosting-emulator.yaml.",
-        "--clock skip, by the variable HOSTING_EMULATOR_CLOCK.",
-        "--assume accepted_status=200, by hosting-emulator.yaml.",
-        "--control-token (hidden), by hosting-emulator.yaml.",
+        "--data-dir kept, from hosting-emulator.yaml.",
+        "--clock skip, from the variable HOSTING_EMULATOR_CLOCK.",
+        "--assume accepted_status=200, from hosting-emulator.yaml.",
+        "--control-token (hidden), from hosting-emulator.yaml.",
     }
-    assert any("kept is not there yet" in each["seen"] for each in found)
+    assert any("kept does not exist yet" in each["seen"] for each in found)
 
 
 def test_doctor_says_what_start_would_refuse(run: Run) -> None:

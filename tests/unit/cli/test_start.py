@@ -153,8 +153,8 @@ def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstra
 
     out = run("start").stdout
 
-    assert "default (as it was left)" in out
-    assert "in memory only: it ends with this process" in out
+    assert "default (kept)" in out
+    assert "in memory only: gone when this process ends" in out
     assert "control token  s3cret" in out
 
 

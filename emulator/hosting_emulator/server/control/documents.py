@@ -82,7 +82,7 @@ def problems() -> list[dict[str, Any]]:
 def start(context: Context) -> web.Response:
     """Show the dashboard."""
     facts = context.facts
-    state = "in memory: it ends with this process"
+    state = "in memory only: gone when this process ends"
     if facts.data_dir is not None:
         state = f"{facts.data_dir} (durability: {facts.durability})"
     summaries = [world_summary(context, engine) for engine in context.worlds]
