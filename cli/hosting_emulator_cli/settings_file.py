@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli.files import read_yaml_data
 from hosting_emulator_cli.groups import Failure
 
 _YAML, _TOML, _TABLE = Path("hosting-emulator.yaml"), Path("pyproject.toml"), "hosting-emulator"
@@ -31,7 +32,7 @@ def read_settings_file() -> tuple[str, Mapping[str, Any]]:
     name = str(_YAML)
     try:
         if _YAML.is_file():
-            found = _of_yaml(_YAML.read_text("utf-8"), name)
+            found = read_yaml_data(_YAML.read_text("utf-8"), name)
         elif _TOML.is_file() and f"[tool.{_TABLE}" in (text := _TOML.read_text("utf-8")):
             import tomllib
 
@@ -46,16 +47,6 @@ def read_settings_file() -> tuple[str, Mapping[str, Any]]:
     if not isinstance(found, Mapping):
         raise Failure(f"{name} contains no settings: write them like `port: 4711`")
     return name, found
-
-
-def _of_yaml(text: str, name: str) -> Any:
-    from hosting_emulator.scenario.source import ScenarioError
-    from hosting_emulator.scenario.yaml_text import read_yaml
-
-    try:
-        return read_yaml(text, name).data
-    except ScenarioError as error:
-        raise Failure(str(error)) from error
 
 
 class SettingsCommand(click.Command):

@@ -212,6 +212,20 @@ def test_tickets_and_keys_can_be_chosen_while_they_are_of_use(
         page.read(f"there is no {field} now")
 
 
+def test_users_and_keys_are_added_as_a_world_file_has_them(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    with dashboard(panel("interventions/add")) as page:
+        page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"amce": "owner"}}]')
+        page.click("button", "Do it")
+        page.read("did you mean acme")
+        page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"acme": "owner"}}]')
+        page.click("button", "Do it")
+        page.read("There is now zoe.")
+
+    assert api.emulator.token("zoe")
+
+
 def test_every_intervention_has_a_form_with_all_its_fields(
     dashboard: Dashboard, api: Api, panel: Panel
 ):

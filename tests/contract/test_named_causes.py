@@ -50,6 +50,25 @@ def test_the_log_names_the_world_whose_token_came(api: HeldApi, other: HostingEm
     )
 
 
+def test_the_log_names_the_world_whose_api_key_came(api: HeldApi, other: HostingEmulator) -> None:
+    key = other.api_key("owner")
+
+    answer = api.call("GET", projects_dns(api), token=key)
+
+    assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
+    told = f"an API key of world the-other-world, and this is world {api.emulator.name}"
+    assert told in refusal(api)
+
+
+def test_the_log_says_nothing_of_other_worlds_about_a_key_of_its_own(api: HeldApi) -> None:
+    key = api.emulator.api_key("owner")
+    with api.emulator.fork():  # it has the key as well
+        api.emulator.intervene("revoke_key", all=True)
+        api.call("GET", projects_dns(api), token=key)
+
+    assert "API key of world" not in refusal(api)
+
+
 def test_the_log_knows_a_token_of_another_seed(api: HeldApi) -> None:
     token = api.emulator.token()
     api.load(api.emulator.export())  # it goes on with a seed of its own

@@ -102,6 +102,13 @@ INTERVENTIONS: tuple[dict[str, Any], ...] = (
     {"fail_database_provider": {"project": "blog"}},
     {"leave_key_creation_uncertain": {"times": 1}},
     {"add_member": {"organization": "hobby", "person": "reader", "role": "member"}},
+    {
+        "add": {
+            "people": [{"alias": "zoe", "organizations": {"acme": "member"}}],
+            "keys": [{"person": "zoe", "value": "phk_" + "k" * 43}],
+        }
+    },
+    {"add": {"people": [{"alias": "zoe"}]}},
     {"set_plan": {"organization": "nobody", "plan": "paid"}},
     {"no_such_word": {}},
 )

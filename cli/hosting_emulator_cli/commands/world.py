@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,10 @@ import click
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import put_document, read_json
+from hosting_emulator_cli.files import put_document, read_json, read_world_file
 from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, say
-from hosting_emulator_cli.parameters import WholeNumber, clock_request
+from hosting_emulator_cli.parameters import TYPED_VALUE, WholeNumber, clock_request
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockState, CommitEntry, WorldSummary
@@ -109,6 +109,62 @@ def create(
     opt.check_only(vary, vary_only)
     same |= {"clock": clock_request(mode, at) or None, "assumptions": dict(assume) or None}
     return client.create_world(name, vary=vary, only=vary_only, **same)
+
+
+def _person(
+    name: str, organization: str | None = None, role: str | None = None, **said: Any
+) -> tuple[str, Any]:
+    if role and not organization:
+        raise click.UsageError("--role is one in an organization: give --organization as well")
+    roles = {"organizations": {organization: role or "member"}} if organization else {}
+    return "add", {"people": [{"alias": name, **roles, **said}]}
+
+
+def _member(name: str, **said: Any) -> tuple[str, Any]:
+    return "set_role" if "project" in said else "add_member", {"person": name, **said}
+
+
+#: What can be added: the intervention that does it, and its fields.
+_ADDED: dict[str, Callable[..., tuple[str, Any]]] = {
+    "organization": lambda name, **said: ("add", {"organizations": [{"alias": name, **said}]}),
+    "person": _person,
+    "project": lambda name, **said: ("add", {"projects": [{"alias": name, **said}]}),
+    "key": lambda name, **said: ("add", {"keys": [{"person": name, **said}]}),
+    "member": _member,
+    "deployment": lambda name, **said: ("add_deployments", {"project": name, **said}),
+    "domain": lambda name, **said: ("connect_domain", {"domain": name, **said}),
+}
+
+
+@world.command()
+@click.argument("kind", required=False, type=click.Choice([*_ADDED]), metavar="[KIND]")
+@click.argument("name", required=False)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
+@opt.option("--email EMAIL")
+@opt.option("--organization ORGANIZATION")
+@opt.option("--project PROJECT")
+@opt.option("--role ROLE")
+@opt.option("--value TEXT")
+@opt.option("--from file FILE")
+@prints(words=lambda done: f"{done['said'][:1].upper()}{done['said'][1:]}.")
+@opt.with_world
+def add(
+    world: opt.HostingEmulator,
+    kind: str | None,
+    name: str | None,
+    fields: Sequence[tuple[str, Any]],
+    file: Path | None,
+    **given: Any,
+) -> Any:
+    """Add to a world: a user, a project, a key, or all that a world file has."""
+    said = dict(fields) | {field: text for field, text in given.items() if text is not None}
+    if (file is None) == (name is None) or (file and said):
+        raise click.UsageError("give KIND and NAME, or --from FILE")
+    if file is not None:
+        word, document = "add", read_world_file(str(file))
+    else:
+        word, document = _ADDED[str(kind)](name, **said)
+    return {"intervention": word, "said": world.intervene(word, **document)}
 
 
 @world.command()

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import views
 from hosting_emulator.world.records import ApiKey, Organization, RememberedAnswer
+from hosting_emulator.world.sessions import put_key
 from hosting_emulator.world.streams import digest, new_id, new_secret
 from hosting_emulator.world.tables import API_KEYS
 from hosting_emulator.world.value import Change
-
-#: A key is valid 90 days (contract, Limits).
-LIFETIME_MS = 90 * 86_400_000
 
 
 def answer(change: Change, request: CallRequest, organization: Organization) -> Reply:
@@ -44,21 +41,9 @@ def make_key(
     permissions: tuple[str, ...],
 ) -> tuple[ApiKey, str]:
     """Write a new key and return it with its full value, which is not kept."""
-    assumptions = change.assumptions
-    value = assumptions.key_prefix + new_secret(change, "secrets")
-    key = ApiKey(
-        id=new_id(change),
-        organization_id=organization.id,
-        person_id=person_id,
-        name=name,
-        digest=digest(value),
-        obfuscated_value=f"{assumptions.key_prefix}…{value[-4:]}",
-        permissions=permissions,
-        created_at=format_timestamp(change.now_ms),
-        expires_ms=change.now_ms + LIFETIME_MS,
-    )
-    change.put(API_KEYS, key.id, key)
-    return key, value
+    value = change.assumptions.key_prefix + new_secret(change, "secrets")
+    of, kept = (organization.id, person_id, name), (digest(value), value[-4:])
+    return put_key(change, new_id(change), of, kept, permissions), value
 
 
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:

@@ -25,6 +25,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]}?" if found else ""
 
 
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """Say that there is no such thing of this name: the nearest there is, or all of them."""
+    known = list(known)
+    hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
+    return f"there is no {what} {word[:80]!r}{hint}"
+
+
 class DocumentRefused(ValueError):
     """A fault or an intervention that cannot be, as it is written or as its world stands.
 
@@ -45,12 +52,29 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
         return msgspec.convert(dict(document), kind)
     except msgspec.ValidationError as error:
         message = str(error)
-        if found := re.search(r" - at `\$\.([a-z_]+)", message):
-            field = found.group(1)
-        else:  # a check of the kind's own: it names the text that it refuses
-            texts = [name for name, value in document.items() if isinstance(value, str)]
-            field = next((name for name in texts if repr(document[name]) in message), "")
+        if path := re.findall(r"\.([a-z_]+)", message.partition(" - at `$")[2]):
+            field = path[0]
+            reason = plainly(message, part_at(kind, path), path[-1])
+            raise DocumentRefused(reason, field) from None
+        # A check of the kind's own: it names the text that it refuses.
+        texts = [name for name, value in document.items() if isinstance(value, str)]
+        field = next((name for name in texts if repr(document[name]) in message), "")
         raise DocumentRefused(plainly(message, kind, field), field) from None
+
+
+def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
+    """Return the type that a path of fields leads to, or into, from another."""
+    for name in path:
+        hint = get_type_hints(kind).get(str(name))
+        kind = next((one for one in _kinds_in(hint) if hasattr(one, "__struct_fields__")), kind)
+    return kind
+
+
+def _kinds_in(hint: Any) -> Iterator[type[Any]]:
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for argument in get_args(hint):
+        yield from _kinds_in(argument)
 
 
 def words_of(kind: type[Any], field: str) -> list[str]:
@@ -69,6 +93,8 @@ def _literals(hint: Any) -> list[Any]:
 def plainly(reason: str, kind: type[Any], field: str) -> str:
     """Return msgspec's reason in the words of people, with the nearest word or all there are."""
     reason = re.sub(r" - at `\$.*`$", "", reason)
+    if other := re.search("unknown field `(.*)`", reason):
+        return unknown("field", other.group(1), kind.__struct_fields__)
     if missing := re.search("missing required field `(.*)`", reason):
         return f"the field {missing.group(1)!r} is missing"
     if wrong := re.search("Invalid enum value (.*)", reason):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ from hosting_emulator.engine.tally import Tally
 from hosting_emulator.world import views
 from hosting_emulator.world.records import Organization, Person
 from hosting_emulator.world.sessions import standing_session
+from hosting_emulator.world.streams import digest
 from hosting_emulator.world.value import World
 
 
@@ -66,6 +67,16 @@ class Engine(LiveWorld):
         #: Until when requests were refused, for a clock that skips there (see `pipeline.note_wait`).
         self.waits: dict[tuple[str, ...], int] = {}
         self._beside = 0
+        #: All worlds of the process.
+        self.worlds: Callable[[], Iterable[Engine]] = tuple
+
+    def owner_of(self, token: str) -> str | None:
+        """Say which other world made an API key, for the request log only; None: none did."""
+        name, made = self.world.name, f"api_key:{digest(token)}"
+        found = [one.world.name for one in self.worlds() if made in one.world.indexes]
+        if not found or name in found:
+            return None
+        return f"it is an API key of world {found[0]}, and this is world {name}"
 
     @property
     def token_lifetime_s(self) -> int:

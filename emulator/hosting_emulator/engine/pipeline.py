@@ -158,6 +158,8 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
     try:
         ctx.principal, ctx.key = engine.identity.authenticate(change, bearer_token(sent))
     except Refused as refused:
+        if sent and refused.why is None:
+            refused.why = engine.owner_of(sent[0].partition(" ")[2].strip())
         if not engine.world.has_faults or ctx.spec is None:
             raise
         ctx.refused = refused  # once the faults have seen it

@@ -69,7 +69,7 @@ class Worlds:
                 keeper = self._library.keep(world, fresh=False)
                 # A scaled clock stood still while nobody ran it.
                 world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
-                self._engines[kept] = Engine(world, keeper, self._machine, self.tally)
+                self._take(Engine(world, keeper, self._machine, self.tally))
         if DEFAULT_WORLD in self._engines:
             return False
         self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
@@ -152,10 +152,15 @@ class Worlds:
             keeper = Memory() if library is None else library.keep(world, fresh=True)
         except OSError as error:
             raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
-        engine = self._engines[world.name] = Engine(world, keeper, self._machine, self.tally)
+        engine = self._take(Engine(world, keeper, self._machine, self.tally))
         if ephemeral:
             self._ephemeral.add(world.name)
         self._tell(world.name, made=True)
+        return engine
+
+    def _take(self, engine: Engine) -> Engine:
+        engine.worlds = self._engines.values
+        self._engines[engine.world.name] = engine
         return engine
 
     def fork(

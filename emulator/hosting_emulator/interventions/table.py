@@ -7,7 +7,7 @@ the project whose claim it holds, a ticket by its id or the person it was issued
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -21,6 +21,18 @@ from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import intervention, rows
 from hosting_emulator.world import lifecycles, operations, sessions
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.indexes import deployment_count, deployment_runs
+from hosting_emulator.world.population import (
+    DeploymentPart,
+    KeyPart,
+    OrganizationPart,
+    PersonPart,
+    ProjectPart,
+    WorldPart,
+    described,
+    mistakes_in,
+    populate,
+)
 from hosting_emulator.world.records import (
     ApiKey,
     Database,
@@ -40,6 +52,39 @@ from hosting_emulator.world.value import Change
 
 Text = Annotated[str, Meta(min_length=1)]
 _ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+
+# --- who and what is there ------------------------------------------------------------------------
+
+
+@intervention
+def add(
+    change: Change,
+    organizations: Sequence[OrganizationPart] = (),
+    people: Sequence[PersonPart] = (),
+    projects: Sequence[ProjectPart] = (),
+    keys: Sequence[KeyPart] = (),
+) -> str:
+    """Organizations, users, projects and API keys come into the world, as a world file has them."""
+    part = WorldPart([*organizations], [*people], [*projects], keys=[*keys])
+    there = change.applied()
+    before, prefix = described(there), change.assumptions.key_prefix
+    whole = WorldPart(
+        before.organizations + part.organizations,
+        before.people + part.people,
+        before.projects + part.projects,
+    )
+    for path, message in mistakes_in(part, whole, change.now_ms, prefix):
+        raise DocumentRefused(f"{'.'.join(map(str, path))}: {message}", str(path[0]))
+    for i, key in enumerate(keys):
+        if f"api_key:{key.kept()[0]}" in there.indexes:
+            raise DocumentRefused(f"keys.{i}.value: this value is taken in this world", "keys")
+    populate(change, part, whole)
+    names = [one.alias for found in (organizations, people, projects) for one in found]
+    names += [f"an API key of {one.person}" for one in keys]
+    if not names:
+        raise DocumentRefused("say what to add: organizations, people, projects or keys")
+    return f"there is now {', '.join(names)}"
+
 
 # --- operations, the project's claim and deployments --------------------------------------------
 
@@ -179,13 +224,25 @@ def add_deployments(
     project: Project,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
     status: Literal["ready", "failed", "cancelled"] = "ready",
+    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")] | None = None,
+    ago: str | None = None,
+    at: str | None = None,
 ) -> str:
-    """A project gets more deployments, as if they had been made now, one after the other."""
-    now = format_timestamp(change.now_ms)
+    """A project gets more deployments, one after the other, made now unless `ago` or `at` say when."""
+    try:
+        made_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
+    except ValueError as error:
+        raise DocumentRefused(str(error), "at" if ago is None else "ago") from None
+    now, known = format_timestamp(made_ms), deployment_count(change.world.indexes, project.id)
+    runs = deployment_runs(change.world.indexes, project.id, known - 1, known) if known else [()]
+    newest = max((one.created_at for one in runs[-1]), default="")
+    if now < newest:  # they are listed in the order in which they came
+        raise DocumentRefused(f"{project.alias} has a later deployment, of {newest}: say when")
     for _ in range(count):
         digests, ids = draw(change, "digests", 64), (new_deployment_id(change), new_id(change))
+        digests = bytes.fromhex(commit or digests[:20].hex()) + digests[20:]
         operations.put_past_deployment(change, project, status, digests, ids, (now, now))
-    return f"{project.alias} has {count} more deployments, {status}"
+    return f"{project.alias} has {count} more deployment{'s' * (count > 1)}, {status}"
 
 
 @intervention

@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.contract.assumptions import PERMISSIONS, Assumptions
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
@@ -33,7 +35,7 @@ from hosting_emulator.scenario.source import Mistakes, Path, Place
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.operations import schedule_event
-from hosting_emulator.world.population import ProjectPart, WorldPart, new_world
+from hosting_emulator.world.population import mistakes_in, new_world, without_values
 from hosting_emulator.world.records import Origin, TimelineEntry, Variation
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
@@ -62,7 +64,10 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     part, top, mistakes = scenario.part, scenario.place, Mistakes()
     origin = _origin(scenario, mistakes)
     if part.world is not None:
-        _check_aliases(top / "world", part.world, mistakes)
+        prefix, whole = origin.assumptions.key_prefix, part.world.whole()
+        for path, message in mistakes_in(part.world, whole, LATEST_MS, prefix):
+            with mistakes.collected():
+                raise (top / "world").below(path).error(message)
     mistakes.tell()  # without its world nothing else can be looked at
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
@@ -91,8 +96,11 @@ def _origin(scenario: Scenario, mistakes: Mistakes) -> Origin:
         with mistakes.collected(), (scenario.place / "assumptions" / name).refusals():
             assumptions = assumptions.changed({name: value})
     clock, chosen = part.clock, tuple(part.assumptions)
+    text = scenario.text
+    if "keys" in text and (kept := without_values(scenario.source.data)) != scenario.source.data:
+        text = msgspec.json.encode(kept).decode()
     file = scenario.source.file
-    return Origin(clock.mode, clock.rate, at_ms, assumptions, scenario.text, file, chosen)
+    return Origin(clock.mode, clock.rate, at_ms, assumptions, text, file, chosen)
 
 
 def _variation(scenario: Scenario) -> Variation | None:
@@ -106,48 +114,6 @@ def _variation(scenario: Scenario) -> Variation | None:
     return read_variation(str(vary.seed), vary.only)
 
 
-def _check_aliases(place: Place, world: WorldPart, mistakes: Mistakes) -> None:
-    known: dict[str, list[str]] = {}
-    whole = world.whole()
-    for section in ("organizations", "projects", "people"):
-        known[section] = [part.alias for part in getattr(whole, section)]
-        for field in ("alias", "id", "handle", "email"):
-            taken: list[str] = []
-            for i, part in enumerate(getattr(world, section)):
-                with mistakes.collected():
-                    if (text := getattr(part, field, None)) in taken:
-                        at = place / section / i / field
-                        raise at.error(f"the {field} {text!r} is taken above")
-                taken += [text] if text else []
-    for i, organization in enumerate(world.organizations):
-        permissions = place / "organizations" / i / "permissions"
-        for j, permission in enumerate(organization.permissions or ()):
-            with mistakes.collected():
-                (permissions / j).check_word("permission", permission, PERMISSIONS)
-    for i, project in enumerate(world.projects):
-        with mistakes.collected():
-            _check_project(place / "projects" / i, project, known["organizations"])
-    for i, person in enumerate(world.people):
-        for section in ("organizations", "projects"):
-            for alias in getattr(person, section):
-                at = place / "people" / i / section / alias
-                with mistakes.collected():
-                    at.check_word(section.removesuffix("s"), alias, known[section])
-
-
-def _check_project(place: Place, project: ProjectPart, owners: list[str]) -> None:
-    database = project.database
-    if database.data_mode == "shared" and database.dev != database.prod:
-        raise (place / "database").error(
-            "a shared database is one for both environments: give dev and prod the same state"
-        )
-    (place / "organization").check_word("organization", project.organization, owners)
-    chosen = project.deployments if isinstance(project.deployments, list) else []
-    for i, deployment in enumerate(chosen):
-        with (place / "deployments" / i).refusals():
-            deployment.began_ms(LATEST_MS, 0)  # against the world's own start when it is made
-
-
 def _plan(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
     for order, planned in enumerate(scenario.part.timeline):
         place = scenario.place / "timeline" / order
@@ -159,7 +125,8 @@ def _plan(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
             if planned.call is not None:
                 (place / "call").check_word("call", planned.call, ALL_CALLS)
         key = f"planned-{order + 1:04d}"
-        record = TimelineEntry(order, action, found, planned.after_calls, planned.call)
+        kept = without_values(found)
+        record = TimelineEntry(order, action, kept, planned.after_calls, planned.call)
         change.put(TIMELINE, key, record)
         with mistakes.collected():
             if planned.at is not None:
@@ -210,9 +177,20 @@ class _Known:
         self.parts: dict[str, tuple[Place, SharedPart]] = {}
         self.used: set[str] = set()
 
+    def add(self, place: Place, turn: dict[str, Any] | None) -> None:
+        """Know of what an intervention adds, as far as that can be told beforehand."""
+        if turn and "add" in turn and not any(_names_in(turn)):
+            attempt = self.change.fork()
+            with place.refusals():
+                read_intervention(turn).apply(attempt)
+            self.change = Change(attempt.applied(), attempt.now_ms)
+
 
 def _check_story(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
     known, top, part = _Known(change, mistakes), scenario.place / "parts", scenario.part
+    for number, planned in enumerate(part.timeline):
+        with mistakes.collected():
+            known.add(scenario.place / "timeline" / number / "intervene", planned.intervene)
     counts: dict[str, int] = {}
     for number, shared in enumerate(part.parts):
         place = top / number / "steps"
@@ -332,6 +310,7 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
     for action in PLANNED:
         if (turn := getattr(step, action)) is not None:
             _check_turn(place / action, turn, known.change)
+    known.add(place / "intervene", step.intervene)
     with (place / ("to" if step.advance is None else "advance")).refusals():
         if step.advance is not None and "${" not in step.advance:
             parse_duration_ms(step.advance)

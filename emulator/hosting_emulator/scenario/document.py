@@ -7,16 +7,16 @@ scenario means is worked out elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.words import nearest, words_of
+from hosting_emulator.contract.words import nearest, part_at, words_of
 from hosting_emulator.scenario.source import Mistakes, Path, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
@@ -372,7 +372,7 @@ def _wrong_path(source: Source, message: str) -> Path:
 def _explained(source: Source, message: str) -> ScenarioError:
     reason, _, where = message.partition(" - at `$")
     place = _place(source, where, reason)
-    part = _part_at(place.path)
+    part = part_at(ScenarioPart, place.path)
     if found := _UNKNOWN.search(reason):
         field = found.group(1)
         known = [found.encode_name for found in msgspec.structs.fields(part)]
@@ -435,22 +435,6 @@ def _is_wrong(value: Any, reason: str) -> bool:
     if "Invalid enum value" in reason:
         return reason.endswith(f"'{value}'")
     return not isinstance(value, str)
-
-
-def _part_at(path: Path) -> type[msgspec.Struct]:
-    """Return the part that a path leads to, or into."""
-    part: type[msgspec.Struct] = ScenarioPart
-    for name in path:
-        hint = get_type_hints(part).get(str(name))
-        part = next((kind for kind in _kinds_in(hint) if issubclass(kind, msgspec.Struct)), part)
-    return part
-
-
-def _kinds_in(hint: Any) -> Iterator[type[Any]]:
-    if isinstance(hint, type) and not get_args(hint):
-        yield hint
-    for argument in get_args(hint):
-        yield from _kinds_in(argument)
 
 
 def _check_steps(place: Place, steps: list[StepPart], actions: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import unknown
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -121,5 +121,4 @@ class Place:
         """Check a word. Raises ScenarioError, naming the nearest known one, or all of them."""
         known = list(known)
         if word not in known:
-            hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
-            raise self.error(f"there is no {what} {word!r}{hint}")
+            raise self.error(unknown(what, word, known))

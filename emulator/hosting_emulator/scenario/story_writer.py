@@ -199,7 +199,8 @@ class StoryWriter:
             return {"token": self._variable(value)}
         if key_id is not None and principal is not None:
             raise NotRecordable(
-                f"request {entry.n} is made with an API key that is older than what is recorded"
+                f"request {entry.n} is made with an API key that is older than what is recorded, or "
+                "whose value was chosen: it stands in no file"
             )
         if principal is None:
             return {"token": "refused"}

@@ -466,6 +466,18 @@ class HostingEmulator:
         path = self.control_path("interventions")
         return str(self.control.post(path, {word: fields})["said"])
 
+    def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
+        """Add `organizations`, `people`, `projects` and `keys`, and return what was done.
+
+        Each is written as in a world file: `add(people=[{"alias": "zoe", "organizations":
+        {"acme": "member"}}])`. What is wrong is refused with ControlRefused, and nothing is added.
+        """
+        said = self.intervene("add", **parts)
+        for name in _OF_SUMMARY:
+            vars(self).pop(name, None)
+        self._known = self.summary
+        return said
+
     # --- Other answers that the contract allows ----------------------------------------------
 
     @property

@@ -5,7 +5,8 @@ Ids depend on the seed and the alias alone, so documentation, scenarios and test
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import unknown
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
@@ -22,7 +24,8 @@ from hosting_emulator.world.indexes import deployment_count
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.operations import put_past_deployment, schedule_event
-from hosting_emulator.world.streams import derive, seeded_id
+from hosting_emulator.world.sessions import put_key
+from hosting_emulator.world.streams import SECRET_LENGTH, derive, digest, seeded_id
 from hosting_emulator.world.value import Change, World, apply, empty_world
 
 MINUTE_MS = 60_000
@@ -85,7 +88,8 @@ class DeploymentPart(PopulationPart):
             return start_ms - parse_duration_ms(self.ago)
         began_ms = otherwise_ms if self.at is None else parse_timestamp(self.at)
         if began_ms > start_ms:
-            raise ValueError(f"{self.at} is after the world's start, {format_timestamp(start_ms)}")
+            now = format_timestamp(start_ms)
+            raise ValueError(f"{self.at} is in the future: the world's time is {now}")
         return began_ms
 
 
@@ -104,6 +108,29 @@ class ProjectPart(PopulationPart):
     handle: Annotated[str, Meta(pattern="^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
+#: The value of an API key; and what is kept of one: its digest and, if known, its last characters.
+_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
+_KEPT = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
+
+
+class KeyPart(PopulationPart):
+    """An API key of a person in an organization: the first that they are in unless it is named.
+
+    `value`, a secret, is what a client sends; or `sha256:` and its digest, in hexadecimal digits.
+    """
+
+    person: Alias
+    value: Annotated[str, Meta(extra_json_schema={"pattern": f"^({_VALUE}|{_KEPT})$"})]
+    organization: Alias | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=64)] = "of the world file"
+    permissions: list[str] | None = None
+
+    def kept(self) -> list[str]:
+        """Return the digest of the value, and its last four characters if they are known."""
+        text = without_values({"value": self.value})["value"]
+        return [*text.split(":")[1:], ""][:2]
+
+
 class WorldPart(PopulationPart):
     """`world`: all that is in it, beside the default world with `extends`. Left out, it is that one."""
 
@@ -111,6 +138,7 @@ class WorldPart(PopulationPart):
     people: list[PersonPart] = []
     projects: list[ProjectPart] = []
     extends: Literal["default"] | None = None
+    keys: list[KeyPart] = []
 
     def whole(self) -> WorldPart:
         """Return it with what it extends; what it has under the same alias takes its place there."""
@@ -120,6 +148,7 @@ class WorldPart(PopulationPart):
             _replaced(_DEFAULT.organizations, self.organizations),
             _replaced(_DEFAULT.people, self.people),
             _replaced(_DEFAULT.projects, self.projects),
+            keys=self.keys,
         )
 
 
@@ -185,14 +214,124 @@ def new_world(
     change.put(t.ASSUMPTIONS, t.ONLY, origin.assumptions)
     change.put(t.ORIGIN, t.ONLY, origin)
     world = (world or _DEFAULT).whole()
-    ids = _ids(seed, world)
-    for order, organization in enumerate(world.organizations):
-        _add_organization(change, organization, order, ids)
-    for order, person in enumerate(world.people):
-        _add_person(change, person, order, ids)
-    for order, project in enumerate(world.projects):
-        _add_project(change, project, order, world.people, ids)
+    populate(change, world, world)
     return change.applied()
+
+
+def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
+    """Write what stands last in a whole world, in which nothing may be wrong. Raises ValueError."""
+    ids = _ids(change.world.seed, whole)
+    before = len(whole.organizations) - len(part.organizations)
+    for order, organization in enumerate(part.organizations, before):
+        _add_organization(change, organization, order, ids)
+    for order, person in enumerate(part.people, len(whole.people) - len(part.people)):
+        _add_person(change, person, order, ids)
+    for order, project in enumerate(part.projects, len(whole.projects) - len(part.projects)):
+        _add_project(change, project, order, whole.people, ids)
+    for key in part.keys:
+        place = change.row(t.ORGANIZATIONS, ids["organization", _place_of(key, whole)])
+        found, end = key.kept()
+        put_key(
+            change,
+            seeded_id(change.world.seed, SEEDED_MS, "key", found),
+            (place.id, ids["person", key.person], key.name),
+            (found, end),
+            place.permissions if key.permissions is None else tuple(key.permissions),
+        )
+
+
+def _place_of(key: KeyPart, whole: WorldPart) -> str:
+    """Return the organization of a key, if only by where its person is; "": in none."""
+    roles = next((one.organizations for one in whole.people if one.alias == key.person), {})
+    home = next((one.alias for one in whole.organizations if one.alias in roles), "")
+    return home if key.organization is None else key.organization
+
+
+def without_values(found: Any) -> Any:
+    """Return a document with the values of API keys in it as what is kept of them."""
+    if isinstance(found, dict):
+        if isinstance(value := found.get("value"), str) and re.fullmatch(_VALUE, value):
+            found = found | {"value": f"sha256:{digest(value)}:{value[-4:]}"}
+        return {name: without_values(inner) for name, inner in found.items()}
+    return [without_values(one) for one in found] if isinstance(found, list) else found
+
+
+# --- What is wrong with a description ------------------------------------------------------------
+
+#: Where something is wrong, and why.
+Mistake = tuple[tuple[str | int, ...], str]
+_SECTIONS = ("organizations", "projects", "people")
+
+
+def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> Iterator[Mistake]:
+    """Give what is wrong with a part of a world whose API keys have a prefix."""
+    known = {section: [one.alias for one in getattr(whole, section)] for section in _SECTIONS}
+    for section in _SECTIONS:
+        yield from _taken(section, getattr(part, section), getattr(whole, section))
+    for i, organization in enumerate(part.organizations):
+        for j, permission in enumerate(organization.permissions or ()):
+            if permission not in PERMISSIONS:
+                message = unknown("permission", permission, PERMISSIONS)
+                yield ("organizations", i, "permissions", j), message
+    for i, project in enumerate(part.projects):
+        for path, message in _wrong_with(project, known["organizations"], now_ms):
+            yield ("projects", i, *path), message
+    for i, person in enumerate(part.people):
+        for section in ("organizations", "projects"):
+            for alias in getattr(person, section):
+                if alias not in known[section]:
+                    word = section.removesuffix("s")
+                    yield ("people", i, section, alias), unknown(word, alias, known[section])
+    for i, key in enumerate(part.keys):
+        if key.kept() in [other.kept() for other in part.keys[:i]]:
+            yield ("keys", i, "value"), "this value is taken above"
+        for field, message in _wrong_with_key(key, whole, prefix):
+            yield ("keys", i, field), message
+
+
+def _taken(section: str, added: Sequence[Any], whole: Sequence[Any]) -> Iterator[Mistake]:
+    for field in ("alias", "id", "handle", "email"):
+        before = [one for one in whole if not any(one is mine for mine in added)]
+        taken = {getattr(one, field, None): "in this world: choose another" for one in before}
+        for i, one in enumerate(added):
+            text = getattr(one, field, None)
+            if text is not None and text in taken:
+                yield (section, i, field), f"the {field} {text!r} is taken {taken[text]}"
+            taken[text] = "above"
+
+
+def _wrong_with(project: ProjectPart, known: list[str], now_ms: int) -> Iterator[Mistake]:
+    database = project.database
+    if database.data_mode == "shared" and database.dev != database.prod:
+        message = "a shared database is one for both environments: give dev and prod the same state"
+        yield ("database",), message
+    if project.organization not in known:
+        yield ("organization",), unknown("organization", project.organization, known)
+    chosen = project.deployments if isinstance(project.deployments, list) else []
+    for i, deployment in enumerate(chosen):
+        try:
+            deployment.began_ms(now_ms, 0)
+        except ValueError as error:
+            yield ("deployments", i), str(error)
+
+
+def _wrong_with_key(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple[str, str]]:
+    plain = re.fullmatch(_VALUE, key.value) and key.value.startswith(prefix)
+    if not plain and not re.fullmatch(_KEPT, key.value):  # which is not shown: it may be a secret
+        form = f"{prefix} and {SECRET_LENGTH} of A-Z a-z 0-9 _ -"
+        yield "value", f"the value of a key is {form}, or sha256: and its digest"
+    roles = {one.alias: one.organizations for one in whole.people}
+    if key.person not in roles:
+        yield "person", unknown("person", key.person, roles)
+        return
+    place = _place_of(key, whole)
+    if place not in roles[key.person]:
+        there = ", ".join(roles[key.person]) or "none"
+        yield "organization", f"{key.person} is not in {place or 'any organization'}; in {there}"
+    allowed = next((one.permissions for one in whole.organizations if one.alias == place), None)
+    for permission in key.permissions or ():
+        if permission not in (known := PERMISSIONS if allowed is None else allowed):
+            yield "permissions", unknown("permission", permission, known)
 
 
 def described(world: World) -> WorldPart:

@@ -1,4 +1,4 @@
-"""Interactive sessions: that somebody is signed in, from a sign-in by a browser to its end.
+"""API keys, and interactive sessions: that somebody is signed in by a browser, until its end.
 
 A token made by name (by the control API, a command, a story) speaks for a session of its person that
 no sign-out ends: it needs no row. When all sessions of a person are ended, it gets one as ended, and
@@ -9,10 +9,42 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hosting_emulator.world.records import InteractiveSession
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world.records import ApiKey, InteractiveSession
 from hosting_emulator.world.streams import derive, next_number
-from hosting_emulator.world.tables import SESSIONS
+from hosting_emulator.world.tables import API_KEYS, SESSIONS
 from hosting_emulator.world.value import Change, World
+
+#: A key is valid 90 days (contract, Limits).
+KEY_LIFETIME_MS = 90 * 86_400_000
+
+
+def put_key(
+    change: Change,
+    id_: str,
+    of: tuple[str, str, str],
+    kept: tuple[str, str],
+    permissions: tuple[str, ...],
+) -> ApiKey:
+    """Write a key `of` an organization, a person and a name, with what is kept of its value.
+
+    That is its digest, and its last characters.
+    """
+    organization_id, person_id, name = of
+    found, end = kept
+    key = ApiKey(
+        id=id_,
+        organization_id=organization_id,
+        person_id=person_id,
+        name=name,
+        digest=found,
+        obfuscated_value=f"{change.assumptions.key_prefix}…{end}",
+        permissions=permissions,
+        created_at=format_timestamp(change.now_ms),
+        expires_ms=change.now_ms + KEY_LIFETIME_MS,
+    )
+    change.put(API_KEYS, key.id, key)
+    return key
 
 
 def standing_session(world: World | Change, person_id: str) -> str:

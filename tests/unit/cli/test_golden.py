@@ -45,6 +45,15 @@ requests replay 1 --same-key --json
 requests shrink --shows status=599
 requests shrink --shows status=404
 why 01HZZZZZZZZZZZZZZZZZZZZZZZ
+world add person zoe --email zoe@acme.example --organization acme --role owner
+world add person zoe --json
+world add person yan --organization amce
+world add person yan --role owner
+world add key zoe --value phk_ZoesKeyOfATestWhichIsNoSecretOfAnybody00000 --json
+world add project site --organization acme deployments=3 flags=true
+world add member member --project shop --role reader
+world add gizmo x
+world add
 world history --limit 3
 world history --limit 1 --json
 world fork copy --at 0 --ephemeral

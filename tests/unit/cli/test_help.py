@@ -54,7 +54,7 @@ def test_the_whole_tree_is_there():
         *("fault", "intervene", "scenario", "doctor", "requests", "why", "conduct", "explore"),
         *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
         *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
-        *(f"world {c}" for c in ("history", "rewind")),
+        *(f"world {c}" for c in ("add", "history", "rewind")),
         *(
             f"contract {c}"
             for c in ("openapi", "problems", "assumptions", "variation-points", "check")

@@ -30,7 +30,7 @@ def test_fields_may_be_left_out(options: object):
         ({}, "", "an object with one word"),
         ({"stick_operation": {}, "set_plan": {}}, "", "an object with one word"),
         ({"stick_operatoin": {}}, "", "did you mean stick_operation"),
-        ({"zzz": {}}, "", "there are stick_operation, .*, disconnect_domain"),
+        ({"zzz": {}}, "", "there are add, stick_operation, .*, disconnect_domain"),
         ({1: {}}, "", "no intervention '1'"),
         ({"stick_operation": "shop"}, "", "takes an object of fields"),
         ({"stick_operation": {"projet": "shop"}}, "projet", "'projet' .* did you mean project"),

@@ -82,7 +82,7 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
         (
             "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
             '      deployments: [{at: "2026-03-02T09:00:01Z"}]',
-            r"is after the world's start, 2026-03-02T09:00:00\.000Z",
+            r"is in the future: the world's time is 2026-03-02T09:00:00\.000Z",
         ),
     ],
 )

@@ -23,6 +23,7 @@ from hosting_emulator.server.control.context import Body, Context, ControlRefusa
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.population import without_values
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import Change
 
@@ -163,7 +164,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
     with refused_as(409, "Intervention refused", DocumentRefused):
         message = intervention.apply(change)
     name = next(iter(body))
-    engine.commit(change, f"intervention {name}", {"intervene": body})
+    engine.commit(change, f"intervention {name}", {"intervene": without_values(body)})
     return {"intervention": name, "said": message}
 
 

@@ -10,8 +10,8 @@ import { spoken } from "../words.js";
  * @typedef {Object} Field what a form shows, and what its value is to become
  * @property {string} name
  * @property {string} label
- * @property {"text"|"number"|"select"|"checkbox"|"textarea"} kind
- * @property {string} type the schema's word, or "enum"
+ * @property {"text"|"number"|"select"|"checkbox"|"textarea"|"json"} kind
+ * @property {string} type the schema's word, "enum", or "parts" for a list of objects
  * @property {boolean} required
  * @property {string} help
  * @property {string|boolean|number} value what the field shows at first
@@ -35,6 +35,10 @@ const HELP = {
   zone: "such as example.com",
   domain: "such as shop.example.com",
   permissions: "divided by spaces",
+  organizations: 'as in a world file: [{"alias": "studio"}]',
+  people: '[{"alias": "zoe", "organizations": {"acme": "member"}}]',
+  projects: '[{"alias": "site", "organization": "acme"}]',
+  keys: '[{"person": "zoe", "value": "phk_…"}]',
 };
 /** What a world's summary has to choose from. */
 const NAMED = new Set(["project", "person", "principal", "to", "organization", "operation"]);
@@ -73,7 +77,7 @@ export function fieldsOf(schema, defs, known = {}) {
       name,
       label: spoken(name),
       kind: kindOf(found, choices),
-      type: found.enum?.every(Number.isInteger) ? "integer" : found.enum ? "enum" : found.type,
+      type: found.items?.$ref ? "parts" : found.enum?.every(Number.isInteger) ? "integer" : found.enum ? "enum" : found.type,
       required,
       help: either(name, names, required) ?? HELP[name] ?? bounds(found) ?? "",
       value: typeof standard === "boolean" ? standard : String(standard),
@@ -94,6 +98,7 @@ function either(/** @type {string} */ name, /** @type {string[]} */ names, /** @
 /** @param {Schema} schema @param {Choice[]} [choices] @returns {Field["kind"]} */
 function kindOf(schema, choices) {
   if (schema.type === "boolean") return "checkbox";
+  if (schema.items?.$ref) return "json";
   if (schema.type === "object") return "textarea";
   if (choices) return "select";
   return schema.type === "integer" || schema.type === "number" ? "number" : "text";
