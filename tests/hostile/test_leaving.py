@@ -192,13 +192,19 @@ async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage
 # --- crowds -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [server_memory.CROWD, server_memory.CROWD // 2])
-async def test_what_a_crowd_has_left_goes_back_to_the_system(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, count: int
-):
+@pytest.fixture
+def given(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests there were when memory was given back, without waiting for a quiet time."""
     given: list[int] = []
     monkeypatch.setattr(server_memory, "AFTER_S", 0)
     monkeypatch.setattr(server_memory, "give_back", lambda: given.append(stage.engine.log.count))
+    return given
+
+
+@pytest.mark.parametrize("count", [server_memory.CROWD, server_memory.CROWD // 2])
+async def test_what_a_crowd_has_left_goes_back_to_the_system(
+    stage: Stage, given: list[int], count: int
+):
     crowd = [await asyncio.open_connection("127.0.0.1", stage.port) for _ in range(count)]
     await stage.one(LONG_S)
     assert given == []
@@ -209,6 +215,18 @@ async def test_what_a_crowd_has_left_goes_back_to_the_system(
     await stage.one(LONG_S)
 
     assert len(given) == (count >= server_memory.CROWD)
+
+
+async def test_what_many_one_after_another_have_left_goes_back_too(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, given: list[int]
+):
+    monkeypatch.setattr(server_memory, "MANY", 30)
+    for expected in (0, 1):
+        for _ in range(20):
+            await stage.one(LONG_S)
+        await stage.quiet()
+        await stage.one(LONG_S)
+        assert len(given) == expected
 
 
 def test_giving_memory_back_harms_nothing():

@@ -1,7 +1,7 @@
-"""Memory that a crowd of clients has left behind, given back to the system.
+"""Memory that many clients have left behind, given back to the system.
 
 The allocator keeps what was freed between things that stay, and a process that had five hundred
-clients once would look for good as if they were still there.
+clients at once, or ten thousand one after another, would look for good as if they were still there.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 
-#: So many connections at once are a crowd; it is over when a twentieth of it is left.
-CROWD = 100
-#: So long after it, in seconds of real time, their handlers have ended as well.
+#: So many connections at once are a crowd, and so are so many one after another.
+CROWD, MANY = 100, 1000
+#: It has gone when no connection has come for so long, in seconds of real time, and few are left.
 AFTER_S = 5.0
+FEW = CROWD // 20
 
 
 def give_back() -> None:

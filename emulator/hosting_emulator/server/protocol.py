@@ -219,16 +219,28 @@ class Server(web.Server):
             return await handler(request)
 
         super().__init__(answer)
-        #: How many connections there are, and how many there were at most since a crowd has left.
-        self._open = self._most = 0
+        #: How many connections there are; how many at most, and how many came, since a crowd left.
+        self._open = self._most = self._came = 0
+        self._waiting = False
 
     def count(self, more: int) -> None:
         """Count connections; what a crowd has left is cleared away once it is gone."""
         self._open += more
         self._most = max(self._most, self._open)
-        if self._most >= memory.CROWD and self._open * 20 <= self._most:
-            self._most = self._open
-            asyncio.get_running_loop().call_later(memory.AFTER_S, memory.give_back)
+        self._came += max(0, more)
+        if not self._waiting and (self._most >= memory.CROWD or self._came >= memory.MANY):
+            self._wait()
+
+    def _wait(self) -> None:
+        self._waiting = True
+        asyncio.get_running_loop().call_later(memory.AFTER_S, self._look, self._came)
+
+    def _look(self, came: int) -> None:
+        if self._came > came or self._open > memory.FEW:
+            self._wait()
+            return
+        self._most, self._came, self._waiting = self._open, 0, False
+        memory.give_back()
 
     def __call__(self) -> Protocol:
         """Return the protocol of a new connection."""
