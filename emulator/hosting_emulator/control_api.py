@@ -228,7 +228,7 @@ class CommitEntry(Record):
 class Message(Record):
     """A request or an answer, its secrets redacted.
 
-    `body` is None where it is no text, and only the beginning of it with `body_cut`; `body_bytes` is
+    `body` is None where it is not text, and only the beginning of it with `body_cut`; `body_bytes` is
     the length of all of it.
     """
 

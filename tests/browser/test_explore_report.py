@@ -13,7 +13,7 @@ from tests.unit.explore.samples import exploration, requests, result
 
 def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path):
     planned = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
-    told = ("retried-too-soon: Tried again too soon",)
+    told = ("retried-too-soon: Retried too soon",)
     longest = max(planned.points, key=lambda point: len(str(point)))
     results = [
         result(str(point), conduct=told if point == longest else ()) for point in planned.points

@@ -31,13 +31,13 @@ def test_findings_come_as_they_happen_with_their_requests(
         misbehave(api)
         page.read("3 findings in 4 requests.")
         page.read("A mutation without an Idempotency-Key")
-        page.read("get_dns_authorization came with an Idempotency-Key.")
-        page.read("Make a key for each thing that is to be done")
+        page.read("get_dns_authorization was sent with an Idempotency-Key.")
+        page.read("Create one key per intended change")
         page.read("(the contract, Endpoints)")
         titles = page.evaluate("[...document.querySelectorAll('main h2')].map(h => h.innerText)")
         assert titles == [
             "A mutation without an Idempotency-Key",
-            "Polled before next_poll_after_seconds was over",
+            "Polled before next_poll_after_seconds had passed",
             "An Idempotency-Key where none is listed",
         ]
         places = page.evaluate(
@@ -70,7 +70,7 @@ def test_what_was_left_unfinished_is_told_once_the_client_is_done(
     with dashboard(panel("conduct")) as page:
         page.read("Nothing was found in 1 request.")
         page.click("button", "The client has finished")
-        page.read("An operation was begun and not followed to its end")
+        page.read("An operation was started but not polled until it ended")
 
 
 def test_what_is_sent_from_the_page_is_not_the_clients(
@@ -80,7 +80,7 @@ def test_what_is_sent_from_the_page_is_not_the_clients(
         page.click("button", "Send")
         page.wait("document.querySelector('main').innerText.includes('200')")
     with dashboard(panel("conduct")) as page:
-        page.read("1 request came from the emulator's own pages and tools: not judged.")
+        page.read("1 request came from the emulator's own pages and tools: not checked.")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])

@@ -115,7 +115,7 @@ def hold_problem(answer: Response) -> dict[str, Any]:
 
 
 def hold_values(found: Any, *, name: str = "") -> None:
-    """Fail on an unexpected null, a timestamp that is not RFC 3339 or an id that is no Ulid."""
+    """Fail on an unexpected null, a timestamp that is not RFC 3339 or an id that is not a Ulid."""
     if isinstance(found, dict):
         for key, value in found.items():
             hold_values(value, name=key)

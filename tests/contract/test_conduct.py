@@ -34,7 +34,7 @@ def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: HeldApi) 
                 "rule": rule.id,
                 "severity": "error",
                 "title": rule.title,
-                "says": "apply_project_domains came without an Idempotency-Key.",
+                "says": "apply_project_domains was sent without an Idempotency-Key.",
                 "requests": [1],
                 "more_requests": 0,
                 "at": "2026-01-01T00:00:00.000Z",

@@ -129,7 +129,7 @@ def test_a_server_that_is_all_wrong_is_survived(emulator: HostingEmulator, how: 
 def test_a_server_without_json_is_not_checked(emulator: HostingEmulator, how: str) -> None:
     with (
         wrong_server(emulator.base_url, Spoils(how)) as url,
-        pytest.raises(CheckRefused, match=r"No answer there is JSON: is this the API\? \(http"),
+        pytest.raises(CheckRefused, match=r"No response there is JSON: is this the API\? \(http"),
     ):
         checked(emulator, base_url=url)
 
@@ -182,7 +182,7 @@ def test_a_server_that_refuses_all_shows_nothing_by_refusing(
     assert {key for key in holds if not key.startswith("problem.")} <= _OF_PROBLEMS
     assert "json" in holds
     skipped = with_verdict(report, "skipped")
-    assert "the right request was not seen to succeed" in skipped["ulid"][0]
+    assert "no correct request succeeded" in skipped["ulid"][0]
 
 
 def test_a_call_that_is_missing_shows_nothing_by_refusing(emulator: HostingEmulator) -> None:
@@ -198,7 +198,7 @@ def test_a_call_that_is_missing_shows_nothing_by_refusing(emulator: HostingEmula
         *("flag.statuses", "flag.owner-only", "keys.body", "limit.key-name", "source.body"),
     }
     assert of_writing.isdisjoint(holds)
-    assert "--allow flag permits it" in skipped["flag.body"][0]
+    assert "permit it with --allow flag" in skipped["flag.body"][0]
 
 
 def test_a_refusal_with_another_status_is_asked_for_a_4xx_problem(

@@ -91,7 +91,7 @@ def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
     assert differing(report) == {}
     skipped = with_verdict(report, "skipped")
     assert skipped
-    assert all(why != ["no answer showed anything of it"] for why in skipped.values()), skipped
+    assert all(why != ["no response showed it"] for why in skipped.values()), skipped
 
 
 def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -> None:
@@ -168,7 +168,7 @@ def test_an_operation_that_does_not_end_is_said(hosting_emulator: HostingEmulato
     report = checked(hosting_emulator, patience_s=30)
 
     assert differing(report) == {}
-    assert any("--patience gives more" in note for note in report["notes"])
+    assert any("had not ended within --patience" in note for note in report["notes"])
 
 
 def test_an_operation_that_ends_at_once_is_observed(hosting_emulator: HostingEmulator) -> None:
@@ -218,8 +218,8 @@ def test_names_that_nobody_would_try_have_to_be_told(hosting_emulator: HostingEm
 
     assert differing(untold) == differing(told) == {}
     skipped = with_verdict(untold, "skipped")
-    assert "--assume limit_parameter=NAME names it" in skipped["limit.page-size"][0]
-    assert "--assume environment_parameter=NAME names it" in skipped["compute.query"][0]
+    assert "set it with --assume limit_parameter=NAME" in skipped["limit.page-size"][0]
+    assert "set it with --assume environment_parameter=NAME" in skipped["compute.query"][0]
     assert told["assumptions"] == names
 
 
@@ -261,7 +261,7 @@ def test_a_flag_that_could_not_be_put_back_is_said(hosting_emulator: HostingEmul
             hosting_emulator, base_url=url, project_id=project, allow=frozenset(["flag"])
         )
 
-    assert "the flag could not be put back: it was hidden before" in report["notes"]
+    assert "the flag could not be switched back: it was hidden before" in report["notes"]
 
 
 @pytest.mark.parametrize("seed", [*range(5), *(pytest.param(n, marks=LONG) for n in range(5, 200))])

@@ -91,7 +91,7 @@ def test_every_sentence_is_judged_or_says_why_it_cannot_be(
     }
     unseen = with_verdict(report, "cannot be seen from outside")
     assert unseen.keys() == {key for key, found in CLAUSES.items() if found.unseen}
-    assert all("no answer showed anything of it" not in s["seen"] for s in report["sentences"])
+    assert all("no response showed it" not in s["seen"] for s in report["sentences"])
 
 
 def test_every_assumption_is_observed_or_says_why_not(hosting_emulator: HostingEmulator) -> None:

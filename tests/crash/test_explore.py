@@ -21,7 +21,7 @@ from tests.warm import COMMAND
 
 CLIENT = str(Path(__file__).with_name("explored.py"))
 PATIENCE_S = 60.0
-TWICE = "2 API keys where the clean run makes 1: 'ci' of owner in acme"
+TWICE = "2 API keys, while the clean run makes 1: 'ci' of owner in acme"
 TORTURE = pytest.mark.torture
 _MARK = "HOSTING_EMULATOR_TEST_MARK"
 
@@ -119,7 +119,7 @@ def test_conduct_may_count_and_is_seen_again_by_its_line():
     strict = run(*meant, "--conduct", "error", *client("careful"))
     silent = run(*meant, "--conduct", "off", *client("careful"))
 
-    rule = "retried-too-soon: Tried again too soon"
+    rule = "retried-too-soon: Retried too soon"
     assert (told.returncode, strict.returncode, silent.returncode) == (0, 1, 0)
     assert f"conduct: {rule} (create_user_api_key#1/rate_limit/before_commit)" in told.stdout
     assert "misbehaved at 1 point: retried-too-soon\n" in strict.stdout
@@ -184,7 +184,7 @@ def test_what_does_not_happen_again_is_said_and_not_held_against_it(tmp_path: Pa
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),
         (
             ("--point", "list_deployments#1/timeout/before_commit", *client("careful")),
-            "the clean run has no request list_deployments#1: it makes 0 of list_deployments\n",
+            "the clean run has no request list_deployments#1: it sends 0 of list_deployments\n",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -244,7 +244,7 @@ def test_it_goes_on_where_it_was_cut_off(tmp_path: Path):
 
     assert f"{done} run" in cut
     assert rest.returncode == 0
-    assert f"Going on: {done} of 4 are done" in rest.stderr or done == 4
+    assert f": {done} of 4 are done" in rest.stderr or done == 4
     assert "4 runs: 4 survived." in rest.stdout
 
 
@@ -268,7 +268,7 @@ def test_another_command_or_a_finished_exploration_begins_anew(tmp_path: Path):
     other = run(*state, *client("giving-up", 1))
 
     assert "beginning anew" not in first.stderr
-    assert "finished: beginning anew." in same.stderr
+    assert "finished exploration: starting over." in same.stderr
     assert "from another command or another clean run: starting over." in other.stderr
     assert other.returncode == 1
 

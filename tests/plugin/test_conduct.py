@@ -52,12 +52,12 @@ def test_a_test_that_passes_fails_for_its_client(suite: Suite, way: str):
             "*ERROR at teardown of test_careless*",
             "conduct: 1 finding (1 error) in 1 request",
             "error: A mutation without an Idempotency-Key ?missing-idempotency-key?",
-            "    #1: apply_project_domains came without an Idempotency-Key.",
-            "    instead  Make a key for each thing*",
+            "    #1: apply_project_domains was sent without an Idempotency-Key.",
+            "    instead  Create one key per *",
         ]
     )
     # Once: the world's story, which comes with every failure, does not repeat it.
-    assert told(result).count("came without an Idempotency-Key.") == 1
+    assert told(result).count("was sent without an Idempotency-Key.") == 1
     assert "conducting.py" not in result.stdout.str()
 
 
@@ -138,7 +138,7 @@ def test_a_failed_test_names_what_its_client_did(suite: Suite):
             [
                 "*hosting emulator*",
                 "conduct: 1 finding (1 error)",
-                "    error missing-idempotency-key #1: apply_project_domains came without an *",
+                "    error missing-idempotency-key #1: apply_project_domains was sent without an *",
             ]
         )
 

@@ -98,12 +98,12 @@ def test_what_is_not_survived_fails_with_the_matrix_and_lines(explored: Suite):
     assert result.parseoutcomes() == {"failed": 1}
     result.stdout.fnmatch_lines(
         [
-            "hosting_explore: 3 of 7 runs did not go well",
+            "hosting_explore: 3 of 7 runs failed",
             "*503*reset",
             "create_user_api_key#1 *+2*",
-            "*doubled at 3 points: 2 API keys where the clean run makes 1: 'ci' of owner in acme",
+            "*doubled at 3 points: 2 API keys, while the clean run makes 1: 'ci' of owner in acme",
             f"  again: pytest test_it.py::test_key --hosting-emulator-point '{POINT}'",
-            "FAILED test_it.py::test_key - hosting_explore: 3 of 7 runs did not go well",
+            "FAILED test_it.py::test_key - hosting_explore: 3 of 7 runs failed",
         ]
     )
 
@@ -116,7 +116,7 @@ def test_a_reported_point_is_seen_again_by_its_line(explored: Suite):
     other = explored.run(*shlex.split(line.replace("after_commit", "before_commit")))
 
     assert again.parseoutcomes() == {"failed": 1}
-    again.stdout.fnmatch_lines([f"{POINT}  doubled: 2 API keys where the clean run makes 1: *"])
+    again.stdout.fnmatch_lines([f"{POINT}  doubled: 2 API keys, while the clean run makes 1: *"])
     assert other.parseoutcomes() == {"passed": 1}
 
 
@@ -208,10 +208,10 @@ def test_what_cannot_be_explored_is_said_in_a_line(explored: Suite):
     whys = {
         "faults=['timeot']": "did you mean timeout?",
         "calls=['nothing']": "no call is named 'nothing'",
-        "max_run=1": "there is no 'max_run': say faults, outcomes, calls, quick or max_runs",
-        "max_runs=0": "max_runs=0 is no number above 0",
-        "'timeout'": "say faults=[[]...[]], outcomes=True, calls=[[]...[]], quick=True or max_runs=N",
-        "calls=['list_deployments']": "the test makes no request that a fault could meet",
+        "max_run=1": "there is no 'max_run': use faults, outcomes, calls, quick or max_runs",
+        "max_runs=0": "max_runs=0 is not a number above 0",
+        "'timeout'": "use faults=[[]...[]], outcomes=True, calls=[[]...[]], quick=True or max_runs=N",
+        "calls=['list_deployments']": "the test sends no request to the emulator",
     }
     tests = "".join(
         f"@pytest.mark.hosting_explore({mark})\ndef test_{n}(hosting_emulator):\n"
@@ -365,7 +365,7 @@ def test_what_explored_runs_did_is_told_at_the_end(explored: Suite):
         [
             "*hosting emulator: conduct*",
             "test_it.py::test_key, explored:",
-            f"    retried-too-soon: Tried again too soon ({point})",
+            f"    retried-too-soon: Retried too soon ({point})",
             f"    again: pytest test_it.py::test_key --hosting-emulator-point '{point}' "
             "--hosting-emulator-conduct=report",
         ]

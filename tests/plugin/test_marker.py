@@ -125,13 +125,13 @@ WRONG = (
     ("'missing.yaml'", "there is no file */missing.yaml"),
     ("falts=[]", "hosting_scenario has no keyword 'falts'; did you mean faults? *"),
     ("story=[]", "hosting_scenario has no keyword 'story'; there are *"),
-    ("", "hosting_scenario says nothing: *"),
+    ("", "hosting_scenario is empty: *"),
     ("'rate-limited', 'ticket-expired'", "hosting_scenario takes one name or file, *"),
     ("['rate-limited']", "hosting_scenario takes one name or file, *"),
     (
         "'rate-limited', faults=[]",
-        "hosting_scenario('rate-limited', faults=…): beside a name or file there may be "
-        "assumptions, clock, seed, vary and vary_only only",
+        "hosting_scenario('rate-limited', faults=…): with a name or file, only "
+        "assumptions, clock, seed, vary and vary_only are allowed",
     ),
     ("clock='stopped'", "clock 'stopped': use frozen, real, skip or scaled:RATE, *"),
     ("'rate-limited', clock='stopped'", "clock 'stopped': use frozen, *"),

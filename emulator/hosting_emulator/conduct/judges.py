@@ -67,7 +67,7 @@ class MissingKey(ConductJudge):
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.spec is not None and now.spec.idempotent and not now.key:
-            says = f"{now.name} came without an Idempotency-Key."
+            says = f"{now.name} was sent without an Idempotency-Key."
             yield Finding("missing-idempotency-key", says, now, group=(now.call, now.entry.path))
 
 
@@ -133,12 +133,12 @@ class KeyChanged(ConductJudge):
 
 def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Finding:
     told = first.says_uncertain and not first.entry.lost
-    how = str(first.status) if told else "no whole answer"
+    how = str(first.status) if told else "no complete response"
     another_run = second.line is not first.line and second.waited(first, _ANOTHER_RUN_MS)
     accusation = Finding(
         "new-key-after-uncertainty",
-        f"{first.name} got {how} under the key {first.key!r} (#{first.n}), and was sent again "
-        f"under the key {second.key!r} (#{second.n}).",
+        f"{first.name} got {how} with the key {first.key!r} (#{first.n}), and was sent "
+        f"again with the key {second.key!r} (#{second.n}).",
         *(first, second),
         severity="note" if another_run else None,
         quote=_SAME_KEY.get(str(first.call)),
@@ -176,11 +176,11 @@ class KeyReused(ConductJudge):
             self._uses.keep(place, (now, refused))
         elif first.request != now.request:
             differs = "another body" if first.path == now.path else "something else"
-            unsaid = "and whether its key is free again the contract does not say"
+            unsaid = "and the contract does not say whether its key is free again"
             yield Finding(
                 "key-reused-for-another-request",
-                f"The key {now.key!r} of {first.name} (#{first.n}) was sent with {differs} "
-                f"({now.name}, #{now.n}){f'; the first was refused, {unsaid}' if free else ''}.",
+                f"The key {now.key!r} of {first.name} (#{first.n}) was reused with "
+                f"{differs} ({now.name}, #{now.n}){f'; the first was refused, {unsaid}' if free else ''}.",
                 *(first, now),
                 group=(now.who, now.key),
                 severity="note" if free else None,
@@ -218,8 +218,8 @@ class KeyOutlivesIntent(ConductJudge):
         if now.entry.real_ms >= since.left_ms:
             yield Finding(
                 "key-outlives-intent",
-                f"{now.name} was sent under the key {key!r} (#{first.n}), something else under "
-                f"another (#{since.n}), and the first again (#{now.n}): nothing was done.",
+                f"{now.name} was sent with the key {key!r} (#{first.n}), changed with another "
+                f"key (#{since.n}), and then the first key was sent again (#{now.n}): nothing was done.",
                 *(first, since, now),
                 group=(now.who, key),
             )
@@ -245,8 +245,8 @@ class SentTwice(ConductJudge):
         if now.beside(before, _ONE_CLICK_MS):
             yield Finding(
                 "sent-twice-at-once",
-                f"{now.name} was sent under the key {before.key!r} (#{before.n}) and under the key "
-                f"{now.key!r} (#{now.n}), and done twice.",
+                f"{now.name} was sent with the key {before.key!r} (#{before.n}) and with "
+                f"the key {now.key!r} (#{now.n}), and applied twice.",
                 *(before, now),
                 group=(now.who, now.request),
             )
@@ -270,7 +270,7 @@ class KeyValues(ConductJudge):
 
     def end(self) -> Iterable[Finding]:
         for (_, key), lost in self._lost.items():
-            says = f"The answer with the value of the API key made under {key!r} was not heard."
+            says = f"The client did not get the value of the API key that it created with the key {key!r}."
             yield Finding("api-key-value-lost", says, lost)
 
 
@@ -313,7 +313,7 @@ class NotRetryable(ConductJudge):
             yield Finding(
                 "retried-not-retryable",
                 f"{now.name} was refused with {now.status} {code}, retryable false "
-                f"(#{before.n}), was sent again unchanged (#{now.n}), and refused again.",
+                f"(#{before.n}), and was sent again unchanged (#{now.n}) and refused again.",
                 *(before, now),
                 group=(*place, code),
                 severity=_as_known(before, now),
@@ -394,10 +394,10 @@ class TooSoon(ConductJudge):
             before, seconds = told
             same = before.entry.method == now.entry.method and before.path == now.path
             again = before.request[:3] == now.request[:3]
-            what = "was asked again" if again else f"{now.name} was asked"
+            what = "was sent again" if again else f"{now.name} was sent"
             yield Finding(
                 "retried-too-soon",
-                f"{before.name} was answered {before.status} with Retry-After: {seconds} "
+                f"{before.name} got {before.status} with Retry-After: {seconds} "
                 f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
                 *(before, now),
                 group=(now.credentials, about),
@@ -424,8 +424,8 @@ class TooSoon(ConductJudge):
         if len(tried) == _STORM and not now.waited(tried[0], _STORM_MS):
             yield Finding(
                 "retried-too-soon",
-                f"{now.name} failed (#{tried[0].n}: {tried[0].status or 'no answer'}), and was asked "
-                f"{_STORM} times within {now.shown_wait(tried[0])} (to #{now.n}).",
+                f"{now.name} failed (#{tried[0].n}: {tried[0].status or 'no response'}), and was "
+                f"sent {_STORM} times within {now.shown_wait(tried[0])} (to #{now.n}).",
                 *tried,
                 group=(*place, "storm"),
             )
@@ -440,8 +440,8 @@ class TooSoon(ConductJudge):
                 before, seconds = early
                 yield Finding(
                     "polled-too-early",
-                    f"Operation {now.entry.operation} was to be polled after {seconds} s "
-                    f"(#{before.n}), and was polled after {now.shown_wait(before)} (#{now.n}).",
+                    f"Operation {now.entry.operation} should have been polled after "
+                    f"{seconds} s (#{before.n}), but was polled after {now.shown_wait(before)} (#{now.n}).",
                     *(before, now),
                     group=place,
                     severity=_as_known(before, now),
@@ -526,8 +526,8 @@ class AfterEnd(ConductJudge):
         loop = end.again > (1 if own else 2) or (own and not now.waited(end.last, _AT_ONCE_MS))
         return Finding(
             "polled-after-end",
-            f"Operation {now.entry.operation} had ended (#{end.first.n}), and was polled again "
-            f"(#{now.n}).",
+            f"Operation {now.entry.operation} had ended (#{end.first.n}), but was "
+            f"polled again (#{now.n}).",
             *(end.first, now),
             group=(now.credentials, now.entry.operation),
             severity=None if loop and now.knows(end.last) == "surely" else "note",
@@ -604,10 +604,10 @@ class UnfinishedOperations(_Continuity):
                 continue
             unknown, state = self._stopped_at(last), last.answer.get("state")
             if unknown:
-                says = f"Nothing was asked of operation {id_} ({state}) after an answer with {unknown}."
+                says = f"Operation {id_} ({state}) was not polled again after a response with {unknown}."
                 yield self._stop(last, says)
             else:
-                says = f"The last that was heard of operation {id_} is that it is {state}."
+                says = f"Operation {id_} was last seen as {state}, and not polled again."
                 yield Finding("operation-not-followed", says, last)
 
 
@@ -654,10 +654,10 @@ class UnfinishedLists(_Continuity):
             # Who says how many are wanted may want no more.
             some = page.world.assumptions.limit_parameter in page.query
             if not unknown and not some and page.credentials not in self._turned:
-                says = f"{page.name} was asked for one page, and there is another."
+                says = f"{page.name} was requested for one page, although there are more."
                 yield Finding("first-page-for-all", says, page)
             if unknown:
-                says = f"{page.name} was left at a page with {unknown}, though there is another."
+                says = f"{page.name} stopped at a page with {unknown}, although there are more."
                 # Who asks for the first page may only want that.
                 meant = _is_first(page) or page.credentials not in self._to_the_end
                 yield self._stop(page, says, meant=meant)
@@ -730,19 +730,19 @@ class RequestContent(ConductJudge):
         # Another flaw may be refused first: the session is missing all the same.
         if spec is not None and spec.interactive and principal and not principal.interactive:
             what = "an API key" if principal.api_key_id else "a token without a session"
-            says = f"{now.name} came with {what}."
+            says = f"{now.name} was sent with {what}."
             group = (principal.person_id, what)
             yield Finding("key-where-session-needed", says, now, group=group)
         yield from _misplaced_secrets(now)
         if now.call == "list_deployments":
             yield from self._cursor(now)
         if spec is not None and not spec.idempotent and now.key is not None:
-            says = f"{now.name} came with an Idempotency-Key."
+            says = f"{now.name} was sent with an Idempotency-Key."
             yield Finding("key-not-listed", says, now, group=now.call)
         for what, quote, hint in _unread_parts(now):
             yield Finding(
                 "unread-field",
-                f"{now.name} came with {what}, which it does not read{hint}.",
+                f"{now.name} was sent with {what}, which it does not read{hint}.",
                 now,
                 group=(now.call, what),
                 # An empty object where no body is listed is what some libraries send by themselves.
@@ -756,15 +756,17 @@ class RequestContent(ConductJudge):
         scheme, _, token = sent.decode("latin-1").partition(" ")
         host = now.headers.get(b"host", b"").decode("latin-1")
         if scheme.lower() == "bearer" and token.strip().lower() in _NOTHINGS:
-            says = f"{now.name} came with the token {token.strip()!r}."
+            says = f"{now.name} was sent with the token {token.strip()!r}."
             yield Finding("null-as-token", says, now, group=token)
         redirected = self._redirected.get((now.credentials, host))
         at_dev_origin = now.call == REDEEM_TICKET or (now.call is None and host.startswith("dev-"))
         if at_dev_origin or redirected is not None:
             for what in _secrets_in(now, token):
-                came = f"by the redirect of #{redirected.n}" if redirected else "to a dev origin"
+                came = (
+                    f"through the redirect of #{redirected.n}" if redirected else "to a dev origin"
+                )
                 seen = (redirected, now) if redirected else (now,)
-                says = f"{now.name} came {came}, to {host}, with {what}."
+                says = f"{now.name} was sent {came}, to {host}, with {what}."
                 yield Finding("token-sent-elsewhere", says, *seen, group=(host, what))
         if 300 <= now.status < 400 and now.heard and now.call != REDEEM_TICKET:
             for name, value in now.entry.answer_headers:
@@ -784,7 +786,7 @@ class RequestContent(ConductJudge):
         if not now.heard:
             self._unheard.keep(ticket.id, True)
         if ticket.state == "used":
-            rule, how = "ticket-redeemed-twice", "was used already, and redeemed again."
+            rule, how = "ticket-redeemed-twice", "was already used, and redeemed again."
             if unheard:  # who never heard of it asks again
                 return
         elif now.world.assumptions.is_over(ticket.expires_ms, now.entry.came_ms):
@@ -792,7 +794,7 @@ class RequestContent(ConductJudge):
             rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
         elif ticket.state == "revoked" and newest != ticket.id:
             rule = "replaced-ticket-redeemed"
-            how = f"was revoked by ticket {newest}, and redeemed all the same."
+            how = f"was revoked by ticket {newest}, and redeemed afterwards."
         else:
             return
         yield Finding(rule, f"Ticket {ticket.id} {how}", now, group=ticket.id)
@@ -806,7 +808,7 @@ class RequestContent(ConductJudge):
         home = self._given.get(cursor or "")
         if cursor is not None and refused and home != project:
             # Its own may be refused once the world was put back.
-            origin = "no page had it" if home is None else f"it is of project {home}"
+            origin = "no page returned it" if home is None else f"it is from project {home}"
             says = f"The cursor {cursor[:60]!r} was sent for project {project}: {origin}."
             yield Finding("made-up-cursor", says, now, group=project)
         answer = now.answer if now.status == 200 else None
@@ -828,7 +830,7 @@ def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | No
             if name not in known:
                 yield f"the query parameter {name[:60]!r}", quote, _meant(now, spec, name)
     if spec.method == "GET":  # of whose body the contract says nothing
-        place = "the contract, Endpoints; none is listed for this one either"
+        place = "the contract, Endpoints; none is listed for this call"
     if entry.body_bytes and spec.body is None:
         empty = entry.body.strip() in (b"{}", b"null", b"")
         yield _EMPTY if empty else "a body", (spec.body_clause, place), ""
@@ -843,7 +845,7 @@ def _meant(now: ExchangeView, spec: CallSpec, name: str) -> str:
     for parameter in reversed(spec.query):  # a cursor may be anything
         known = parameter.name(now.world.assumptions)
         if known not in now.query and re.fullmatch(parameter.pattern, now.query[name]):
-            return f"; what is called {known!r} here can be named otherwise: {parameter.named_by}"
+            return f"; if the service has another name for {known!r}, set the assumption {parameter.named_by}"
     return ""
 
 

@@ -158,10 +158,10 @@ class Watch:
 
     def _remarks(self) -> list[str]:
         skipping = (
-            "The clock skips ahead as operations are polled, so polling too early is not judged."
+            "The clock skips ahead when an operation is polled, so early polling is not checked."
         )
-        unseen = f"{_requests(self._unseen)} had left the log before the first look: not judged."
-        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not judged."
+        unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
+        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
         told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
         return [remark for applies, remark in told if applies]
 

@@ -91,7 +91,7 @@ def check(options: CheckOptions) -> Report:
         try:
             one.make(run)
         except (Gone, Unreachable) as error:
-            run.note(f"the check was given up: {error}")
+            run.note(f"the check was stopped: {error}")
             for left in CHECKS[number:]:
                 run.skips(left.judges, error)
             run.differs("paths", "while asking", str(error))
@@ -108,7 +108,7 @@ def _check_options(options: CheckOptions) -> None:
         if not is_ulid(found):
             option = name.removesuffix("_id")
             raise CheckRefused(
-                f"--{option}: {found!r} is no Ulid, 26 characters of 0-9 and A-Z without I, L, O, U"
+                f"--{option}: {found!r} is not a Ulid, 26 characters of 0-9 and A-Z without I, L, O, U"
             )
     for name in TOKENS:
         value = getattr(options, name)
@@ -117,14 +117,10 @@ def _check_options(options: CheckOptions) -> None:
             raise CheckRefused(f"--{option} cannot be sent: it is not plain text of one line")
     path = options.assumed.get("operation_path")
     if path is not None and not (path.startswith("/v1/") and "{operation_id}" in path):
-        raise CheckRefused(
-            f"operation_path {path!r} is no path below /v1 that holds {{operation_id}}"
-        )
+        raise CheckRefused(f"operation_path {path!r} is not a path below /v1 with {{operation_id}}")
     for name in options.assumed:
         if name not in TOLD:
-            raise CheckRefused(
-                f"the check need not be told of {name!r}; it takes {', '.join(TOLD)}"
-            )
+            raise CheckRefused(f"the check does not take {name!r}; it takes {', '.join(TOLD)}")
     try:
         Assumptions().changed(options.assumed)
     except ValueError as error:
@@ -147,12 +143,12 @@ def _first_contact(run: Run) -> None:
     if all(answer.document is None and answer.body.strip() != b"null" for answer in answers):
         came = answers[0].media_type or "no media type"
         raise CheckRefused(
-            f"No answer there is JSON: is this the API? ({where}: {answers[0].status}, {came})"
+            f"No response there is JSON: is this the API? ({where}: {answers[0].status}, {came})"
         )
     if all(answer.code == "resource_not_found" for answer in answers):
         project = run.options.project_id
         raise CheckRefused(
-            f"{where} knows no project {project} for this token (404): is --project right?"
+            f"{where} finds no project {project} with this token (404): is --project right?"
         )
 
 
@@ -182,7 +178,7 @@ def _report(run: Run) -> Report:
         if name in settled:
             one["observed"] = settled[name]
         else:
-            one["why"] = why_unseen(name) or "nothing that was permitted showed it"
+            one["why"] = why_unseen(name) or "no permitted request showed it"
         assumptions.append(one)
     differing = {name: v for name, v in settled.items() if v != getattr(DEFAULTS, name)}
     return {

@@ -28,7 +28,7 @@ class Unreachable(Exception):
 class Answer:
     """What came back, to a call if `call_id` says which.
 
-    `status` 0: no whole answer did, and `broken` says what happened instead.
+    `status` 0: no complete response did, and `broken` says what happened instead.
     """
 
     title: str
@@ -136,13 +136,13 @@ class Address:
             if response.length and len(content) <= _LONGEST:
                 raise http.client.IncompleteRead(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            why = f"no whole answer within {longest_s:g} s"
+            why = f"no complete response within {longest_s:g} s"
             return Answer(title, broken=why if late.is_set() else _why(error, self._timeout_s))
         finally:
             watch.cancel()
             connection.close()
         if len(content) > _LONGEST:
-            return Answer(title, broken=f"an answer of more than {_LONGEST >> 20} MiB")
+            return Answer(title, broken=f"a response of more than {_LONGEST >> 20} MiB")
         return Answer(title, response.status, tuple(response.getheaders()), content)
 
     def _open(self) -> socket.socket:
@@ -158,13 +158,13 @@ class Address:
 def _why(error: Exception, timeout_s: float) -> str:
     match error:
         case TimeoutError():
-            return f"no answer within {timeout_s:g} s"
+            return f"no response within {timeout_s:g} s"
         case http.client.RemoteDisconnected() | ConnectionError():
-            return "the connection was closed without an answer"
+            return "the connection was closed without a response"
         case http.client.IncompleteRead():
-            return "the answer was cut off before its end"
+            return "the response was cut off before its end"
         case _:
-            return "what came back is no HTTP answer"
+            return "what came back is not an HTTP response"
 
 
 def _unreachable(error: OSError | UnicodeError, timeout_s: float) -> str:

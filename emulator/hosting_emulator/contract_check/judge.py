@@ -117,8 +117,8 @@ class Judge:
         for call, seen in refusals:
             reasons = self._evidence[call]["skips"] + self._evidence[call]["differs"]
             tail = f" ({reasons[0]})" if reasons else ""
-            why.append(f"{seen}: refused, but the right request was not seen to succeed{tail}")
-        why.append(UNMET.get(clause.key, "no answer showed anything of it"))
+            why.append(f"{seen}: refused, but no correct request succeeded{tail}")
+        why.append(UNMET.get(clause.key, "no response showed it"))
         return "skipped", why[:1]
 
     # --- What is observed --------------------------------------------------------------------
@@ -154,7 +154,9 @@ class Judge:
         """
         found = dict(self.values)
         if "other" in self._forms or len(self._forms) > 1:
-            self.note("timestamps are spelled in more than one way, or in one we do not write")
+            self.note(
+                "timestamps have more than one format, or one that this emulator cannot write"
+            )
         elif self._forms:
             found["timestamp_form"] = next(iter(self._forms))
         found["problem_statuses"] = {
@@ -187,10 +189,10 @@ class Judge:
     def _problem(self, spec: CallSpec, call: str, answer: Answer) -> None:
         judge, media = self.judge, answer.media_type
         request_id = answer.header("X-Request-Id")
-        wrong = f"its media type is {media or 'not said'}"
+        wrong = f"its media type is {media or 'missing'}"
         judge("problem-media problem", media == "application/problem+json", answer, wrong)
         if answer.status in (413, 429):  # too large, too many: refused before it reaches a call
-            why = f"{answer}: a limit on all requests, not an answer of this call"
+            why = f"{answer}: a limit on all requests, not a response of this call"
             self.skips("flag.statuses" if spec.listed_statuses else "", why)
             if spec.listed_statuses:
                 self.see("listed_statuses", "open")
@@ -275,7 +277,7 @@ class Judge:
         elif resource == "DevAccessTicket":
             origin, url = found.get("origin"), found.get("redeem_url")
             if isinstance(origin, str) and isinstance(url, str):
-                wrong = "redeem_url does not begin with the origin"
+                wrong = "redeem_url does not start with the origin"
                 judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)
 
     # --- Fields ------------------------------------------------------------------------------
@@ -283,12 +285,12 @@ class Judge:
     def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:
         document = answer.document
         if document is None:
-            self.differs(f"json {keys}", answer, "its body is no JSON")
+            self.differs(f"json {keys}", answer, "its body is not JSON")
             return None
         self.holds("json", answer)
         if isinstance(document, dict):
             return document
-        self.differs(keys, answer, "its body is no JSON object")
+        self.differs(keys, answer, "its body is not a JSON object")
         return None
 
     def _fields(

@@ -78,7 +78,7 @@ def check_address(url: str, name: str) -> None:
     except ValueError:
         fine = False
     if not fine or not url.isascii() or not url.isprintable() or " " in url:
-        raise CheckRefused(f"{name}: {url!r} is no address: write it like https://api.example")
+        raise CheckRefused(f"{name}: {url!r} is not an address: write it like https://api.example")
 
 
 #: The service's time in ms by what it observes, and by its Date header.
@@ -238,7 +238,7 @@ class Run(Judge):
             answer = self._server.exchange(title, method, path, sent, content)
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
-                raise Gone(f"the server left {_TOO_MANY} requests in a row without an answer")
+                raise Gone(f"the server did not respond to {_TOO_MANY} requests in a row")
             told = answer.header("Retry-After") or ""
             limited = answer.status in (429, 503) or answer.code == "rate_limited"
             waits = limited and told.isascii() and told.isdigit()
@@ -286,7 +286,9 @@ class Run(Judge):
         if answer.status == 0 or (answer.code in PROBLEMS and answer.code not in BLAMES):
             self.skips(keys, answer)
         elif answer.code == "forbidden" and ALL_CALLS[answer.call_id].role not in _ROLES:
-            self.skips(keys, f"{answer}: which role or permission it needs is not shown")
+            self.skips(
+                keys, f"{answer}: the contract does not say which role or permission it needs"
+            )
         else:
             self.differs(keys, answer, "it should have succeeded")
         return False
@@ -314,7 +316,7 @@ class Run(Judge):
     def wrong_input(self, keys: str, answer: Answer) -> None:
         """Judge the refusal of a request that is not in order."""
         if answer.code in _NOT_ALLOWED:
-            self.skips(keys, f"{answer}: this token may not ask at all")
+            self.skips(keys, f"{answer}: this token may not use the call at all")
         else:
             self.refused(keys, answer)
 
@@ -341,7 +343,7 @@ class Run(Judge):
         elif "maintainer" in refused:
             self.see(name, "owner")
         elif refused:
-            self.note(f"{name} is maintainer or owner: --maintainer-token tells which")
+            self.note(f"{name} is maintainer or owner: use --maintainer-token to find out")
 
     # --- Time --------------------------------------------------------------------------------
 
@@ -395,7 +397,7 @@ class Check(NamedTuple):
         if self.needs is not None and getattr(options, self.needs) is None:
             return f"it needs --{self.needs.replace('_', '-')}"
         if self.allow and not options.allow.intersection(self.allow):
-            return f"it changes something there: --allow {' or '.join(self.allow)} permits it"
+            return f"it changes the project: permit it with --allow {' or '.join(self.allow)}"
         return None
 
 

@@ -88,7 +88,7 @@ def complaint(kind: Kind, value: Any) -> str | None:
         return redeem_url_complaint(value)
     if kind.name == "enum":
         words = kind.schema["enum"]
-        return None if value in words else f"{brief(value)} is none of {', '.join(words)}"
+        return None if value in words else f"{brief(value)} is not one of {', '.join(words)}"
     is_right, wrong = _KINDS[kind.name]
     if not is_right(value):
         return wrong if kind.name == "secret" else f"{brief(value)} {wrong}"
@@ -101,7 +101,7 @@ def complaint(kind: Kind, value: Any) -> str | None:
 def redeem_url_complaint(value: Any) -> str | None:
     """Say what is wrong with a ticket's URL; None: nothing."""
     if not isinstance(value, str):
-        return "it is no string"
+        return "it is not a string"
     origin, between, ticket = value.partition(_REDEEM)
     if not between or not _ORIGIN.fullmatch(origin):
         return f"it is not <origin>{_REDEEM}<ticket>"
@@ -136,17 +136,17 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
 
 #: What tells whether a value is of a kind, and what is wrong with it otherwise.
 _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
-    "text": (lambda value: isinstance(value, str), "is no string"),
-    "secret": (lambda value: isinstance(value, str) and value, "it is no text"),
-    "boolean": (lambda value: isinstance(value, bool), "is no boolean"),
-    "integer": (is_integer, "is no integer"),
-    "number": (lambda value: type(value) in (int, float), "is no number"),
-    "object": (lambda value: isinstance(value, dict), "is no object"),
-    "array": (lambda value: isinstance(value, list), "is no array"),
-    "ulid": (lambda value: isinstance(value, str) and is_ulid(value), "is no Ulid"),
-    "timestamp": (is_timestamp, "is no timestamp"),
-    "zone": (_matching(_ZONE), "is no zone of lowercase labels"),
-    "cursor": (_matching(_CURSOR), "has other characters than A-Z a-z 0-9 _ -"),
-    "origin": (_matching(_ORIGIN), "has not the form of a dev origin"),
-    "uri_reference": (_is_uri_reference, "is no URI reference"),
+    "text": (lambda value: isinstance(value, str), "is not a string"),
+    "secret": (lambda value: isinstance(value, str) and value, "it is not text"),
+    "boolean": (lambda value: isinstance(value, bool), "is not a boolean"),
+    "integer": (is_integer, "is not an integer"),
+    "number": (lambda value: type(value) in (int, float), "is not a number"),
+    "object": (lambda value: isinstance(value, dict), "is not an object"),
+    "array": (lambda value: isinstance(value, list), "is not an array"),
+    "ulid": (lambda value: isinstance(value, str) and is_ulid(value), "is not a Ulid"),
+    "timestamp": (is_timestamp, "is not a timestamp"),
+    "zone": (_matching(_ZONE), "is not a zone of lowercase labels"),
+    "cursor": (_matching(_CURSOR), "has characters other than A-Z a-z 0-9 _ -"),
+    "origin": (_matching(_ORIGIN), "does not have the form of a dev origin"),
+    "uri_reference": (_is_uri_reference, "is not a URI reference"),
 }

@@ -47,7 +47,7 @@ class Redactor:
         return _RUN.sub(self._run, _PLACES.sub(REDACTED, found))
 
     def body(self, body: bytes) -> str | None:
-        """Return a body as text without secrets; None when it is no text."""
+        """Return a body as text without secrets; None when it is not text."""
         try:
             return self.text(body.decode())
         except UnicodeDecodeError:

@@ -76,7 +76,7 @@ def _problem(code: str, word: str = "", says: str = "") -> Lasting:
         rule = {"call": at.call, "skip_first": at.n - 1}
         return world.arm({"abort": {"code": code}, **rule})
 
-    text = says or f"is answered {code}, and so is all that repeats it"
+    text = says or f"gets {code} every time it is sent"
     return Lasting(word or f"abort:{code}", "refused", text, lambda _: True, arm)
 
 
@@ -119,46 +119,46 @@ def _hold_claim(world: HostingEmulator, at: Occasion) -> None:
 
 _NO_ZONE: JsonObject = {"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None}
 _ROWS = (
-    _told("fail", "refused", "begins an operation that fails", {"fail": {}}),
+    _told("fail", "refused", "starts an operation that fails", {"fail": {}}),
     Lasting(
         "value_lost",
         "done",
-        "makes a key whose value is lost with the answer: a replay has null in its place",
+        "creates a key whose value is lost with the response: a replay has null instead",
         lambda at: at.call == "create_user_api_key" and at.succeeded,
         _lose_value,
     ),
     _of_all(
         "outage",
-        "is answered service_unavailable, as is all that follows",
+        "gets service_unavailable, and so does every later request",
         {"abort": {"code": "service_unavailable"}},
     ),
-    _told("stick", "unfinished", "begins an operation that never ends", {"stick": {}}),
+    _told("stick", "unfinished", "starts an operation that never ends", {"stick": {}}),
     _answered("database_null", "read_database_compute", "shows no database", {"database": None}),
     _answered("no_zone", "get_dns_authorization", "shows no zone", _NO_ZONE),
     _answered("empty_list", "list_deployments", "lists nothing", {"items": []}),
-    _told("cancel", "refused", "begins an operation that is cancelled", {"cancel": {}}),
+    _told("cancel", "refused", "starts an operation that is cancelled", {"cancel": {}}),
     _told(
         "exhaust",
         "refused",
-        "begins an operation whose reconciliation is exhausted",
+        "starts an operation whose reconciliation is exhausted",
         {"reconcile": {"attempts": 2, "then": "exhaust"}},
     ),
     _of_all(
         "token_expired",
-        "is answered unauthenticated: the token has expired",
+        "gets unauthenticated: the token has expired",
         {"abort": {"code": "unauthenticated"}},
     ),
     Lasting(
         "blocked",
         "unfinished",
-        "begins an operation that waits behind another for good",
+        "starts an operation that waits for another one that never ends",
         lambda at: _begins(at) and not at.busy and at.project is not None,
         _hold_claim,
     ),
     Lasting(
         "limited",
         "refused",
-        "is answered rate_limited with Retry-After, and so is all that repeats it",
+        "gets rate_limited with Retry-After every time it is sent",
         lambda _: True,
         lambda world, at: world.arm(
             {
@@ -171,19 +171,19 @@ _ROWS = (
     _told(
         "reconcile",
         "done",
-        "begins an operation that needs reconciliation twice, and then succeeds",
+        "starts an operation that needs reconciliation twice, and then succeeds",
         {"reconcile": {"attempts": 2}},
     ),
     _told(
         "long",
         "done",
-        "begins an operation that takes long, and then succeeds",
+        "starts an operation that takes long, and then succeeds",
         {"succeed": {"queued": "10m", "running": "20m"}},
     ),
     Lasting(
         "another_page",
         "answer",
-        "has another page",
+        "returns one more page",
         lambda at: (
             at.call == "list_deployments" and at.n == 1 and at.succeeded and bool(at.project)
         ),

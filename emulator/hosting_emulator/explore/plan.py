@@ -88,7 +88,7 @@ class FaultPoint:
         found = _TEXT.fullmatch(text)
         if found is None:
             raise ValueError(
-                f"{text!r} is no point: write CALL#N/FAULT/PHASE, such as "
+                f"{text!r} is not a point: write CALL#N/FAULT/PHASE, such as "
                 "create_user_api_key#1/timeout/after_commit"
             )
         fault, call = check_fault(found["fault"]), check_call(found["call"])
@@ -261,11 +261,11 @@ def number(
     return tuple(numbered)
 
 
-READ = "a read changes nothing, so that both phases look alike"
-SLOW = "the change is made in both phases, and the answer is the same"
-LIMIT = "a limit refuses before anything is done"
-SAME_LIMIT = "rate_limit answers the same refusal, with the same Retry-After"
-REPEATED = "the same read again, neither its first time nor its last"
+READ = "a read changes nothing, so both phases look the same"
+SLOW = "the change is made in both phases, with the same response"
+LIMIT = "a limit refuses the request before anything is done"
+SAME_LIMIT = "rate_limit gives the same refusal, with the same Retry-After"
+REPEATED = "the same read repeated, neither the first nor the last time"
 #: Why both phases of a fault need one run only; without a reason they need two.
 _ONE_RUN = {"slow_response": SLOW, "rate_limit": LIMIT, "abort:rate_limited": LIMIT}
 

@@ -234,8 +234,8 @@ def plan_text(plan: Plan, jobs: int) -> str:
     if jobs > 1:
         parts.append(f"{jobs} at a time")
     for points, more, what in (
-        (plan.merged, " more", "alike and merged"),
-        (plan.left_out, "", "left out by the bound on runs"),
+        (plan.merged, " more", "merged as equivalent"),
+        (plan.left_out, "", "left out by the limit on runs"),
     ):
         if points:
             parts.append(f"{len(points):,}{more} {'is' if len(points) == 1 else 'are'} {what}")
@@ -298,24 +298,24 @@ def notes(exploration: Exploration) -> list[str]:
     if exploration.not_run:
         found.append(f"{count_text(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
     if plan.left_out:
-        found.append(f"{count_text(len(plan.left_out), 'point')} left out by the bound on runs.")
+        found.append(f"{count_text(len(plan.left_out), 'point')} left out by the limit on runs.")
     reasons = Counter(merged.why for merged in plan.merged)
     found += [f"{count_text(count, 'point')} merged: {why}." for why, count in reasons.items()]
     if clean.vague:
-        found.append(f"Not the same in two clean runs, so not compared: {', '.join(clean.vague)}.")
+        found.append(f"Different in two clean runs, so not compared: {', '.join(clean.vague)}.")
     found += [
-        f"Not each time: {result.point} ({'; '.join(result.says)})."
+        f"Only in one of two runs: {result.point} ({'; '.join(result.says)})."
         for result in exploration.results
         if result.fine and result.says
     ]
     if clean.same_keys:
         found.append(
-            f"The same Idempotency-Key in both clean runs: {', '.join(clean.same_keys)}. If what was "
-            "done is undone and asked for once more under it, the first answer comes back and nothing "
-            "is done."
+            f"Same Idempotency-Key in both clean runs: {', '.join(clean.same_keys)}. "
+            "If the change is undone and sent again with this key, the first response is replayed "
+            "and nothing is done."
         )
     if exploration.conduct == "error" and clean.seen.conduct:
-        found.append("The clean run itself did what the real service would not bear.")
+        found.append("The clean run itself has conduct findings.")
     if any(result.verdict == "not reached" for result in exploration.results):
         found.append(f"Not reached: {MEANINGS['not reached'].text}.")
     return found
@@ -426,7 +426,7 @@ def sarif_text(exploration: Exploration, about: str) -> str:
             verdict.replace(" ", "-"),
             verdict.capitalize(),
             f"{meaning.text[0].upper()}{meaning.text[1:]}.",
-            "docs/explore.md says what is tried, and what is said of it.",
+            "docs/explore.md explains what is tried and how it is judged.",
             levels[meaning.color],
         )
         for verdict, meaning in MEANINGS.items()
@@ -451,7 +451,7 @@ def sarif_text(exploration: Exploration, about: str) -> str:
 # --- page ----------------------------------------------------------------------------------------
 
 _PARTS = ("html", "css")
-_WORDS = {MERGED: "alike to another, and merged", NOT_RUN: "not run"}
+_WORDS = {MERGED: "equivalent to another, and merged", NOT_RUN: "not run"}
 _PHASES = (
     '<th scope="col" title="before commit">before</th>'
     '<th scope="col" title="after commit">after</th>'
@@ -484,7 +484,7 @@ def page(exploration: Exploration) -> str:
         for finding, again in conduct(exploration)
     )
     sections = "\n".join(_story_html(n, alike, exploration) for n, alike in enumerate(told, 1))
-    heading = "<h2>Conduct in runs that went well</h2>"
+    heading = "<h2>Conduct findings in successful runs</h2>"
     html, style = (Path(__file__).with_name(f"page.{kind}").read_text("utf-8") for kind in _PARTS)
     return Template(html).substitute(
         subject=escape(exploration.subject),

@@ -80,10 +80,10 @@ def differences(
             if again[kind].total() == rows.total():
                 name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
                 which = _shown(extra if many > usual else lacking)
-                every.append(f"{many} {name} where the clean run makes {usual}: {which}")
+                every.append(f"{many} {name}, while the clean run makes {usual}: {which}")
                 more += every[-1:] if many > usual else []
         elif found[kind] != rows and again[kind] == rows:
-            every.append(f"{kind}: {_shown(extra)} where the clean run has {_shown(lacking)}")
+            every.append(f"{kind}: {_shown(extra)}, while the clean run has {_shown(lacking)}")
     return every, more
 
 
@@ -167,32 +167,28 @@ class Meaning(NamedTuple):
     text: str
 
 
-_WELL = "it ends well, but"
+_WELL = "it succeeds, but"
 MEANINGS: Mapping[Verdict, Meaning] = {
-    "survived": Meaning("+", "green", "it ends as the clean run does, and so does the service"),
+    "survived": Meaning("+", "green", "same end and same state as the clean run"),
     "gave up": Meaning(
-        ".", "green", "what is not done for good: it ends with another exit code, as it should"
+        ".", "green", "the request cannot succeed, and it ends with another exit code, as it should"
     ),
     "waits": Meaning(
-        "w", "dim", "what does not end: with long pauses it still asked when its time was over"
+        "w",
+        "dim",
+        "what it waits for never ends: it was still polling, with long pauses, at the time limit",
     ),
-    "not reached": Meaning(
-        "?", "dim", "the fault never met a request: the client took another way"
-    ),
+    "not reached": Meaning("?", "dim", "the fault hit no request: the client sent other requests"),
     "failed": Meaning("F", "red", "it ends with another exit code"),
-    "hung": Meaning("H", "red", "it did not end within its time, and was ended"),
+    "hung": Meaning("H", "red", "it did not end within the time limit"),
     "doubled": Meaning("2", "red", f"{_WELL} something was done more often than in the clean run"),
-    "differs": Meaning("D", "yellow", f"{_WELL} the service is not as the clean run leaves it"),
+    "differs": Meaning("D", "yellow", f"{_WELL} the result differs from the clean run's"),
     "blind success": Meaning(
-        "B", "red", "it ends well, though what it asked for was not done and it heard so"
+        "B", "red", "it reports success, although the response said that the request failed"
     ),
-    "crashed": Meaning("X", "red", "its own code breaks on an answer that the contract allows"),
-    "repeated": Meaning(
-        "R", "yellow", "it asks again and again where that cannot help, or without a pause"
-    ),
-    "misbehaved": Meaning(
-        "M", "yellow", f"{_WELL} did what the real service would not bear (`--conduct error`)"
-    ),
+    "crashed": Meaning("X", "red", "its own code crashes on a response that the contract allows"),
+    "repeated": Meaning("R", "yellow", "it retries where that cannot help, or without a pause"),
+    "misbehaved": Meaning("M", "yellow", f"{_WELL} has conduct findings (`--conduct error`)"),
 }
 #: How many runs are made where nothing is said.
 MAX_RUNS = 300
@@ -212,7 +208,9 @@ _MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
 #: Of two that ask at once none hears what the other is answered, but so many are a retry.
 _SOME = 3
 _TOO_SOON = "retried-too-soon:"
-NO_VALUE = "it ends well without the value of an API key: the answer with it was lost, and a replay has null"
+NO_VALUE = (
+    "it reports success without an API key's value: the response was lost, and a replay has null"
+)
 _BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 _LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
 _FAILED = re.compile(r" (?:failed|cancelled)(?: \(|$)")
@@ -359,18 +357,20 @@ class Visit:
         if request is None:
             count = sum(r.call == point.call for r in requests)
             raise ValueError(
-                f"the clean run has no request {point.request}: it makes {count} of {point.call}"
+                f"the clean run has no request {point.request}: it sends {count} of {point.call}"
             )
         if (found := point.lasting) is not None:
             occasion = request.occasion(token)
             if not found.suits(occasion):
-                raise ValueError(f"{point.fault} does not suit {point.request} of the clean run")
+                raise ValueError(
+                    f"{point.fault} does not apply to {point.request} of the clean run"
+                )
             self._fault = found.arm(world, occasion)
             return
         if point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
-                f"{point.request} is answered {request.exchange['status']} in the clean run: nothing is "
-                "committed that a fault could come after; write before_commit"
+                f"{point.request} gets {request.exchange['status']} in the clean run, "
+                "so there is no commit for a fault to follow; write before_commit"
             )
         self._fault = world.arm(fault_at(point, request, self.late_ms))
 
@@ -387,8 +387,8 @@ class Visit:
         exchanges = page["items"][::-1]
         if page["total"] > len(exchanges) and self.point is None:
             raise TooManyRequests(
-                f"it makes {page['total']} requests, and a world remembers {_MOST_REQUESTS}: explore "
-                "a smaller part of it"
+                f"it sends {page['total']} requests, and a world keeps {_MOST_REQUESTS}: "
+                "explore a smaller part of it"
             )
         # What is cut or slowed down goes by how long the answers of the clean run are.
         asked = [exchange["n"] for exchange in exchanges if self.point is None]
@@ -437,7 +437,7 @@ class Visit:
 def _key_values(exchanges: Sequence[Exchange]) -> tuple[int, int]:
     """Count the API keys whose value came, and those of which a replay said that it never will.
 
-    Where the same was asked again, the value did not come, or came to one of two that asked at once.
+    Where the same was sent again, the value did not come, or came to one of two that asked at once.
     """
     made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
     again = {e["idempotency_key"] for e in made if e["replayed"]}
@@ -466,7 +466,7 @@ Perform = Callable[[Visit, str, float | None], RunEnd]
 
 
 class Explorer:
-    """Makes runs. `limit_s` None: as long as is usual; `off` are rules of conduct that do not count."""
+    """Makes runs. `limit_s` None: as long as is usual; `off` are conduct rules to skip."""
 
     def __init__(
         self,
@@ -568,7 +568,7 @@ def judge(
     elif ended.code != clean.ended.code:
         verdict, says = "failed", [ended.says or f"exit code {ended.code}", *more]
         if not seen.hit:
-            says.append("though the fault met no request: it may fail by itself at times")
+            says.append("although the fault hit no request: it may fail intermittently")
         elif seen.lost_keys and not more:  # what it asked for it cannot have, and it says so
             verdict, says = "gave up", []
     elif more:
@@ -610,13 +610,16 @@ def judge_lasting(
     if more and found.kind != "answer":
         verdict, says = "doubled", [what, *more]
     elif ended.hung and seen.sent - clean.seen.sent > limit_s / _LONG_PAUSE_S:
-        verdict, says = "hung", [what, f"it did not end within {limit_s:g} s, and asked on and on"]
+        verdict, says = (
+            "hung",
+            [what, f"it did not end within {limit_s:g} s, and kept sending requests"],
+        )
     elif not ended.code and (blind := _blind(point, ended, seen, clean, every)):
         verdict, says = "blind success", [what, *blind]
     elif often := _too_often(found, ended, seen, clean, told, point):
         verdict, says = "repeated", [what, often]
     elif ended.hung:
-        verdict, says = "waits", [what, f"for all that one can see in {limit_s:g} s"]
+        verdict, says = "waits", [what, f"as far as {limit_s:g} s can show"]
     elif ended.code:
         verdict, says = ("crashed", [what, crash[0]]) if crash else ("gave up", [])
     elif told and conduct == "error":
@@ -637,7 +640,7 @@ def _blind(
     if seen.values < clean.seen.values and not every and not _says_lost(ended, clean):
         return [NO_VALUE]
     if found.kind == "refused" and seen.in_vain and _says_the_same(point, ended, clean):
-        return ["yet it says just what it says when all is well"]
+        return ["but its output is the same as when all succeeds"]
     return []
 
 
@@ -652,7 +655,7 @@ def _too_often(
     """Say how a run asked again where that cannot help, or without a pause; empty: it did not."""
     took_s = max(ended.duration_s, 0.001)
     if seen.alike >= _MANY and seen.alike / took_s > _FAST:
-        return f"more than {_MANY} attempts, {_FAST:g} and more a second"
+        return f"more than {_MANY} attempts, at least {_FAST:g} per second"
     # Of several that ask for the same, none hears what the others are answered.
     like = max(1, sum(request.call == point.call for request in clean.seen.requests))
     often = seen.alike >= _SOME * like

@@ -180,7 +180,7 @@ class ReplayRun:
             self._now_ms += ahead_ms
 
     def _exchange(self, recorded: RecordedCall) -> RecordedAnswer | None:
-        """Send a request as it was and read its answer; None: no whole answer came."""
+        """Send a request as it was and read its answer; None: no complete response came."""
         connection, method, body = self._connection, recorded.method, recorded.body
         target = self._prefix + self._names.in_target(recorded.target)
         headers = self._credentials.headers(recorded)

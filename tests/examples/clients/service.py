@@ -78,7 +78,7 @@ def _exchange(method: str, url: str, headers: dict[str, str], body: Json | None)
         with found:
             read = _read(found, until)
     except (OSError, http.client.HTTPException) as error:
-        raise Lost(f"no whole answer: {error}") from error
+        raise Lost(f"no complete response: {error}") from error
     return Answer(found.status, found.headers, _document(found.status, read))
 
 

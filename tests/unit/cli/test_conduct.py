@@ -65,13 +65,13 @@ def test_findings_in_words_the_worst_first(ask, control: FakeControl):
     assert result.stdout.startswith(
         "conduct: 2 findings (1 error, 1 warning) in 12 requests\n"
         "\n"
-        "error: Tried again under a new Idempotency-Key, not knowing what became of the first attempt "
+        "error: Retried with a new Idempotency-Key while the result of the first attempt was unknown "
         "[new-key-after-uncertainty]\n"
         "    #1, #2: create_user_api_key <did> it.\n"
-        "    why      The first attempt may have been carried out"
+        "    why      The first attempt may have succeeded"
     )
     assert "    #3, #4 and 7 more: create_user_api_key <did> it.\n" in result.stdout
-    assert "    instead  Wait next_poll_after_seconds of the last answer" in result.stdout
+    assert "    instead  Wait the next_poll_after_seconds of the last response" in result.stdout
     assert result.stdout.endswith("\n\nThe clock skips.\n")
     assert max(map(len, result.stdout.splitlines())) <= 120
 

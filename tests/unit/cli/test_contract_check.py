@@ -44,7 +44,7 @@ def test_by_default_it_reads_and_passes(check: Check):
     assert result.exit_code == 0, result.stdout
     lines = result.stdout.splitlines()
     assert "  holds    All bodies are JSON." in lines
-    assert "           it changes something there: --allow keys permits it" in lines
+    assert "           it changes the project: permit it with --allow keys" in lines
     assert "  unseen   No provider credentials are ever exposed." in lines
     assert result.stdout.endswith("no difference from this emulator was observed.\n")
     assert result.stderr.startswith("154 sentences: ")
@@ -55,7 +55,7 @@ def test_a_server_that_speaks_no_json_is_one_line(check: Check, hosting_emulator
     with wrong_server(hosting_emulator.base_url, Spoils("HTML")) as url:
         said = one_line(check("--base-url", url))
 
-    assert "No answer there is JSON: is this the API?" in said
+    assert "No response there is JSON: is this the API?" in said
     assert said.rstrip().endswith("200, text/html)")
 
 
@@ -178,25 +178,25 @@ def test_a_token_that_is_not_accepted(check: Check):
 def test_a_project_that_is_not_there(check: Check):
     said = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
 
-    assert said.endswith("for this token (404): is --project right?\n")
+    assert said.endswith("with this token (404): is --project right?\n")
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--project", "shop"], "--project: 'shop' is no Ulid"),
-        (["--organization", "acme"], "--organization: 'acme' is no Ulid"),
-        (["--base-url", "staging.example"], "--base-url: 'staging.example' is no address"),
-        (["--base-url", "http://x/v1?y=1"], "--base-url: 'http://x/v1?y=1' is no address"),
-        (["--origin-url", "ftp://x"], "--origin-url: 'ftp://x' is no address"),
+        (["--project", "shop"], "--project: 'shop' is not a Ulid"),
+        (["--organization", "acme"], "--organization: 'acme' is not a Ulid"),
+        (["--base-url", "staging.example"], "--base-url: 'staging.example' is not an address"),
+        (["--base-url", "http://x/v1?y=1"], "--base-url: 'http://x/v1?y=1' is not an address"),
+        (["--origin-url", "ftp://x"], "--origin-url: 'ftp://x' is not an address"),
         (["--allow", "flags"], "unknown word 'flags'; did you mean flag?"),
         (["--timeout", "soon"], "'soon'"),
         (["--token", "a\nb"], "--token cannot be sent"),
         (["--ca-file", "/no/such/file"], "--ca-file: cannot read /no/such/file"),
-        (["--assume", "operation_path=/jobs"], "operation_path '/jobs' is no path below /v1"),
+        (["--assume", "operation_path=/jobs"], "operation_path '/jobs' is not a path below /v1"),
         (
             ["--assume", "operation_pth=x"],
-            "the check need not be told of 'operation_pth'; it takes operation_path",
+            "the check does not take 'operation_pth'; it takes operation_path",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -200,7 +200,7 @@ def test_uncertain_is_uncertain_at_any_status():
 
     (found,) = api.findings()
     assert (found.rule.id, found.requests) == (NEW_KEY, [1, 2])
-    assert "got 409 under the key 'first'" in found.says
+    assert "got 409 with the key 'first'" in found.says
 
 
 @pytest.mark.parametrize(("second", "broken"), [("first", 0), ("second", 1)])
@@ -267,7 +267,7 @@ def test_a_key_that_is_made_of_what_is_wished_for_outlives_the_wish(api: Watched
 
     (found,) = api.findings()
     assert (found.rule.id, found.severity, found.requests) == (OUTLIVES, "warning", [1, 2, 3])
-    assert "sent under the key 'on' (#1)" in found.says
+    assert "sent with the key 'on' (#1)" in found.says
 
 
 def test_who_asks_again_for_what_it_did_not_hear_may_have_lost_time(api: Watched):
@@ -298,8 +298,8 @@ def test_a_key_is_for_one_thing(api: Watched):
     (found,) = api.findings()
     assert (found.rule.id, found.requests, found.severity) == (REUSED, [1, 2, 3], "error")
     assert found.says == (
-        "The key 'a' of set_project_powered_by_flag (#1) was sent with another body "
-        "(set_project_powered_by_flag, #2)."
+        "The key 'a' of set_project_powered_by_flag (#1) was reused with another "
+        "body (set_project_powered_by_flag, #2)."
     )
 
 

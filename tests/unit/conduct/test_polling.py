@@ -24,7 +24,7 @@ def test_a_poll_comes_when_it_was_asked_for(api: Watched):
 
     (found,) = api.findings()
     assert (found.rule.id, found.requests) == (EARLY, [1, 2])
-    assert "was to be polled after 2 s (#1), and was polled after 1.00 s (#2)" in found.says
+    assert "should have been polled after 2 s (#1), but was polled after 1.00 s (#2)" in found.says
 
 
 def test_a_client_that_waits_is_right(api: Watched):

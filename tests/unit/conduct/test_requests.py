@@ -172,7 +172,7 @@ def test_a_parameter_that_is_called_otherwise_leads_to_its_assumption(
     api.deployments(f"?{query}")
 
     (found,) = [found for found in api.findings() if found.rule.id == UNREAD]
-    assert found.says.endswith("read." if assumption is None else f"otherwise: {assumption}.")
+    assert found.says.endswith("read." if assumption is None else f"assumption {assumption}.")
 
 
 # --- What is stored, and taken for all ------------------------------------------------------------

@@ -216,7 +216,7 @@ def test_a_limit_is_about_who_asks_whatever_is_asked(api: Watched):
 
     (found,) = api.findings()
     assert (found.rule.id, found.requests) == (TOO_SOON, [1, 2])
-    assert "and list_deployments was asked after 1.00 s (#2)" in found.says
+    assert "and list_deployments was sent after 1.00 s (#2)" in found.says
 
 
 @pytest.mark.parametrize(("mode", "rate"), [("frozen", None), ("scaled", 100)])
@@ -287,7 +287,7 @@ def test_many_attempts_at_once_are_a_storm(
     assert [(found.rule.id, found.severity) for found in findings] == [
         (TOO_SOON, "warning")
     ] * broken
-    assert all("get_dns_authorization failed (#1: 503), and was asked" in f.says for f in findings)
+    assert all("get_dns_authorization failed (#1: 503), and was sent" in f.says for f in findings)
 
 
 def test_a_few_attempts_at_once_are_none(api: Watched):

@@ -22,7 +22,7 @@ def test_what_had_left_the_log_before_is_counted():
     conduct = watch_of(api.engine).look()
 
     assert (conduct.judged, conduct.unseen) == (CAPACITY, 25)
-    assert conduct.remarks == ["25 requests had left the log before the first look: not judged."]
+    assert conduct.remarks == ["25 requests left the log before the first check: not checked."]
 
 
 def test_from_the_first_look_on_none_is_missed():
@@ -115,7 +115,7 @@ def test_the_emulators_own_pages_are_not_the_client():
 
     assert (conduct.judged, conduct.findings) == (0, [])
     assert conduct.remarks == [
-        "1 request came from the emulator's own pages and tools: not judged."
+        "1 request came from the emulator's own pages and tools: not checked."
     ]
 
 

@@ -30,7 +30,7 @@ from hosting_emulator.explore.runs import Observation
 from tests.unit.explore.samples import clean, exploration, requests, result, state
 
 KEY = "create_user_api_key#1"
-SAYS = "2 API keys where the clean run makes 1: 'ci' of owner in acme"
+SAYS = "2 API keys, while the clean run makes 1: 'ci' of owner in acme"
 LINE = (
     "hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./deploy.sh"
 )
@@ -117,7 +117,7 @@ def test_what_the_clean_run_did_is_told_with_its_line():
     assert "retried-too-soon" not in report_text(replace(rude, conduct="off"))
     strict = replace(rude, conduct="error")
     assert not strict.survived
-    assert "The clean run itself did what the real service would not bear." in report_text(strict)
+    assert "The clean run itself has conduct findings." in report_text(strict)
 
 
 def test_a_run_that_misbehaved_is_a_story_with_its_rules():
@@ -154,15 +154,18 @@ def test_what_happened_once_of_two_times_is_named():
 
     text = report_text(exploration(once))
 
-    assert f"Not each time: {KEY}/timeout/before_commit (the first of two runs: failed)." in text
+    assert (
+        f"Only in one of two runs: {KEY}/timeout/before_commit (the first of two runs: failed)."
+        in text
+    )
 
 
 def test_it_is_told_beforehand_how_many_runs_there_will_be():
     planned = plan(requests(KEY[:-2], "list_deployments"), faults=["timeout"], max_runs=2)
 
     assert plan_text(planned, 4) == (
-        "2 requests: 2 runs, 4 at a time, 1 more is alike and merged, 1 is left out by the bound "
-        "on runs."
+        "2 requests: 2 runs, 4 at a time, 1 more is merged as equivalent, 1 is left out by the "
+        "limit on runs."
     )
 
 
@@ -292,7 +295,7 @@ def test_what_lasts_has_one_column_and_one_mark_beside_what_passes():
 def test_an_idempotency_key_that_is_the_same_each_time_is_named():
     text = report_text(exploration(clean=replace(clean(), same_keys=("create_user_api_key#1",))))
 
-    assert "The same Idempotency-Key in both clean runs: create_user_api_key#1. If " in text
+    assert "Same Idempotency-Key in both clean runs: create_user_api_key#1. If " in text
 
 
 def test_sarif_has_a_result_for_each_point_that_was_not_survived():

@@ -39,7 +39,7 @@ def as_reader(run: Run) -> None:
         key = CALL_CLAUSES[call_id][0].replace(".call", ".owner-only")
         answer = run.usual(call_id, about, token=token)
         if answer.code in ("resource_not_found", "organization_required", "unauthenticated"):
-            why = f"{answer}: --reader-token is not a reader's of this project"
+            why = f"{answer}: --reader-token is not from a reader of this project"
             run.skips(f"{key} auth.forbidden {reads}", why)
             return
         run.refused_as(f"{key} auth.roles", answer, "auth.forbidden", "forbidden")
@@ -66,7 +66,7 @@ def as_outsider(run: Run) -> None:
             continue
         answer = run.usual(call_id, "as an outsider", token=run.options.outsider_token)
         if answer.code in ("unauthenticated", "organization_required"):
-            why = f"{answer}: --outsider-token is not of a member of another organization"
+            why = f"{answer}: --outsider-token is not from a member of another organization"
             run.skips("condition.missing", why)
             return
         run.refused("condition.missing", answer, "resource_not_found")
@@ -77,7 +77,7 @@ def without_organization(run: Run) -> None:
     """Somebody whose token names no organization is told to name one."""
     answer = run.read("without an organization", token=run.options.no_organization_token)
     if answer.ok or answer.code in ("resource_not_found", "unauthenticated"):
-        why = f"{answer}: whether this call needs an organization is not shown"
+        why = f"{answer}: the contract does not say whether this call needs an organization"
         run.skips("auth.organization", why)
     else:
         run.refused("auth.organization", answer, "organization_required")

@@ -42,10 +42,10 @@ def switch(run: Run) -> None:
     before, key = run.now(), run.new_key()
     first = _put(run, True, key=key)
     if not first.status:
-        run.note("whether the flag was switched on is not known: no answer came")
+        run.note("whether the flag was switched on is unknown: no response came")
     if not run.succeeded("flag.call flag.on", first):
         return
-    run.created.append("the flag of the project was switched, and put back as it was")
+    run.created.append("the project's flag was switched, and switched back")
     run.used_key = (key, first.call_id)
     just_now: bool | None = None
     try:
@@ -53,7 +53,7 @@ def switch(run: Run) -> None:
             just_now = run.happened_between(switched, before, run.now(), 0)
         run.judge("flag.enabled flag.on", first["enabled"] is True, first, "it is not shown")
         same = first["project_id"] in (None, run.options.project_id)
-        run.judge("flag.project_id", same, first, "it is another project's")
+        run.judge("flag.project_id", same, first, "it is for another project")
         _same(run, first, _put(run, True, "the same key and body", key))
         changed = _put(run, False, "the same key, another body", key)
         if changed.ok:
@@ -68,14 +68,14 @@ def switch(run: Run) -> None:
 def _put_back(run: Run, just_now: bool | None) -> None:
     """Leave the flag as it was before it was switched on just now, or was on already."""
     if just_now is None:
-        run.note("how the flag was before cannot be seen: it is left shown")
+        run.note("the flag's earlier state is unknown: it stays shown")
     put_back = False
     try:
         put_back = _put(run, just_now is not True, "as it was").ok
     finally:
         if not put_back:
             how = "hidden" if just_now else "shown"
-            run.note(f"the flag could not be put back: it was {how} before")
+            run.note(f"the flag could not be switched back: it was {how} before")
 
 
 def _same(run: Run, first: Answer, again: Answer) -> None:
@@ -99,9 +99,9 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
     if hidden.ok:
         at_ms, keys = moment(written), "flag.on flag.enabled_at"
         if at_ms is None and not is_timestamp(written):
-            run.differs(keys, shown, "enabled_at is no timestamp")
+            run.differs(keys, shown, "enabled_at is not a timestamp")
         right = run.happened_between(at_ms, before, after)
-        run.judge(keys, right, shown, "enabled_at is not the time of switching on")
+        run.judge(keys, right, shown, "enabled_at is not the time it was switched on")
     elif written == first["enabled_at"]:
         # After a refusal the flag is on as it was, unless showing it again renews the time.
         run.holds("flag.off-refused", shown)
@@ -123,7 +123,7 @@ def _judge_hidden(run: Run, hidden: Answer) -> None:
         run.holds(_OFF_REFUSED, hidden)
         run.skips("flag.off", f"{hidden}: a Free workspace's domain may depend on it")
     elif hidden.code == "forbidden":
-        why = f"{hidden}: whether a Free workspace's domain is the reason is not shown"
+        why = f"{hidden}: the response does not say whether a Free workspace's domain is the reason"
         run.skips(f"flag.off {_OFF_REFUSED}", why)
     elif not run.succeeded("flag.off", hidden):
         run.skips(_OFF_REFUSED, hidden)
@@ -164,7 +164,7 @@ def create(run: Run) -> None:
         body, key = {"name": name}, run.new_key()
         first = make("a name of 64")
     if first.code in ("interactive_login_required", "forbidden"):
-        run.skips(_KEYS_JUDGED, f"{first}: --token must be of an interactive session")
+        run.skips(_KEYS_JUDGED, f"{first}: --token must be from an interactive session")
         return
     if not run.succeeded("keys.call keys.body limit.key-name", first):
         return
@@ -189,7 +189,7 @@ def _creation(run: Run, first: Answer, name: str) -> None:
     if not isinstance(key, dict):
         return
     if alike(key.get("name"), name) is False:
-        run.differs("key.metadata", first, "the key's name is another")
+        run.differs("key.metadata", first, "the key has another name")
     mine = alike(key.get("organization_id"), run.options.organization_id)
     if mine is None:
         run.skips("auth.key-bound", f"{first}: the key names no organization")
@@ -230,7 +230,7 @@ def use(run: Run) -> None:
     elif read.ok or read.code == "forbidden":
         run.judge("auth.kinds", True, read, "", call="" if read.ok else "dns.call")
     elif read.code == "resource_not_found":
-        run.skips("auth.kinds", f"{read}: it may lie outside what the key is for")
+        run.skips("auth.kinds", f"{read}: the key may not have the permission")
     else:
         run.succeeded("auth.kinds", read)
     body = {"name": f"{PREFIX}no-session"}
@@ -267,7 +267,7 @@ def tickets(run: Run) -> None:
     if run.judge("ticket.expires_at", right, first, wrong) is False:
         run.differs(_SINGLE_USE, first, wrong)
     mine, origin = alike(first["project_id"], run.options.project_id), first.text("origin")
-    run.judge("ticket.project_id", mine, first, "it is another project's")
+    run.judge("ticket.project_id", mine, first, "it is for another project")
     if origin is not None and origin.startswith("https://dev-"):
         run.see_zone(origin)
     second = issue("the second")
@@ -285,27 +285,29 @@ def tickets(run: Run) -> None:
 def _redeem(run: Run, first: Answer, second: Answer) -> None:
     keys, urls = f"{_SINGLE_USE} {_REVOKED}", (first["redeem_url"], second["redeem_url"])
     if any(redeem_url_complaint(url) for url in urls):
-        run.skips(keys, "a redeem_url has not the form that the contract gives")
+        run.skips(keys, "a redeem_url does not have the contract's form")
         return
     try:
         revoked = _open(run, str(urls[0]), "the first ticket, revoked by the second")
         used = _open(run, str(urls[1]), "the second ticket")
         again = _open(run, str(urls[1]), "the second ticket again")
     except Unreachable as error:
-        why = f"the dev origin cannot be reached ({error}): --origin-url says where it answers"
+        why = f"the dev origin cannot be reached ({error}): give its URL with --origin-url"
         run.skips(keys, why)
         return
     if not 200 <= used.status < 400:
-        run.skips(keys, f"{used}: it was not accepted, and how a ticket is redeemed is not shown")
+        run.skips(
+            keys, f"{used}: not accepted, and the contract does not say how to redeem a ticket"
+        )
         return
     # How a ticket is refused is not shown: it may be sent elsewhere, or shown a page.
     for dead, answer in ((_SINGLE_USE, again), (_REVOKED, revoked)):
         if answer.refused:
             run.holds(dead, answer)
         elif _entrance(answer) == _entrance(used):
-            run.differs(dead, answer, "a ticket that is not good any more was accepted")
+            run.differs(dead, answer, "a ticket that is no longer valid was accepted")
         else:
-            how = "it is answered otherwise than a good ticket, and not with 4xx"
+            how = "the response differs from a valid ticket's, and is not 4xx"
             run.skips(dead, f"{answer}: {how}")
 
 

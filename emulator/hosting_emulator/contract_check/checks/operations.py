@@ -43,7 +43,7 @@ def initialize(run: Run) -> None:
     if started is None:
         return
     generation, key, answer = started
-    run.created.append("the initialization of the project's managed source was started")
+    run.created.append("started initializing the project's managed source")
 
     def again(about: str) -> Answer:
         return _source(run, generation, key, about)
@@ -65,7 +65,7 @@ def _source(run: Run, generation: int, key: str, about: str, token: str | None =
 
 def _start_source(run: Run) -> tuple[int, str, Answer] | None:
     key = run.new_key()
-    answer = _source(run, _SURELY_WRONG, key, "a generation that is surely wrong")
+    answer = _source(run, _SURELY_WRONG, key, "a wrong generation")
     if answer.ok:
         run.see("source_generation", "ignored")
         return _SURELY_WRONG, key, answer
@@ -106,7 +106,7 @@ def apply_domains(run: Run) -> None:
     answer = again("")
     if not run.succeeded("domains.call", answer):
         return
-    run.created.append("applying the project's domains was started")
+    run.created.append("started applying the project's domains")
     run.accepted.append(Accepted(answer, again))
     retried = again("the same key")
     if run.succeeded("domains.idempotent", retried):
@@ -114,14 +114,14 @@ def apply_domains(run: Run) -> None:
         run.judge("domains.idempotent", same, retried, "it is another operation")
     # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
-        run.skips("domains.reused", "--allow flag or --allow keys gives a key to reuse")
+        run.skips("domains.reused", "a key to reuse needs --allow flag or --allow keys")
         return
     used, call_id = run.used_key
     answer = run.call(_DOMAINS, key=used, about=f"the key of {call_id}")
     if answer.ok:
         _note_started(run, answer)
         run.see("idempotency_scope", "principal_and_call")
-        why = "a key is of one call here, and this call has no body that could change"
+        why = "here a key belongs to one call, and this call has no body that could change"
         run.skips("domains.reused", why)
     elif answer.code in PROBLEMS and answer.code not in BLAMES:
         run.skips("domains.reused", answer)
@@ -168,7 +168,7 @@ def follow(run: Run) -> None:
         return
     run.operation_path = path = _find_path(run, accepted[0])
     if path is None:
-        why = "where operations are polled is not known: --assume operation_path=/v1/… says it"
+        why = "where to poll operations is unknown: set it with --assume operation_path=/v1/…"
         run.skips(_OPERATION, why)
         return
     at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
@@ -225,7 +225,7 @@ def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None
             _ended(run, path, accepted, answer)
             return
         if not run.wait(_next_poll_s(answer)):
-            why = "an operation had not ended when patience was at its end: --patience gives more"
+            why = "an operation had not ended within --patience"
             run.skips("operation.result operation.error error-object", why)
             run.note(why)
             return

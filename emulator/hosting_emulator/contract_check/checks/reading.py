@@ -35,7 +35,7 @@ def _find(
         if works(name):
             run.see(assumption, name)
             return name
-    run.skips(keys, f"none of {', '.join(usual)} {does}: --assume {assumption}=NAME names it")
+    run.skips(keys, f"none of {', '.join(usual)} {does}: set it with --assume {assumption}=NAME")
     return None
 
 
@@ -44,7 +44,7 @@ def read_dns(run: Run) -> None:
     """Read the DNS authorization as the owner."""
     answer = run.read()
     if not run.succeeded("dns.call", answer):
-        run.unreadable = f"{answer}: what every story reads cannot be read"
+        run.unreadable = f"{answer}: the DNS authorization cannot be read"
         return
     run.holds("bearer", answer)
     run.see_token(run.options.token)
@@ -102,7 +102,7 @@ def read_nothing(run: Run) -> None:
             docs_url = link.removesuffix("/errors/resource-not-found")
             own = "/".join(run.options.base_url.split("/", 3)[:3]) + "/_emulator/docs"
             run.see("docs_url", "own" if docs_url == own else docs_url)
-    malformed = run.read("an id that is no Ulid", subject="not-a-ulid")
+    malformed = run.read("an id that is not a Ulid", subject="not-a-ulid")
     found = {404: "not_found", 400: "invalid_request"}.get(malformed.status)
     if run.refused("ulid", malformed) and found is not None:
         run.see("malformed_project_id", found)
@@ -133,7 +133,7 @@ def request_ids(run: Run) -> None:
     elif all(answer.status == 400 for answer in outside):
         run.see("request_id_invalid", "refused")
     else:
-        run.note("an X-Request-Id that is empty is not treated like one that is too long")
+        run.note("an empty X-Request-Id is not treated like one that is too long")
 
 
 # --- Deployments, page by page -------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _bounds(run: Run, limit: str) -> None:
         elif len(_items(answer)) > _LARGEST:
             run.differs(_QUERY, seen)
         else:
-            run.skips(_QUERY, f"{seen}, so the size may have been brought into bounds")
+            run.skips(_QUERY, f"{seen}, so the server may have limited the size")
     for size in ("x", "1.5"):
         run.wrong_input("deployments.query", _list(run, f"?{limit}={size}"))
 
@@ -207,7 +207,7 @@ def _page_through(run: Run, limit: str) -> None:
         elif len(set(times)) > 1:
             run.note("deployments are ordered neither by newest nor by oldest first")
     if total < 2:
-        why = f"the project has {total} deployments: one with more shows it"
+        why = f"the project has {total} deployments: use a project with more"
         run.skips(f"{_THROUGH} page.next_cursor", why)
         return
     query = f"?{limit}={max(1, min(total // 3, 25))}"
