@@ -6,7 +6,6 @@ Nothing of the emulator is imported before a command runs.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,13 +31,7 @@ def default_url() -> str:
     """Return where an emulator listens that was started here; imports nothing until it is asked."""
     from hosting_emulator.sdk.control import default_url
 
-    url = default_url()
-    if url != DEFAULT_URL or os.environ.get("HOSTING_EMULATOR_PORT"):
-        return url
-    from hosting_emulator_cli.settings_file import port_of_file
-
-    port = port_of_file()
-    return f"http://127.0.0.1:{port}" if port else url
+    return default_url()
 
 
 #: Where a command finds how answers vary, so that worlds made elsewhere vary too.

@@ -201,3 +201,64 @@ def test_an_emulator_of_another_version_is_said(
 
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(["*is version *, and this plugin 99.0: *"])
+
+
+# --- The app's settings file ---------------------------------------------------------------------
+
+SETTINGS = """\
+port: 4711
+scenario: own.yaml
+seed: ours
+clock: real
+assumptions: {accepted_status: 200}
+"""
+OWN = """\
+name: own
+description: A studio.
+world:
+  organizations: [{alias: studio}]
+  people: [{alias: ada, organizations: {studio: owner}}]
+  projects: [{alias: site, organization: studio}]
+"""
+
+
+def test_worlds_begin_as_the_settings_file_says_and_their_clock_stands_still(suite: Suite):
+    (suite.path / "hosting-emulator.yaml").write_text(SETTINGS, encoding="utf-8")
+    (suite.path / "own.yaml").write_text(OWN, encoding="utf-8")
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator):
+            assert [*hosting_emulator.people] == ["ada"]
+            summary = hosting_emulator.summary
+            assert summary["seed"] == "ours"
+            assert summary["assumptions"] == {"accepted_status": 200}
+            assert hosting_emulator.clock.mode == "frozen"
+            assert ":4711" not in hosting_emulator.base_url
+        """
+    )
+
+    suite.passes()
+
+
+def test_an_option_and_an_ini_value_come_before_the_settings_file(suite: Suite):
+    (suite.path / "hosting-emulator.yaml").write_text("{scenario: nope, seed: file, vary: 5}")
+    suite.ini("hosting_emulator_scenario = stuck-operation", "hosting_emulator_vary = 7")
+    suite.write(
+        test_it="""
+        def test_it(hosting_emulator):
+            assert hosting_emulator.report_document()["scenario"] == "stuck-operation.yaml"
+            assert hosting_emulator.summary["seed"] == "option"
+            assert hosting_emulator.variation.seed == "7"
+        """
+    )
+
+    suite.passes("--hosting-emulator-seed=option")
+
+
+def test_what_is_wrong_in_the_settings_file_names_it(suite: Suite):
+    (suite.path / "hosting-emulator.yaml").write_text("scenario: nope.yaml")
+    suite.write(test_it="def test_it(hosting_emulator): pass")
+
+    told = suite.run().stdout.str()
+
+    assert "scenario: nope.yaml (in hosting-emulator.yaml)" in told

@@ -13,6 +13,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.parameters import TextType, seconds
+from hosting_emulator_cli.settings_file import SettingsCommand
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -46,7 +47,7 @@ def _patience(text: str) -> float:
     return inf if text == "never" else seconds(text)
 
 
-class _Exec(click.Command):
+class _Exec(SettingsCommand):
     """A command that remembers its words as they were typed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

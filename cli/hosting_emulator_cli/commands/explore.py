@@ -14,6 +14,7 @@ from hosting_emulator_cli.commands.conduct import CONDUCT, sarif_file
 from hosting_emulator_cli.commands.exec import export_option
 from hosting_emulator_cli.groups import load
 from hosting_emulator_cli.parameters import TextType, WholeNumber, seconds
+from hosting_emulator_cli.settings_file import SettingsCommand
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.plan import FaultPoint
@@ -45,7 +46,7 @@ def _limit(text: str) -> float:
     return limit_s
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=SettingsCommand, context_settings={"allow_interspersed_args": False})
 @opt.option("--faults KIND,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_faults"))
 @opt.flag("--outcomes")
 @opt.flag("--quick")

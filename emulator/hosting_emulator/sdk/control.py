@@ -98,13 +98,19 @@ class ControlAddress(NamedTuple):
 def default_url() -> str:
     """Return where an emulator listens that was started here, as far as the environment knows.
 
-    That is where the file of HOSTING_EMULATOR_READY_FILE says, else at HOSTING_EMULATOR_PORT.
+    That is where the file of HOSTING_EMULATOR_READY_FILE says, else at HOSTING_EMULATOR_PORT, or at the
+    port in the settings file of this folder.
     """
     with suppress(OSError, ValueError, TypeError, KeyError):  # it may not be there, or another's
         return str(
             json.loads(Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes())["local_url"]
         )
     port = os.environ.get("HOSTING_EMULATOR_PORT", "")
+    if not port:
+        # Imported here: who names an emulator needs no file.
+        from hosting_emulator.settings_file import port_of_file
+
+        port = str(port_of_file())
     return f"http://127.0.0.1:{port}" if port.isdigit() and int(port) else DEFAULT_URL
 
 

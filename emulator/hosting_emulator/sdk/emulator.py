@@ -137,8 +137,9 @@ class HostingEmulator:
         """Hold a world that exists, which closing leaves as it is.
 
         `url` is the emulator's address or a world's, or a client to share; without it
-        HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, then http://127.0.0.1:4620. `world` is
-        `default` unless named. `control_token` is HOSTING_EMULATOR_CONTROL_TOKEN's unless given.
+        HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, then the port of the settings file of
+        this folder, then http://127.0.0.1:4620. `world` is `default` unless named, `control_token`
+        HOSTING_EMULATOR_CONTROL_TOKEN's unless given.
         Raises ControlRefused (404) for a world that is not there, ValueError for no address.
         """
         with _reach(url, control_token) as (control, named, own):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from hosting_emulator.sdk.control import read_address
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.options import default_url
 from hosting_emulator_scenarios import FOLDER
@@ -90,14 +93,80 @@ def test_a_data_directory_that_is_typed_comes_before_a_file_that_keeps_nothing(
     assert [found.data_dir for found in bootstrap.settings] == [None, Path("kept")]
 
 
-def test_other_commands_find_the_emulator_at_the_files_port(
+def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("hosting-emulator.yaml").write_text("port: 4711")
 
     assert default_url() == "http://127.0.0.1:4711"
+    assert read_address(None).control_url == "http://127.0.0.1:4711/_emulator"
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4620")
     assert default_url() == "http://127.0.0.1:4620"
+
+
+def test_a_moment_needs_no_quotes(run: Run, bootstrap: Bootstrap) -> None:
+    Path("hosting-emulator.yaml").write_text("at: 2030-01-31T09:30:00Z")
+
+    run("start")
+
+    assert [found.at for found in bootstrap.settings] == ["2030-01-31T09:30:00Z"]
+
+
+@pytest.fixture
+def around(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """Catch the settings of emulators that would run around a command."""
+    found: list[Settings] = []
+
+    def note(chosen: Any, *_: Any, **__: Any) -> Any:
+        found.append(chosen.settings)
+        return SimpleNamespace(code=0)
+
+    monkeypatch.setattr("hosting_emulator_cli.execution.execute", note)
+    monkeypatch.setattr(
+        "hosting_emulator_cli.exploration.explore", lambda chosen: note(chosen).code
+    )
+    return found
+
+
+@pytest.mark.parametrize("command", ["exec", "explore"])
+def test_an_emulator_around_a_command_takes_what_its_world_is(
+    run: Run, around: list[Settings], command: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(YAML + "data-dir: kept\n")
+
+    assert run(command, "--", "true").exit_code == 0
+
+    [found] = around
+    assert (found.scenario, found.clock, found.assumptions) == (
+        *("ours.yaml", "skip"),
+        {"accepted_status": "200"},
+    )
+    assert (found.port, found.data_dir, found.allowed_origins) == (0, None, ())
+
+
+@pytest.mark.parametrize("command", ["exec", "explore"])
+def test_what_is_typed_around_a_command_comes_before_the_file(
+    run: Run, around: list[Settings], command: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(
+        "{scenario: ours.yaml, clock: skip, at: 2030-01-31T09:30:00Z, seed: file}"
+    )
+
+    run(command, "--from", "state.json", "--", "tool", "--scenario", "x")
+    run(command, "--scenario", "theirs.yaml", "--clock", "frozen", "--", "true")
+
+    first, second = around
+    assert (first.scenario, first.clock, first.at, first.seed) == (None, None, None, "file")
+    assert (second.scenario, second.clock, second.at) == ("theirs.yaml", "frozen", None)
+
+
+def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Settings]) -> None:
+    Path("hosting-emulator.yaml").write_text("prot: 4711")
+
+    result = run("exec", "--", "true")
+
+    assert (result.exit_code, around) == (2, [])
+    assert "there is no setting 'prot'; did you mean port?" in result.stderr
 
 
 @pytest.mark.parametrize(
