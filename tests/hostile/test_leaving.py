@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
+import ssl
+from urllib.parse import urlsplit
 
 import pytest
 
+from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.server import memory as server_memory
-from hosting_emulator.server.protocol import Protocol
+from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
+from hosting_emulator.settings import Settings
+from tests.held_connections import held_connections
 from tests.hostile.raw_requests import BODY, Requests, answers, statuses
 from tests.hostile.stage import LONG_S, Ear, Stage, memory
 
@@ -187,6 +194,35 @@ async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage
     finally:
         writer.transport.abort()
     assert during.resident_kb - before.resident_kb < 40_000
+
+
+@pytest.mark.parametrize("endless", ["listens", "never answered"])
+async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_asked(endless: str):
+    emulator = Emulator(Settings(port=0, tls_port=0, data_dir=None))
+    await emulator.start()
+    try:
+        stage = Stage(emulator)
+        port = int(urlsplit(emulator.ready().tls_url or "").port or 0)
+        first = b"GET /_emulator/worlds/default/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        if endless == "never answered":
+            stage.arm(timeout={}, times=1)
+            first = b""
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
+        writer.write(first + Requests.of(stage).get * (2 * MOST_UNANSWERED))
+        while held_connections(port) < 2:
+            await stage.turn()
+        await stage.one(LONG_S)
+
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as plain:
+            plain.shutdown(socket.SHUT_WR)  # without the end that TLS has of its own
+        stage.port = port
+
+        assert (await stage.quiet()).connections == 0
+        writer.transport.abort()
+    finally:
+        await emulator.stop()
 
 
 # --- crowds -----------------------------------------------------------------------------------------

@@ -66,6 +66,8 @@ class Protocol(web.RequestHandler):
         self.half: tuple[int, asyncio.TimerHandle] | None = None
         #: Nothing is read until some of what was asked is answered.
         self.held_back = False
+        #: What comes now is never answered: an answer without an end is before it.
+        self.endless = False
 
     async def lost(self, within_s: float | None = None) -> None:
         """Wait until the client is gone, or until so many real seconds have passed.
@@ -74,6 +76,11 @@ class Protocol(web.RequestHandler):
         """
         if self.transport is None or (self.ended and within_s is None):
             return
+        if within_s is None and not self.endless:
+            # Over TLS asyncio tells of a client's end only where its bytes are read.
+            self.endless = True
+            self.resume_reading()
+            self.transport.resume_reading()
         if self.gone is None:
             self.gone = asyncio.get_running_loop().create_future()
         await asyncio.wait((self.gone,), timeout=within_s)
@@ -126,7 +133,7 @@ class Protocol(web.RequestHandler):
         """Take in bytes. A body that breaks off in its middle fails its request at once."""
         if not data:  # aiohttp goes on with what it has
             super().data_received(data)
-        if not data or self.refusal is not None:
+        if not data or self.refusal is not None or self.endless:
             return
         framing = self.framing
         for piece in framing.feed(data):
