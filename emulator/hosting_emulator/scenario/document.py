@@ -280,13 +280,22 @@ class Scenario:
         return Place(self.source)
 
 
-@lru_cache(maxsize=128)  # the whole library: its list, and each test that begins with one of it
 def read_scenario(text: str, file: str) -> Scenario:
-    """Read a scenario, the same text only once. Raises ScenarioError."""
+    """Read a scenario, the same text only once unless it is long. Raises ScenarioError."""
+    return (_read if len(text) > _LONG_TEXT else _read_short)(text, file)
+
+
+def _read(text: str, file: str) -> Scenario:
     # Imported here: only a process that reads a scenario needs YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     return scenario_of(read_yaml(text, file), text)
+
+
+#: The whole library: its list, and each test that begins with one of it.
+_read_short = lru_cache(maxsize=128)(_read)
+#: A longer text, such as a recorded session, is no file of the library; many would fill memory.
+_LONG_TEXT = 32 * 1024
 
 
 def scenario_of(source: Source, text: str = "") -> Scenario:

@@ -9,6 +9,7 @@ import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.interventions import INTERVENTIONS, read_intervention
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
@@ -24,6 +25,13 @@ world:
   projects:
     - {alias: site, organization: acme}
 """
+
+
+@pytest.mark.parametrize(("steps", "kept"), [(1, True), (3000, False)])
+def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(steps: int, kept: bool):
+    text = text_of("story:" + "\n  - advance: {by: 1s}" * steps)
+
+    assert (read_scenario(text, "x.yaml") is read_scenario(text, "x.yaml")) == kept
 
 
 @pytest.mark.parametrize(
