@@ -27,9 +27,9 @@ world:
 """
 
 
-@pytest.mark.parametrize(("steps", "kept"), [(1, True), (3000, False)])
+@pytest.mark.parametrize(("steps", "kept"), [(1, True), (1000, False)])
 def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(steps: int, kept: bool):
-    text = text_of("story:" + "\n  - advance: {by: 1s}" * steps)
+    text = text_of("story:" + "\n  - advance: 1s  # and no further than that" * steps)
 
     assert (read_scenario(text, "x.yaml") is read_scenario(text, "x.yaml")) == kept
 
