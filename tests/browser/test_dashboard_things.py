@@ -177,7 +177,7 @@ def test_a_refused_intervention_says_so_in_its_form(dashboard: Dashboard, api: A
         page.fill("textbox", "Zone", "no zone")
         page.choose("To", "revoked")
         page.click("button", "Move DNS", nth=1)
-        page.read("is no zone")
+        page.read("is not a zone")
 
     assert project(api)["dns"]["status"] != "revoked"
 

@@ -221,7 +221,7 @@ def test_users_and_keys_are_added_as_a_world_file_has_them(
         page.read("did you mean acme")
         page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"acme": "owner"}}]')
         page.click("button", "Do it")
-        page.read("There is now zoe.")
+        page.read("Added zoe.")
 
     assert api.emulator.token("zoe")
 

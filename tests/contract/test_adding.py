@@ -29,7 +29,7 @@ def test_who_comes_can_ask_at_once(api: HeldApi):
         projects=[{"alias": "site", "organization": "studio", "deployments": [{"ago": "3h"}, {}]}],
     )
 
-    assert said == "there is now studio, zoe, ada, site"
+    assert said == "added studio, zoe, ada, site"
     assert len(deployments(api, api.emulator.token("zoe")).json["items"]) == 20
     assert len(deployments(api, api.emulator.token("ada"), "site").json["items"]) == 2
     assert [*api.emulator.projects][-1] == "site"
@@ -53,24 +53,24 @@ def test_what_came_has_the_ids_that_a_file_gives_it(api: HeldApi, tmp_path):
     ("parts", "says"),
     [
         ({"people": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "did you mean acme"),
-        ({"people": [{"alias": "owner"}]}, "people.0.alias: the alias 'owner' is taken in this world"),
-        ({"people": [ZOE, ZOE]}, "people.1.alias: the alias 'zoe' is taken above"),
+        ({"people": [{"alias": "owner"}]}, "people.0.alias: the alias 'owner' is already used in this world"),
+        ({"people": [ZOE, ZOE]}, "people.1.alias: the alias 'zoe' is already used above"),
         ({"people": [{"alias": "zoe", "emial": "a@b.example"}]}, "did you mean email"),
         (
             {"people": [{"alias": "zoe", "organizations": {"acme": "ownr"}}]},
             "it cannot be 'ownr'; did you mean owner",
         ),
         ({"projects": [{"alias": "site", "organization": "amce"}]}, "did you mean acme"),
-        ({"organizations": [{"alias": "acme"}]}, "is taken in this world"),
+        ({"organizations": [{"alias": "acme"}]}, "is already used in this world"),
         ({"keys": [{"person": "zeo", "value": KEY}]}, "no person 'zeo'"),
         ({"keys": [{"person": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
         (
             {"keys": [{"person": "member", "value": KEY, "permissions": ["projects.reed"]}]},
             "did you mean projects.read",
         ),
-        ({"keys": [{"person": "member", "value": KEY}] * 2}, "this value is taken above"),
+        ({"keys": [{"person": "member", "value": KEY}] * 2}, "this value is already used above"),
         ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
-        ({}, "say what to add"),
+        ({}, "give what to add"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_what_would_be_right(
@@ -167,7 +167,7 @@ def test_a_file_can_hold_the_digest_in_place_of_the_value(api: HeldApi):
     api.emulator.add(keys=[{"person": "member", "value": f"sha256:{digest}"}])
 
     assert deployments(api, KEY).status == 200
-    with pytest.raises(ControlRefused, match="this value is taken in this world"):
+    with pytest.raises(ControlRefused, match="this value is already used in this world"):
         api.emulator.add(keys=[{"person": "owner", "value": KEY}])
 
 

@@ -84,7 +84,7 @@ def test_interventions(run: Run, api: Api):
     refused = run("intervene", "stick_operation", "project=shop")
     assert (refused.exit_code, refused.stderr) == (
         2,
-        f"Error: operation {operation} is stuck already\n",
+        f"Error: operation {operation} is already stuck\n",
     )
 
 

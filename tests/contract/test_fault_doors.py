@@ -277,7 +277,7 @@ def test_by_organization(api: HeldApi) -> None:
     [
         ({"abort": {"code": "forbidden"}, "call": "idp_token"}, "use respond"),
         ({"truncate": {}, "call": "idp_token"}, "it can only act after_commit"),
-        ({"timeout": {}, "call": "idp_token", "principal": "owner"}, "knows no principal"),
+        ({"timeout": {}, "call": "idp_token", "principal": "owner"}, "has no principal"),
         ({"timeout": {}, "call": "redeem_tickets"}, "did you mean redeem_ticket?"),
         ({"timeout": {}, "credentials": "nobody"}, "credentials"),
         ({"timeout": {}, "credentials": "none", "principal": "owner"}, "it could never act: with"),
@@ -286,11 +286,11 @@ def test_by_organization(api: HeldApi) -> None:
             "could never act: with",
         ),
         ({"timeout": {}, "organization": "acm"}, "did you mean acme?"),
-        ({"respond": {"status": 299}}, "299 is no status"),
-        ({"respond": {"headers": {"Content-Length": "1"}}}, "no header that an answer may have"),
+        ({"respond": {"status": 299}}, "299 is not an HTTP status"),
+        ({"respond": {"headers": {"Content-Length": "1"}}}, "is not an allowed response header"),
         ({"respond": {"headers": {"X-A": "1\r\nX-B: 2"}}}, "visible ASCII"),
-        ({"redirect": {"location": "javascript:1"}}, "no URL"),
-        ({"wrong_content_length": {"by": 0}}, "would be the right length"),
+        ({"redirect": {"location": "javascript:1"}}, "is neither a URL"),
+        ({"wrong_content_length": {"by": 0}}, "would be the correct length"),
     ],
 )
 def test_what_could_never_act_is_refused(

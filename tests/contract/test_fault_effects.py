@@ -228,7 +228,7 @@ def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: Client, size:
     assert (seen.kind, len(seen.body)) == ("cut", min(size, whole - 1))
     assert flag_is_on(client)
     [entry] = client.api.emulator.requests.page()["items"]
-    told = f"bytes=1000000 would have been the whole body: {whole - 1} were sent"
+    told = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
     assert (told in str(entry["why"]), told in str(entry["trail"])) == (size > 1, size > 1)
 
 

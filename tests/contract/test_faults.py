@@ -360,8 +360,8 @@ def test_log_explains_what_a_fault_did(api: Api):
 
     [entry] = api.emulator.requests.page()["items"]
     assert entry["why"][:2] == [
-        "fault-1 (latency, before_commit) acted, its hit 1",
-        "fault-2 (abort, after_commit) acted, its hit 1",
+        "fault-1 (latency, before_commit) acted, hit 1",
+        "fault-2 (abort, after_commit) acted, hit 1",
     ]
 
 

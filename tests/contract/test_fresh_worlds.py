@@ -97,7 +97,7 @@ def test_an_exported_state(control: ControlClient, hosting_emulator: HostingEmul
         ({"scenario": {"name": "a", "text": "b"}}, 400, "either name or text"),
         ({"scenario": {"text": "name: [", "file": "x.yaml"}}, 400, "x.yaml:"),
         ({"scenario": {"text": INLINE}, "clock": {"at": "2031-01-01T00:00:00Z"}}, 400, "clock.at"),
-        ({"scenario": {"text": INLINE}, "clock": {"mode": "fast"}}, 400, "no clock mode"),
+        ({"scenario": {"text": INLINE}, "clock": {"mode": "fast"}}, 400, "not a clock mode"),
         ({"scenario": {"text": INLINE}, "assumptions": {"nothing": 1}}, 400, "nothing"),
         ({"state": {}, "assumptions": {"rate_limit": 1}}, 400, "leave them out"),
         ({"state": {"kind": "x"}}, 400, "no exported state"),

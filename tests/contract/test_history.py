@@ -113,7 +113,7 @@ def test_what_a_timeline_planned_and_was_refused_is_told(hosting_emulator: Hosti
     with HostingEmulator.fresh(control, scenario=scenario) as emulator:
         emulator.clock.advance("2m")
 
-        said = "stick_operation was refused: no operation of project shop is under way"
+        said = "stick_operation was refused: project shop has no operation in progress"
         assert f"the timeline: {said}" in emulator.history[-1]["says"]
         assert emulator.report_document()["refused"] == [said]
         assert f"timeline: {said}" in emulator.report()

@@ -45,8 +45,8 @@ def test_answer_names_the_intervention_and_says_what_was_done(api: HeldApi):
         ("stick_operation", {"projet": "shop"}, 400, "did you mean project"),
         ("set_plan", {"organization": "acme", "plan": "gold"}, 400, "set_plan.plan"),
         ("stick_operation", {"project": "shpo"}, 409, "did you mean shop"),
-        ("stick_operation", {"project": "shop"}, 409, "is under way"),
-        ("revoke_key", {"key": "x"}, 409, "no API key is 'x'"),
+        ("stick_operation", {"project": "shop"}, 409, "no operation in progress"),
+        ("revoke_key", {"key": "x"}, 409, "there is no API key 'x'"),
     ],
 )
 def test_refusal_changes_nothing(
@@ -319,7 +319,7 @@ def test_of_two_keys_of_one_name_none_is_picked(api: HeldApi, word: str):
     ids = [api.create_key("ci", who=who).json["key"]["id"] for who in ("owner", "member")]
 
     with pytest.raises(
-        ControlRefused, match=f"2 active API keys are called 'ci'.* {ids[0]}, {ids[1]}"
+        ControlRefused, match=f"2 active API keys are named 'ci'.* {ids[0]}, {ids[1]}"
     ):
         intervene(api, word, key="ci")
 

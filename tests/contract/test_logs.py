@@ -102,7 +102,7 @@ def test_an_exchange_says_what_was_asked_and_answered(as_json: list[dict[str, An
     assert read["message"] == f"GET {read['path']}"
     assert (first["idempotency_key"], first["replayed"]) == ("hide-1", False)
     assert (again["idempotency_key"], again["replayed"]) == ("hide-1", True)
-    assert "replay of the first answer" in again["why"][0]
+    assert "replay of the first response" in again["why"][0]
     assert (stray["status"], stray["code"], stray["call"]) == (404, "resource_not_found", None)
     assert stray["why"] == ["no call has this path"]
 
@@ -125,7 +125,7 @@ def test_text_is_one_aligned_line_an_exchange(as_text: list[str]):
     assert len({line.index("/v1/") for line in as_text}) == 1
     assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3}  default     #\d ", line) for line in as_text)
     assert "  set_project_powered_by_flag  /v1/projects/" in as_text[2]
-    assert "  key=hide-1  replayed  replay of the first answer" in as_text[2]
+    assert "  key=hide-1  replayed  replay of the first response" in as_text[2]
     assert "  lost=empty_response" in as_text[5]
     assert not any("\x1b" in line for line in as_text)  # it is no terminal
 

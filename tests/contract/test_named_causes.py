@@ -45,7 +45,7 @@ def test_the_log_names_the_world_whose_token_came(api: HeldApi, other: HostingEm
     answer = api.call("GET", projects_dns(api), token=other.token())
 
     assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
-    assert f"a token of world the-other-world, and this is world {api.emulator.name}" in refusal(
+    assert f"a token of world the-other-world, but this is world {api.emulator.name}" in refusal(
         api
     )
 
@@ -56,7 +56,7 @@ def test_the_log_names_the_world_whose_api_key_came(api: HeldApi, other: Hosting
     answer = api.call("GET", projects_dns(api), token=key)
 
     assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
-    told = f"an API key of world the-other-world, and this is world {api.emulator.name}"
+    told = f"an API key of world the-other-world, but this is world {api.emulator.name}"
     assert told in refusal(api)
 
 
@@ -75,7 +75,7 @@ def test_the_log_knows_a_token_of_another_seed(api: HeldApi) -> None:
 
     problem(api.call("GET", projects_dns(api), token=token), 401, "unauthenticated")
 
-    assert "another key signed it: of another emulator or seed" in refusal(api)
+    assert "signed with the key of another emulator or seed" in refusal(api)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])

@@ -198,12 +198,12 @@ def test_why_says_it_before_during_and_after(api: HeldApi) -> None:
     end_of(api, operation)
     after = api.emulator.why(operation)
 
-    told = "outcome-1 tells it beforehand: it becomes failed in deploying with build_broken."
+    told = "outcome-1 is set for it: it becomes failed in deploying with build_broken."
     assert told in before.says
     assert told in during.says
     assert during.next is not None
-    assert during.next["what"] == "it goes from running (deploying) to failed"
-    assert "outcome-1 had told it how to go." in after.says
+    assert during.next["what"] == "it changes from running (deploying) to failed"
+    assert "outcome-1 had set this in advance." in after.says
 
 
 def test_the_log_says_which_outcome_a_request_met(api: HeldApi) -> None:
@@ -214,7 +214,7 @@ def test_the_log_says_which_outcome_a_request_met(api: HeldApi) -> None:
     steps = {step["step"]: step["says"] for step in entry["trail"]}
 
     assert steps["outcome"] == (
-        "outcome-1 tells of the operation, its hit 1: it becomes cancelled in deploying."
+        "outcome-1 applies to the operation, hit 1: it becomes cancelled in deploying."
     )
 
 
@@ -235,7 +235,7 @@ def test_the_log_says_which_outcome_a_request_met(api: HeldApi) -> None:
         ({"succeed": {"running": "soon"}}, "'soon' is not a duration"),
         ({"reconcile": {"each": "soon"}}, "'soon' is not a duration"),
         ({"fail": {}, "stick": {}}, "fail and stick are given"),
-        ({"fail": {}, "while": {"dsn": "expired"}}, "no condition is called 'dsn'; did you mean"),
+        ({"fail": {}, "while": {"dsn": "expired"}}, "no condition is named 'dsn'; did you mean"),
         ({"fail": {}, "while": {"dns": "expird"}}, "did you mean expired?"),
     ],
 )

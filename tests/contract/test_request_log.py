@@ -102,7 +102,7 @@ def test_items_carry_their_trail_unless_it_is_not_wanted(asked: Api):
     hidden = emulator.requests.page(status="404")["items"][0]
     scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
 
-    assert "Who could see it: member (maintainer), owner (owner), reader (reader)." in scope[0]
+    assert "Users who can see it: member (maintainer), owner (owner), reader (reader)." in scope[0]
     assert emulator.requests.whole(2)["trail"] == hidden["trail"]
     assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
 
@@ -210,7 +210,7 @@ def test_a_replay_with_the_same_key_gets_the_first_answer(asked: Api):
     made = asked.emulator.requests.replay(4, same_key=True)
 
     assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
-    assert {"step": "idempotency", "says": "A replay: the key domains-1 came first with #4."} in (
+    assert {"step": "idempotency", "says": "Replay: the key domains-1 was first used by #4."} in (
         made["trail"]
     )
 
@@ -246,8 +246,8 @@ def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: Api):
 
     assert (made["status"], made["lost"]) == (0, "timeout")
     assert [step["says"] for step in made["trail"] if step["step"] == "fault"][:2] == [
-        "fault-1 (latency, before_commit) acted, its hit 1.",
-        "fault-2 (timeout, before_commit) acted, its hit 1.",
+        "fault-1 (latency, before_commit) acted, hit 1.",
+        "fault-2 (timeout, before_commit) acted, hit 1.",
     ]
 
 

@@ -122,4 +122,4 @@ def test_the_log_says_why_time_moved(api: HeldApi) -> None:
 
     [moved] = [why for why in api.emulator.requests[-1].why if "skip clock" in why]
 
-    assert moved.endswith(": until then the answer before had this request wait")
+    assert moved.endswith(", as the previous response's Retry-After asked")

@@ -383,7 +383,7 @@ def test_telling_to_wait_otherwise_is_possible_and_marked(api: HeldApi) -> None:
     assert api.send("GET", api.project_path("edge-dns")).json["retry_after_seconds"] == 5
 
     abort = describe_kinds()["effects"][0]
-    assert "outside the letter" in " ".join(abort["about"].split())
+    assert "outside the contract" in " ".join(abort["about"].split())
     assert "retry_after_seconds" not in abort["example"]
 
 

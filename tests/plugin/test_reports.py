@@ -25,10 +25,10 @@ world    world-1 at http://127.0.0.1:PORT/worlds/world-1, commit 4
 clock    frozen, 2026-01-01T00:00:00.000Z; 2 events to come, the next at 2026-01-01T00:00:02.000Z
 2 requests
   #1  PUT  apply_project_domains  owner   202
-  #2  GET  list_deployments       reader  429 rate_limited  — fault-1 (abort, before_commit) acted, its hit 1
+  #2  GET  list_deployments       reader  429 rate_limited  — fault-1 (abort, before_commit) acted, hit 1
 1 operation not ended
   01KDVDNA000000004MQC4BY7TH  apply_project_domains of shop is queued
-    next, at 2026-01-01T00:00:02.000Z: it goes from queued to running
+    next, at 2026-01-01T00:00:02.000Z: it changes from queued to running
 1 fault armed
   fault-1  abort code=rate_limited  before_commit call=list_deployments times=2  seen 1, hits 1
 """.strip()

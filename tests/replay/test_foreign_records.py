@@ -167,7 +167,7 @@ def test_a_proxys_record_with_its_secrets_goes_on_with_the_key_it_made(api: Api)
             for step in item["trail"]
         ]
 
-    assert len([said for said in trails if "by the API key 'ci'" in said]) == 1
+    assert len([said for said in trails if "with the API key 'ci'" in said]) == 1
 
 
 def test_what_a_stranger_calls_a_project_may_be_a_project_here(api: Api):

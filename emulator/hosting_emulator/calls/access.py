@@ -1,6 +1,6 @@
 """Who may do what: the caller's scope, role and permissions.
 
-What lies outside the caller's scope is refused exactly as what does not exist (contract, Errors).
+What lies outside the user's access is refused exactly as what does not exist (contract, Errors).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
         if inside and member and assumptions.unshared_project == "forbidden":
             why = "You have no role in this project."
             raise Refused("forbidden", why, assumption="unshared_project")
-        outside = f"it exists in project {project.id}, outside the caller's scope"
+        outside = f"it exists in project {project.id}, outside the user's access"
         raise _not_found(spec.subject, outside)
     least = getattr(assumptions, spec.role, spec.role)
     if _RANKS[role] < _RANKS[least]:
@@ -69,7 +69,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
         raise Refused(
             "forbidden",
             f"Only {allowed} may do this; you are its {role}.",
-            why=f"the call needs the role {least}, the caller has {role}",
+            why=f"the call needs the role {least}, the user has {role}",
         )
     if principal.permissions is not None:
         _check_key(change, request, principal.permissions)
@@ -107,15 +107,17 @@ def _organization(change: Change, request: CallRequest) -> Organization:
         raise _not_found("organization", "nothing has this id")
     membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.person_id}")
     if membership is None or not reaches(change, principal, organization.id):
-        raise _not_found("organization", "it exists, outside the caller's scope")
+        raise _not_found("organization", "it exists, outside the user's access")
     current = is_current(change.world, principal.session_id, principal.person_id)
     if request.spec.interactive and not current:
-        ended = "that session has ended" if principal.interactive else "it was given in none"
+        ended = (
+            "that session has ended" if principal.interactive else "it was issued without a session"
+        )
         raise Refused(
             change.assumptions.code_of("session_missing"),
             "This call needs a current interactive user session; an API key or a token without a "
             "session cannot make it.",
-            why=f"the token speaks for no current session: {ended}",
+            why=f"the token has no current session: {ended}",
         )
     if request.spec.least_role(change.assumptions) == "owner" != membership.role:
         raise Refused(
@@ -142,5 +144,5 @@ def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]
         raise Refused(
             "forbidden",
             f"The API key lacks the permission {needed}.",
-            why=f"key {key.name if key else '?'} carries {', '.join(sorted(permissions)) or 'none'}",
+            why=f"key {key.name if key else '?'} has {', '.join(sorted(permissions)) or 'none'}",
         )

@@ -108,7 +108,7 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
         return f"the ticket is {ticket.state}"
     former = change.assumptions.former_owners_ticket == "refused"
     if former and role_of(change, ticket.principal, project) != "owner":
-        return "who got the ticket is no longer owner"
+        return "the user who got the ticket is no longer owner"
     return "the ticket has expired" if _is_over(change, ticket) else None
 
 

@@ -20,7 +20,7 @@ def answer(change: Change, request: CallRequest, organization: Organization) -> 
     if not permissions:
         raise Refused(
             change.assumptions.code_of("no_permission_enabled"),
-            "The organization has no product permission enabled that a key could carry.",
+            "The organization has enabled no product permission that a key could have.",
         )
     key, value = make_key(
         change,

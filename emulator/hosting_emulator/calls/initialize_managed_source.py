@@ -19,7 +19,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
         raise Refused(
             assumptions.code_of("generation_stale"),
             f"The project's source generation is {project.source_generation}, "
-            "not the one that was expected.",
+            "not the expected one.",
             field="expected_source_generation",
         )
     check_credits(change, project)

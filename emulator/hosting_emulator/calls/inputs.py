@@ -88,7 +88,7 @@ def _one_header(name: str, found: Sequence[str]) -> str:
     """Return the single text of 1 to 128 characters that a header is."""
     value = found[0]
     if len(found) > 1:
-        raise _invalid(name, f"The header {name} came {len(found)} times; send it once.")
+        raise _invalid(name, f"The header {name} was sent {len(found)} times; send it once.")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
@@ -221,7 +221,9 @@ def _read_parameter(
             raise _invalid(name, f"The query parameter {name} {parameter.missing}")
         return default
     if len(values) > 1:
-        raise _invalid(name, f"The query parameter {name} came {len(values)} times; send it once.")
+        raise _invalid(
+            name, f"The query parameter {name} was sent {len(values)} times; send it once."
+        )
     if not re.fullmatch(parameter.pattern, values[0]):
         raise _invalid(name, f"The query parameter {name} {parameter.wrong}")
     return int(values[0]) if parameter.schema.get("type") == "integer" else values[0]

@@ -52,7 +52,7 @@ def recall(
     if refuses and in_flight.setdefault(key, request) is not request:
         raise Refused(
             assumptions.code_of("request_in_flight"),
-            "The first request with this Idempotency-Key is still being answered.",
+            "The first request with this Idempotency-Key is still in progress.",
             assumption="idempotency_in_flight",
         )
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
@@ -68,7 +68,7 @@ def recall(
             "idempotency_key_reused",
             "This Idempotency-Key was used for another request (the call, the path or the body "
             "differs).",
-            why=f"the key first came with {found.call_id}, answered {found.status}",
+            why=f"the key was first used by {found.call_id}, which got {found.status}",
         )
     return found
 

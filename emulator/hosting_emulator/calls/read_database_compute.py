@@ -17,7 +17,7 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     if record.provider_failing:
         raise Refused(
             change.assumptions.code_of("provider_failing"),
-            f"The database provider does not answer for the {environment} environment.",
+            f"The database provider does not respond for the {environment} environment.",
             why="an intervention made the provider fail",
         )
     document = views.database_compute(

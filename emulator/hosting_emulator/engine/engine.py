@@ -76,7 +76,7 @@ class Engine(LiveWorld):
         found = [one.world.name for one in self.worlds() if made in one.world.indexes]
         if not found or name in found:
             return None
-        return f"it is an API key of world {found[0]}, and this is world {name}"
+        return f"it is an API key of world {found[0]}, but this is world {name}"
 
     @property
     def token_lifetime_s(self) -> int:
@@ -122,14 +122,14 @@ class Engine(LiveWorld):
         """
         unknown = sorted(set(permissions or ()) - set(organization.permissions))
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is none of {', '.join(organization.permissions)}")
+            raise ValueError(f"{unknown[0]!r} is not one of {', '.join(organization.permissions)}")
         change, body = self.begin_change(), {"name": name}
         granted = organization.permissions if permissions is None else tuple(permissions)
         key, value = make_key(change, organization, person.id, name, granted)
         turn = {"api_key": person.alias, "organization": organization.alias, "body": body}
         if granted != organization.permissions:
             turn["body"] = body | {"permissions": list(granted)}
-        self.commit(change, "API key made by the control API", turn)
+        self.commit(change, "API key created by the control API", turn)
         return {"value": value, "key": views.api_key(key, self.world.assumptions)}
 
     def replace_world(

@@ -60,7 +60,7 @@ _OF_ACCESS = frozenset(
         "interactive_login_required",
     }
 )
-_DUE = "First ran what was due by"
+_DUE = "Ran due events up to"
 #: The title of the commits that count what faults have seen.
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
 #: Assumptions that can shape the answer of any call; that decide each success of a call; and that
@@ -119,7 +119,7 @@ class Explanations:
         for made in entry.commits:
             if made.title in ("due events", "clock"):
                 at = f"{format_timestamp(made.world.at_ms)} (commit {made.world.commit})"
-                happened = "; ".join(_happened(made)) or "nothing that shows"
+                happened = "; ".join(_happened(made)) or "nothing visible"
                 began = "The skip clock moved to" if made.title == "clock" else _DUE
                 yield "due", f"{began} {at}: {happened}."
             else:
@@ -137,7 +137,7 @@ class Explanations:
         if others > 0 and entry.principal is not None:
             do = "fault does" if others == 1 else "faults do"
             ended = entry.acted and not fault_kinds()[entry.acted[-1].kind].delays
-            rest = f", or was not asked after {entry.acted[-1].id}" if ended else ""
+            rest = f", or came after {entry.acted[-1].id}" if ended else ""
             yield "fault", f"{others} armed {do} not match the request{rest}."
         if spec is not None and entry.principal is not None and entry.judged:
             yield from _access(asked, entry, entry.principal, spec)
@@ -148,11 +148,11 @@ class Explanations:
         if spec is not None and spec.call_id == "create_dev_access_ticket" and own:
             yield "commit", _REDEMPTION
         if not own and spec is not None and spec.idempotent and 200 <= entry.status < 300:
-            rest = "all but what faults count" if commits else "the world"
-            yield "commit", f"Nothing was committed: {rest} is as it was."
+            rest = "apart from fault counters, the world" if commits else "the world"
+            yield "commit", f"Nothing was committed: {rest} is unchanged."
         yield from _faults(entry, counting, "after_commit")
         if entry.lost is not None:
-            yield "fault", f"The answer did not arrive: {entry.lost}."
+            yield "fault", f"The response did not arrive: {entry.lost}."
             remark = kind_of(entry.acted[-1]).remark(entry.answer_bytes)
             yield from _named("fault", filter(None, [remark and f"{remark}."]))
         yield from _named("assumption", _assumptions(asked.assumptions, entry, spec))
@@ -168,23 +168,23 @@ class Explanations:
         if key is None:
             return
         if entry.replayed:
-            yield f"A replay: the key {key} came first with {self._first(entry, key)}."
+            yield f"Replay: {self._first(entry, key)}."
         elif entry.code == "idempotency_key_reused":
-            yield f"Reused: the key {key} came first with {self._first(entry, key)}, another request."
+            yield f"Reused for a different request: {self._first(entry, key)}."
         elif _remembered(entry):  # whatever a fault then made of the answer
             retention_ms = parse_retention_ms(world.assumptions.idempotency_retention)
-            until = "for ever"
+            until = "forever"
             if retention_ms is not None:
                 until = f"until {format_timestamp(entry.at_ms + retention_ms)}"
-            answer = "the call's own answer" if _fate(entry) else "this answer"
-            yield f"New: the key {key} was free, and {answer} is remembered under it {until}."
+            answer = "the call's own response" if _fate(entry) else "this response"
+            yield f"New: the key {key} was unused; {answer} is remembered for it {until}."
         elif entry.code in _OF_ACCESS and not entry.acted:
-            yield f"Not looked at: access was refused before the key {key} mattered."
+            yield f"Not checked: access was refused before the key {key} was read."
         else:
-            yield f"New: the key {key} was free, and stays so."
+            yield f"New: the key {key} was unused, and stays unused."
 
     def _first(self, entry: Entry, key: str) -> str:
-        """Name the request that a key's remembered answer was made for."""
+        """Say by which request a key was used, whose answer is remembered."""
         if self._by_key is None:
             self._by_key = {}
             for one in reversed(self._log.newest(len(self._log))):
@@ -194,9 +194,10 @@ class Explanations:
         # The newest whose answer was remembered: an older one has been forgotten since.
         first = next((one for one in used[::-1] if one.n < entry.n and _remembered(one)), None)
         if first is None:
-            return "a request that the log no longer has"
+            return f"the key {key} was first used by a request no longer in the log"
         fate = _fate(first)
-        return f"#{first.n}, whose answer was {fate}" if fate else f"#{first.n}"
+        rest = f", whose response was {fate}" if fate else ""
+        return f"the key {key} was first used by #{first.n}{rest}"
 
 
 def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
@@ -230,12 +231,12 @@ def _refusal(entry: Entry) -> str:
     if entry.code is None and entry.status < 400:
         return ""
     if entry.code is None and not entry.replayed:
-        return f"{entry.status}, from a proxy that a fault plays: it is no problem document."
+        return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
     problem = problem_of(entry) or {"code": entry.code or "?", "detail": ""}
     told = f"{entry.status} {problem['code']}: {problem['detail']}".rstrip(": ")
     # Of what is not found the step `scope` says more, and of what a fault did its own step.
     reason = entry.why[-1] if entry.why and entry.status != 404 and not entry.acted else ""
-    return f"{told} That is: {reason}." if reason and reason != problem["detail"] else told
+    return f"{told} Reason: {reason}." if reason and reason != problem["detail"] else told
 
 
 # --- who asked, what lay within their access, and with which role ---------------------------------
@@ -247,9 +248,9 @@ def _principal(world: World, principal: Principal) -> str:
     if principal.api_key_id is not None:
         key = world.get(t.API_KEYS, principal.api_key_id)
         name = key.name if key else principal.api_key_id
-        return f"{who}, by the API key {name!r} of {where}."
+        return f"{who}, with the API key {name!r} of {where}."
     session = "signed in" if principal.interactive else "without a session"
-    return f"{who}, by an access token for {where}, {session}."
+    return f"{who}, with an access token for {where}, {session}."
 
 
 def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) -> Iterator[Step]:
@@ -266,11 +267,11 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     operation = world.get(t.OPERATIONS, subject_id) if spec.subject == "operation" else None
     project = world.get(t.PROJECTS, operation.project_id if operation else subject_id)
     if project is None or (operation is None and spec.subject == "operation"):
-        yield "scope", f"Nothing has the {spec.subject} id {subject_id}."
+        yield "scope", f"No {spec.subject} has the id {subject_id}."
         return
     label = f"The project {project.alias}"
     if operation is not None:
-        label = f"The operation, of the project {project.alias},"
+        label = f"The operation of the project {project.alias}"
     change = Change(world, entry.at_ms)
     inside = reaches(change, principal, project.organization_id)
     role = role_of(change, principal.person_id, project) if inside else None
@@ -278,13 +279,13 @@ def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) ->
     if role is None:
         yield "scope", _outside(world, label, owner, project, principal)
         return
-    yield "scope", f"{label} is within the caller's access: it belongs to {owner}."
+    yield "scope", f"{label} is within the user's access: it belongs to {owner}."
     least, key = spec.least_role(world.assumptions), ""
     if principal.permissions is not None and spec.permission:
         needed = spec.key_permission(world.assumptions)
         carries = "carries" if needed in principal.permissions else "lacks"
         key = f" The API key {carries} the permission {needed}."
-    yield "role", f"The call needs the role {least}; the caller is {role}.{key}"
+    yield "role", f"The call needs the role {least}; the user is {role}.{key}"
 
 
 def _organization_access(
@@ -292,7 +293,7 @@ def _organization_access(
 ) -> Iterator[Step]:
     found = world.get(t.ORGANIZATIONS, organization_id)
     if found is None:
-        yield "scope", f"Nothing has the organization id {organization_id}."
+        yield "scope", f"No organization has the id {organization_id}."
         return
     member = world.get(t.MEMBERSHIPS, f"{found.id}/{principal.person_id}")
     if found.id != principal.organization_id or member is None:
@@ -304,19 +305,22 @@ def _organization_access(
             f"{_alias(world, t.ORGANIZATIONS, principal.organization_id)}. {_could_see(world, roles)}",
         )
         return
-    yield "scope", f"{found.alias} is the organization of the token, and the caller is in it."
+    yield "scope", f"{found.alias} is the organization of the token, and the user is a member."
     if spec.interactive:
         current = is_current(world, principal.session_id, principal.person_id)
-        which = "has one" if current else "is of one that ended"
+        which = "has one" if current else "is from one that ended"
         which = which if principal.interactive else "has none"
-        yield "role", f"Any member may; the call needs a current session, and the token {which}."
+        yield (
+            "role",
+            f"Any member may do this; the call needs a current session, and the token {which}.",
+        )
 
 
 def _outside(world: World, label: str, owner: str, project: Project, principal: Principal) -> str:
     if project.organization_id != principal.organization_id:
         reason = f"whose token is for {_alias(world, t.ORGANIZATIONS, principal.organization_id)}"
     elif world.get(t.MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}") is None:
-        reason = f"who is no member of {owner}"
+        reason = f"who is not a member of {owner}"
     else:
         reason = f"who has no role in {project.alias}"
     change = Change(world, world.at_ms)
@@ -324,7 +328,7 @@ def _outside(world: World, label: str, owner: str, project: Project, principal: 
     roles = {id_: role for id_ in members if (role := role_of(change, id_, project))}
     who = _alias(world, t.PEOPLE, principal.person_id)
     return (
-        f"{label} exists, in {owner}, outside the access of {who}, {reason}. "
+        f"{label} exists in {owner}, outside the access of {who}, {reason}. "
         f"{_could_see(world, roles)}"
     )
 
@@ -336,9 +340,9 @@ def _members(world: World, organization_id: str) -> list[Membership]:
 def _could_see(world: World, roles: Mapping[str, str]) -> str:
     people = sorted(f"{_alias(world, t.PEOPLE, id_)} ({role})" for id_, role in roles.items())
     if not people:
-        return "Nobody could see it."
+        return "No user can see it."
     more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
-    return f"Who could see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
+    return f"Users who can see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
 
 
 def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
@@ -356,7 +360,7 @@ def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[
     organization = entry.principal.organization_id if entry.principal else None
     for fault in entry.acted:
         if fault.rule.phase == phase:
-            yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}."
+            yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
     for made in counting:
         faults = _counted(made)
         if any(fault.rule.phase == phase for fault in faults):
@@ -368,7 +372,7 @@ def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[
                     why = idle_reason(fault, entry.at_ms, made.before, project, organization)
                     if refused and phase == "after_commit":
                         why = "the request was refused, so nothing was done"
-                    yield "fault", f"{fault.id} ({fault.kind}) matched and did not act: {why}."
+                    yield "fault", f"{fault.id} ({fault.kind}) matched but did not act: {why}."
             yield "fault", _commit(made)
 
 
@@ -380,9 +384,9 @@ def _outcomes(own: Sequence[Commit]) -> Iterator[str]:
                 continue
             if made.before.get(t.OPERATIONS, operation.id) is None:
                 armed = made.world.get(t.OUTCOMES, operation.outcome.id)
-                hit = f", its hit {armed.hits}" if armed else ""
+                hit = f", hit {armed.hits}" if armed else ""
                 text = outcome_text(operation.outcome)
-                yield f"{operation.outcome.id} tells of the operation{hit}: {text}."
+                yield f"{operation.outcome.id} applies to the operation{hit}: {text}."
 
 
 def _counted(made: Commit) -> list[Fault]:
@@ -430,7 +434,7 @@ def _operations(made: Commit) -> Iterator[str]:
             if entered.id == id_ and entered.state not in ends
         )
         was = f", was {stands(old)}" if old else ""
-        way = f", by way of {' and '.join(passed)}" if passed else ""
+        way = f", after {' and '.join(passed)}" if passed else ""
         of = f"{operation.kind} of {_alias(made.world, t.PROJECTS, operation.project_id)}"
         yield f"operation {id_} ({of}) is {stands(operation)}{was}{way}"
 
@@ -444,7 +448,7 @@ def _assumptions(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) 
     changed = assumptions.changes()
     for name in deciding:
         if name == "problem_statuses":
-            given = f"the contract gives {entry.code} no status, so {entry.status} is assumed"
+            given = f"the contract gives no status for {entry.code}, so {entry.status} is assumed"
             yield f"problem_statuses: {given}."
         else:
             yield _value(assumptions, name)

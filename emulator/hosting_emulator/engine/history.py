@@ -113,7 +113,9 @@ class Snapshots(dict[str, SavedState]):
     def take(self, world: World, at_ms: int) -> str:
         """Set a state aside and return its id. Raises TooManySnapshots."""
         if len(self) >= MOST_SNAPSHOTS:
-            raise TooManySnapshots(f"a world has at most {MOST_SNAPSHOTS} snapshots; delete some")
+            raise TooManySnapshots(
+                f"a world can have at most {MOST_SNAPSHOTS} snapshots; delete some"
+            )
         self._taken += 1
         name = f"snapshot-{self._taken}"
         self[name] = SavedState(world, at_ms)

@@ -39,8 +39,8 @@ _REFUSALS = {
     "InvalidSignatureError": "The access token's signature is not this issuer's.",
     "InvalidAudienceError": "The access token is for another audience.",
     "MissingRequiredClaimError": "The access token lacks the claim {0.claim}.",
-    "InvalidAlgorithmError": "The access token is signed another way; this issuer signs with "
-    f"{ALGORITHM}.",
+    "InvalidAlgorithmError": "The access token is signed with another algorithm; this issuer "
+    f"uses {ALGORITHM}.",
 }
 _ISSUER_PATH = re.compile(r"/_emulator/(?:worlds/([a-z0-9-]+)/)?idp")
 _REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
@@ -187,11 +187,13 @@ class Identity:
         if found.grant is not None:
             grant = change.get(AUTHORIZATION_GRANTS, found.grant)
             if grant is None:  # the world was put back to before it, or begun again
-                raise _unauthenticated("The access token is of a sign-in that this world had not.")
+                raise _unauthenticated(
+                    "The access token is from a sign-in that this world did not have."
+                )
             if grant.revoked:
                 raise _unauthenticated(
-                    "The access token was revoked: its authorization code or refresh token came "
-                    "twice."
+                    "The access token was revoked: its authorization code or refresh "
+                    "token was used twice."
                 )
         return found.principal
 
@@ -200,7 +202,7 @@ class Identity:
 
         options: Any = {"require": _REQUIRED, **_TIMELESS}
         if len(token) > _LONGEST_TOKEN or not token.isascii():
-            raise _unauthenticated("The bearer token is no access token.")
+            raise _unauthenticated("The bearer token is not an access token.")
         try:
             claims = jwt.decode(
                 token,
@@ -211,7 +213,7 @@ class Identity:
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
             # Whatever a hostile token makes the parsers say, it is no token of ours.
-            told = _REFUSALS.get(type(error).__name__, "The bearer token is no access token.")
+            told = _REFUSALS.get(type(error).__name__, "The bearer token is not an access token.")
             why = self._signer(token) if isinstance(error, jwt.InvalidSignatureError) else None
             raise Refused("unauthenticated", told.format(error), why=why) from None
         issuer = claims["iss"]
@@ -221,10 +223,10 @@ class Identity:
         moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
         # `<=` is false for NaN, which a JSON parser may let through; a boolean is a number in Python.
         if not all(type(moment) in (int, float) and abs(moment) <= 1e12 for moment in moments):
-            raise _unauthenticated("The access token's times are no numbers.")
+            raise _unauthenticated("The access token's times are not numbers.")
         texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
         if not all(isinstance(text, str) for text in texts):
-            raise _unauthenticated("The access token's claims are no text.")
+            raise _unauthenticated("The access token's claims are not text.")
         session_id = claims.get("sid") or None
         principal = Principal(claims["sub"], claims.get("org_id") or None, session_id)
         not_before = max(moments[1], moments[2])
@@ -241,14 +243,12 @@ class Identity:
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError, AttributeError):
             return None
         if path == issuer_path(self._world_name):
-            return (
-                "its issuer is this world, but another key signed it: of another emulator or seed"
-            )
+            return "its issuer is this world, but it was signed with the key of another emulator or seed"
         found = _ISSUER_PATH.fullmatch(path)
         if found is None:
             return "it comes from another issuer"
         name = found[1] or DEFAULT_WORLD
-        return f"it is a token of world {name}, and this is world {self._world_name}"
+        return f"it is a token of world {name}, but this is world {self._world_name}"
 
 
 def _unauthenticated(detail: str) -> Refused:

@@ -134,7 +134,7 @@ class LiveWorld:
         `turn` is what a hand did to make it, as a step of a story says it.
         """
         writes, before = change.writes, change.world
-        assert before is self.world, f"{title}: the world has moved on since the change began"
+        assert before is self.world, f"{title}: the world changed in the meantime"
         if not any(writes.values()):
             return
         at_ms = max(before.at_ms, change.now_ms)
@@ -143,7 +143,9 @@ class LiveWorld:
         try:
             self.keeper.append(commit)
         except OSError as error:
-            raise StoreFailed(f"the change could not be kept: {error.strerror or error}") from error
+            raise StoreFailed(
+                f"the change could not be saved: {error.strerror or error}"
+            ) from error
         self.world = world
         self.history.add(commit)
         self.tally.commits += 1
@@ -162,7 +164,7 @@ class LiveWorld:
         try:
             self.keeper.replace(world)
         except OSError as error:
-            raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
+            raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
         self.history.add(Commit(title, {}, self.world, world, restored=restored))
         self.world = world
         self._shown_ms = 0

@@ -76,7 +76,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
             engine.move_up_to(due_ms)
             ctx.now_ms = engine.now_ms()
             moved = f"the skip clock moved to {format_timestamp(ctx.now_ms)}"
-            entry.why.append(f"{moved}: until then the answer before had this request wait")
+            entry.why.append(f"{moved}, as the previous response's Retry-After asked")
     else:
         entry.late_ms = engine.machine_ms - entry.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
@@ -143,8 +143,8 @@ def _elsewhere(path: str) -> Refused | None:
         told = f"No world is named {name[:64]!r}: `hosting-emulator world list` names them."
     elif first == ".service":
         told = (
-            f"A ticket is redeemed by GET {REDEEM_PATH}?stage=dev&ticket=…, with a ticket of this "
-            "world, as its redeem_url has it: there, or here for clients that cannot go there."
+            f"Redeem a ticket with GET {REDEEM_PATH}?stage=dev&ticket=…, with a ticket "
+            "of this world, at its redeem_url, or here if the client cannot reach that host."
         )
     else:
         return None
@@ -248,7 +248,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     if remembered is not None:
         ctx.entry.replayed = True
         ctx.entry.why.append(
-            f"replay of the first answer under this Idempotency-Key ({remembered.status})"
+            f"replay of the first response for this Idempotency-Key ({remembered.status})"
         )
         reply = answer_again(ctx.change, ctx, remembered)
     else:
@@ -323,7 +323,7 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     found = parse_qs(ctx.query, keep_blank_values=True)
     tickets = found.get("ticket", [])
     if len(tickets) != 1 or found.get("stage", []) != ["dev"]:
-        raise Refused("invalid_request", "A ticket is redeemed with ?stage=dev&ticket=….")
+        raise Refused("invalid_request", "Redeem a ticket with ?stage=dev&ticket=….")
     session = redeem(change, project, tickets[0])
     if ctx.effect is None or ctx.effect.arrives:
         engine.commit(change, REDEEM_TICKET)
@@ -444,7 +444,7 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
     entry = ctx.entry
     entry.acted += decision.acted
     for fault in decision.acted:
-        entry.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, its hit {fault.hits}")
+        entry.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}")
     effect = decision.effect
     if effect is None:
         return None

@@ -31,7 +31,7 @@ _KEY_BITS, _EXPONENT = 2048, 65537
 CODE_LIFETIME_MS = 60_000
 """How long an authorization code can be redeemed, in milliseconds of world time."""
 REFRESH_LIFETIME_S = 30 * 86_400
-"""How long a refresh token is good for, in seconds of world time."""
+"""How long a refresh token is valid, in seconds of world time."""
 SESSION_LIFETIME_S = 7 * 86_400
 """How long a browser stays signed in at the provider, in seconds of world time."""
 #: At each code of so many, the grants that are of no use any more are forgotten: all are walked then.
@@ -83,18 +83,18 @@ class SignIns:
         key = _key_of(code)
         grant = change.get(AUTHORIZATION_GRANTS, key)
         if grant is None:
-            raise GrantRefused("the code is none of this world's, or was forgotten")
+            raise GrantRefused("the code is not from this world, or was forgotten")
         if grant.redeemed:
             self._revoke(change, key, grant)
             raise GrantRefused("the code was used before; its tokens are revoked")
         spent = replace(grant, redeemed=True)
         change.put(AUTHORIZATION_GRANTS, key, spent)
         if change.assumptions.is_over(grant.expires_ms, change.now_ms):
-            raise GrantRefused("the code expired: it is good for 60 s of world time")
+            raise GrantRefused("the code expired: it is valid for 60 s of world time")
         if grant.client_id != client_id:
             raise GrantRefused("the code was issued to another client_id")
         if grant.redirect_uri != redirect_uri:
-            raise GrantRefused("redirect_uri is not the one that the code was issued for")
+            raise GrantRefused("redirect_uri is not the one the code was issued for")
         if _encoded(sha256(verifier.encode()).digest()) != grant.challenge:
             raise GrantRefused("code_verifier does not match the code_challenge")
         return Redeemed(key, spent)
@@ -129,7 +129,7 @@ class SignIns:
         key = "" if claims is None else str(claims["grant"])
         grant = change.get(AUTHORIZATION_GRANTS, key)
         if claims is None or grant is None:
-            raise GrantRefused("the refresh token is none of this world's, or has expired")
+            raise GrantRefused("the refresh token is not from this world, or has expired")
         if grant.revoked or claims["generation"] != grant.generation:
             self._revoke(change, key, grant)
             raise GrantRefused("the refresh token was used before, or revoked; sign in again")

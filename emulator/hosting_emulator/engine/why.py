@@ -26,10 +26,10 @@ from hosting_emulator.world.value import Change, World
 from hosting_emulator.world.views import STATE_WORDS
 
 _OF_CLOCK = {
-    "real": "The clock is real: that comes by waiting.",
-    "scaled": "The clock is scaled: that comes by waiting, at the clock's rate.",
-    "frozen": "The clock is frozen: it comes when the clock is moved.",
-    "skip": "The clock skips: the next poll of it moves time there.",
+    "real": "The clock is real: wait for it.",
+    "scaled": "The clock is scaled: wait for it, at the clock's rate.",
+    "frozen": "The clock is frozen: move it.",
+    "skip": "The clock skips: the next poll of the operation moves time there.",
 }
 
 
@@ -60,10 +60,10 @@ def why(live: LiveWorld, operation_id: str) -> dict[str, Any] | None:
         ended = STATE_WORDS[operation.state].ended
         reason = _Reason([f"It {ended} at {operation.updated_at}; that is final."])
         if operation.outcome is not None:
-            reason.says.append(f"{operation.outcome.id} had told it how to go.")
+            reason.says.append(f"{operation.outcome.id} had set this in advance.")
         if (error := operation.error) is not None:
             told, again = f"Its error is {error.code}: {error.message}", error.retryable
-            reason.says.append(f"{told} A client {'may' if again else 'may not'} try it again.")
+            reason.says.append(f"{told} It is {'retryable' if again else 'not retryable'}.")
     else:
         reason = _reason(live, operation, project, now_ms)
     seen = operation.reconciliation
@@ -91,8 +91,8 @@ def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int
         reason = _stuck(operation)
     elif operation.kind == HELD:
         says = (
-            "It is no call's operation: the intervention hold_claim made it, and it keeps the "
-            f"mutation claim of {project.alias} until it is told to let go."
+            "No call started it: the intervention hold_claim created it, and it "
+            f"holds the mutation claim of {project.alias} until you release it."
         )
         command = f"intervene release_claim project={project.alias}"
         reason = _Reason([says], [command], held_by="the intervention hold_claim")
@@ -103,12 +103,12 @@ def _reason(live: LiveWorld, operation: Operation, project: Project, now_ms: int
     else:
         reason = _untimed(world, operation, now_ms)
     if operation.outcome is not None and (told := outcome_text(operation.outcome)):
-        reason.says.append(f"{operation.outcome.id} tells it beforehand: {told}.")
+        reason.says.append(f"{operation.outcome.id} is set for it: {told}.")
     for fault in faults_in_order(world):
         polls = fault.rule.call == GET_OPERATION.call_id
         if polls and fault.rule.project in (None, project.id) and not spent(fault, now_ms):
             reason.says.append(
-                f"{fault.id} ({fault.kind}) is armed for polls: what a client sees may not be this."
+                f"{fault.id} ({fault.kind}) is armed for polls: a client may see something else."
             )
             reason.commands.append(f"fault remove {fault.id}")
     return reason
@@ -121,14 +121,14 @@ def _stuck(operation: Operation) -> _Reason:
         if told is not None and "stuck" in told.turns[: told.done]:
             by = told.id
         says = (
-            f"It is stuck while {operation.state}: {by} took its next step off the schedule, and no "
-            "clock moves it."
+            f"It is stuck while {operation.state}: {by} removed its next step from the "
+            "schedule, so no clock moves it."
         )
         command = f"intervene release_operation operation={operation.id}"
         return _Reason([says], [command], held_by=by)
     says = (
-        f"Its outcome has to be found out: its reconciliation is {seen.state} (attempt "
-        f"{seen.attempt_id}), and no clock ends that."
+        f"Its result is not known yet: its reconciliation is {seen.state} "
+        f"(attempt {seen.attempt_id}), and no clock ends that."
     )
     names = ["run_reconciliation"] if seen.state == "required" else []
     names += ["complete_reconciliation", *["release_operation"] * seen.was_stuck]
@@ -149,12 +149,12 @@ def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: in
     assert holder is not None
     before = _reason(live, holder, project, now_ms)
     queued = (
-        f"It is queued: operation {claim} holds the mutation claim of {project.alias}{ahead}. One "
-        "operation of a project moves at a time."
+        f"It is queued: operation {claim} holds the mutation claim of {project.alias}{ahead}. A "
+        "project runs one operation at a time."
     )
     moved = any(command.startswith("clock") for command in before.commands)
     return _Reason(
-        [queued, *(f"Of that one: {sentence}" for sentence in before.says)],
+        [queued, *(f"That operation: {sentence}" for sentence in before.says)],
         [f"clock advance --until {operation.id}"] if moved else before.commands,
         held_by=before.held_by,
         waits_for=claim,
@@ -174,12 +174,12 @@ def _timed(live: LiveWorld, operation: Operation, now_ms: int) -> _Reason:
     left = format_duration(max(0, due_ms - now_ms))
     return _Reason(
         [
-            f"It is {now}, and becomes {into} at {format_timestamp(due_ms)}, {left} of world "
-            "time from now.",
+            f"It is {now}, and becomes {into} at {format_timestamp(due_ms)}, "
+            f"in {left} of world time.",
             _OF_CLOCK[live.world.clock.mode],
         ],
         [f"clock advance --until {operation.id}"],
-        next=(due_ms, f"it goes from {now} to {into}"),
+        next=(due_ms, f"it changes from {now} to {into}"),
     )
 
 
@@ -187,13 +187,13 @@ def _untimed(world: World, operation: Operation, now_ms: int) -> _Reason:
     mode, per_state, _ = profile_of(Change(world, now_ms), operation)
     if mode == "per_poll":
         says = (
-            f"It is {stands(operation)} and moves as it is polled: each state lasts {per_state} polls, "
-            f"and it has had {operation.polls} in this one."
+            f"It is {stands(operation)} and moves when it is polled: each state lasts {per_state} "
+            f"polls, and it has had {operation.polls} in this one."
         )
         return _Reason([says])
     says = (
-        f"It is {stands(operation)}, and its profile is {mode}: it takes its next step when it is told "
-        "to, and by no clock."
+        f"It is {stands(operation)}, and its profile is {mode}: no clock moves it, only the "
+        "intervention step_operation."
     )
     command = f"intervene step_operation operation={operation.id}"
     return _Reason([says], [command], held_by=f"its profile, {mode}")

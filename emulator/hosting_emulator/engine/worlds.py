@@ -151,7 +151,7 @@ class Worlds:
             library = None if ephemeral else self._library
             keeper = Memory() if library is None else library.keep(world, fresh=True)
         except OSError as error:
-            raise StoreFailed(f"the world could not be kept: {error.strerror or error}") from error
+            raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
         engine = self._take(Engine(world, keeper, self._machine, self.tally))
         if ephemeral:
             self._ephemeral.add(world.name)

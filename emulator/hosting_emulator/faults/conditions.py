@@ -25,11 +25,11 @@ def unmet(
     for name, wanted in _asked(condition).items():
         if name == "not":
             if unmet(wanted, world, project_id, organization_id) is None:
-                return f"{condition_text(wanted)}, and it may not be"
+                return f"{condition_text(wanted)}, which must not be"
             continue
         subject = "organization" if name in _OF_ORGANIZATION else "project"
         if (organization if name in _OF_ORGANIZATION else project) is None:
-            return f"it asks for {name}, and the request names no {subject}"
+            return f"it depends on {name}, and the request names no {subject}"
         if name == "credits_below":
             assert organization is not None
             if organization.credits >= wanted:

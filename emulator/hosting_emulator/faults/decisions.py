@@ -219,7 +219,7 @@ def idle_reason(
     if reason := _idle_reason(fault, now_ms, world, project_id, organization_id):
         return reason
     if fault.rule.probability < 1:
-        return f"its probability is {fault.rule.probability:g}, and chance was against it"
+        return f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
     return "its limit is not reached"
 
 
@@ -228,20 +228,20 @@ def _idle_reason(
 ) -> str | None:
     rule = fault.rule
     if rule.from_ms is not None and now_ms < rule.from_ms:
-        return f"its time begins at {rule.from_}"
+        return f"it acts from {rule.from_} on"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
-        return f"its time ended at {rule.until}"
+        return f"it acted until {rule.until}"
     if rule.while_ is not None:
         reason = unmet(rule.while_, world, project_id, organization_id)
         if reason is not None:
-            return f"it acts while {condition_text(rule.while_)}: {reason}"
+            return f"it acts only while {condition_text(rule.while_)}: {reason}"
     if rule.times is not None and fault.hits >= rule.times:
-        return f"it has acted its {rule.times} times"
+        return f"it has already acted {rule.times} times"
     number = fault.seen - rule.skip_first
     if number <= 0:
-        return f"it skips the first {rule.skip_first}, and this was number {fault.seen}"
+        return f"it skips the first {rule.skip_first} requests, and this was number {fault.seen}"
     if number % rule.every:
-        return f"it acts on one in {rule.every}, and this was number {number}"
+        return f"it acts on 1 of {rule.every} requests, and this was number {number}"
     return None
 
 

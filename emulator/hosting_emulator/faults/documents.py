@@ -129,11 +129,11 @@ def _check_at_identity_provider(kind: str, rule: Rule) -> None:
     """Refuse what cannot be at the identity provider, whose answers are not the API's."""
     effect = fault_kinds()[kind]
     if kind in ("abort", "rate_limit"):
-        message = f"{kind} answers a problem of the API, and {rule.call} has none; use respond"
+        message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
         raise DocumentRefused(message, kind)
     whole = effect.silent or effect.answers or effect.delays or effect.arrives
     if rule.phase == "before_commit" and not whole:
-        message = f"{kind} breaks an answer: at {rule.call} it can only act after_commit"
+        message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
         raise DocumentRefused(message, "phase")
 
 
@@ -144,7 +144,7 @@ def _read_condition(found: Any, place: str) -> Condition:
     for name in found:
         if name not in known:
             hint = nearest(str(name), known) or f"; there are {', '.join(known)}"
-            raise DocumentRefused(f"{place}: no condition is called {name!r}{hint}", place)
+            raise DocumentRefused(f"{place}: no condition is named {name!r}{hint}", place)
     rest = {name: value for name, value in found.items() if name != "not"}
     try:
         condition = read_fields(rest, Condition)
@@ -189,7 +189,7 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
         until_ms = ends_ms if until_ms is None else min(until_ms, ends_ms)
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
-        raise DocumentRefused(f"{field}: it would be over before it could act", field)
+        raise DocumentRefused(f"{field}: this time has already passed", field)
     rule = replace(
         rule,
         call=_known(rule.call and call_named(rule.call), "call", family.calls),
@@ -214,12 +214,12 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         unknown = ["principal", "organization", "credentials"]
         unknown += ["project"] if rule.call != REDEEM_TICKET else []
         if field := next((name for name in unknown if getattr(rule, name) is not None), None):
-            raise DocumentRefused(f"it could never act: {rule.call} knows no {field}", field)
+            raise DocumentRefused(f"it could never act: {rule.call} has no {field}", field)
         return
     if rule.credentials in ("none", "invalid"):
         field = "principal" if rule.principal is not None else "phase"
         if field == "principal" or rule.phase == "after_commit":
-            what = f"with credentials {rule.credentials} nobody is known and nothing is committed"
+            what = f"with credentials {rule.credentials} no user is known and nothing is committed"
             raise DocumentRefused(f"it could never act: {what}", field)
     left = calls
     tests: dict[str, Callable[[CallSpec], bool]] = {
@@ -233,7 +233,7 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
             there = " or ".join(f"{spec.method} {spec.path}" for spec in left)
             if len(left) > 3:
                 there = "any call; write it like /v1/projects/*/domains, without a query"
-            message = f"it could never act: {field} {getattr(rule, field)!r} does not fit {there}"
+            message = f"it could never act: {field} {getattr(rule, field)!r} does not match {there}"
             raise DocumentRefused(message, field)
         left = rest
 

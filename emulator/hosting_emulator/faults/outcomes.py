@@ -76,7 +76,7 @@ class OutcomeKind(
 
 
 class Succeed(OutcomeKind, frozen=True):
-    """The operation succeeds, in the time that is given."""
+    """The operation succeeds, after the given time."""
 
     example: ClassVar = {"running": "40s"}
 
@@ -98,7 +98,7 @@ class Fail(_InPhase, frozen=True):
     code: Text = "operation_failed"
     message: Text = "The operation failed."
     retryable: bool = False
-    suggested_action: Text = "Read the deployment logs, mend the cause and start a new operation."
+    suggested_action: Text = "Read the deployment logs, fix the cause and start a new operation."
 
     def turns(self) -> tuple[str, ...]:
         return ("failed",)
@@ -108,7 +108,7 @@ class Fail(_InPhase, frozen=True):
 
 
 class Cancel(_InPhase, frozen=True):
-    """The operation, and the deployment that it makes, are cancelled at the end of a phase."""
+    """The operation and its deployment are cancelled at the end of a phase."""
 
     example: ClassVar = {"phase": "building"}
 
@@ -128,7 +128,7 @@ class Stick(_InPhase, frozen=True):
 
 
 class Reconcile(_InPhase, frozen=True):
-    """The operation needs reconciliation at the end of a phase, so many times, and then goes on.
+    """The operation needs reconciliation at the end of a phase, this many times, and then continues.
 
     With `then: exhaust` the last attempt is exhausted, and the operation fails with
     reconciliation_exhausted. `each` is how long each state of an attempt lasts.

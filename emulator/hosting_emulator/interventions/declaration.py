@@ -66,20 +66,20 @@ def _find_operation(change: Change, operation: str | None, project: str | None) 
     if operation is None:
         held = _find_project(change, str(project))
         if held.claim is None:
-            raise DocumentRefused(f"no operation of project {held.alias} is under way")
+            raise DocumentRefused(f"project {held.alias} has no operation in progress")
         return change.row(t.OPERATIONS, held.claim)
     record = change.get(t.OPERATIONS, operation)
     if record is None:
         raise DocumentRefused(f"there is no operation {operation[:80]!r}")
     if finished(record):
-        raise DocumentRefused(f"operation {record.id} is {record.state} already: that is final")
+        raise DocumentRefused(f"operation {record.id} is already {record.state}, which is final")
     return record
 
 
 def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Ticket:
     """Return an unused ticket: by id, or the last one of a person."""
     if (ticket is None) == (person is None):
-        raise DocumentRefused("name either the ticket (by id) or the person it was issued to")
+        raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
     if ticket is None:
         holder = _find_person(change, str(person))
         ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
@@ -91,7 +91,7 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
     over = change.assumptions.is_over(record.expires_ms, change.now_ms)
     state = "expired" if over else record.state
     if not lifecycles.TICKET.may(state, "revoked"):
-        raise DocumentRefused(f"ticket {record.id} is {state} already")
+        raise DocumentRefused(f"ticket {record.id} is already {state}")
     return record
 
 
@@ -111,13 +111,13 @@ def _find_key(change: Change, key: str) -> ApiKey:
         if len(active) > 1:
             ids = ", ".join(sorted(each.id for each in active))
             raise DocumentRefused(
-                f"{len(active)} active API keys are called {key!r}; say which: {ids}"
+                f"{len(active)} active API keys are named {key!r}; name one by id: {ids}"
             )
         record = max(active or named, key=lambda each: each.id, default=None)
     if record is None:
-        raise DocumentRefused(f"no API key is {key[:80]!r} (by id or name)")
+        raise DocumentRefused(f"there is no API key {key[:80]!r} (by id or name)")
     if not lifecycles.API_KEY.may(state_of(record), "revoked"):
-        raise DocumentRefused(f"API key {record.id} is {state_of(record)} already")
+        raise DocumentRefused(f"API key {record.id} is already {state_of(record)}")
     return record
 
 
@@ -126,7 +126,7 @@ def _find_one_key(
 ) -> ApiKey:
     if key is None or person is not None or organization is not None:
         raise DocumentRefused(
-            "name the key (by id or name), or all keys, of a person or organization if you like"
+            "name the key (by id or name), or all keys, optionally of one user or organization"
         )
     return _find_key(change, key)
 
@@ -221,8 +221,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
         assert subject.all is not None
         id_, *others = subject.fields
-        if (named := getattr(self, id_)) is not None:
-            raise DocumentRefused(f"{id_} {named[:80]!r} is one, and all are meant", id_)
+        if getattr(self, id_) is not None:
+            raise DocumentRefused(f"give either {id_} or all, not both", id_)
         found = subject.all(change, *(getattr(self, field) for field in subject.fields))
         alone = dict.fromkeys(others) | {"all": False}
         said, refused = [], []
@@ -233,8 +233,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 refused.append(str(error))
         if not said:
             raise DocumentRefused(refused[0] if refused else f"there is no such {subject.noun}")
-        rest = f", and of {len(said) - 1} more so" if len(said) > 1 else ""
-        over = f"; {len(refused)} passed over: {refused[0]}" if refused else ""
+        rest = f", and {len(said) - 1} more" if len(said) > 1 else ""
+        over = f"; {len(refused)} skipped: {refused[0]}" if refused else ""
         return f"{said[0]}{rest}{over}"
 
     def check_names(self, change: Change) -> None:

@@ -64,7 +64,7 @@ def add(
     projects: Sequence[ProjectPart] = (),
     keys: Sequence[KeyPart] = (),
 ) -> str:
-    """Organizations, users, projects and API keys come into the world, as a world file has them."""
+    """Organizations, users, projects and API keys are added to the world, written as in a world file."""
     part = WorldPart([*organizations], [*people], [*projects], keys=[*keys])
     there = change.applied()
     before, prefix = described(there), change.assumptions.key_prefix
@@ -77,13 +77,15 @@ def add(
         raise DocumentRefused(f"{'.'.join(map(str, path))}: {message}", str(path[0]))
     for i, key in enumerate(keys):
         if f"api_key:{key.kept()[0]}" in there.indexes:
-            raise DocumentRefused(f"keys.{i}.value: this value is taken in this world", "keys")
+            raise DocumentRefused(
+                f"keys.{i}.value: this value is already used in this world", "keys"
+            )
     populate(change, part, whole)
     names = [one.alias for found in (organizations, people, projects) for one in found]
     names += [f"an API key of {one.person}" for one in keys]
     if not names:
-        raise DocumentRefused("say what to add: organizations, people, projects or keys")
-    return f"there is now {', '.join(names)}"
+        raise DocumentRefused("give what to add: organizations, people, projects or keys")
+    return f"added {', '.join(names)}"
 
 
 # --- operations, the project's claim and deployments --------------------------------------------
@@ -93,35 +95,35 @@ def add(
 def stick_operation(change: Change, operation: Operation) -> str:
     """An operation stops moving, whatever the clock does, until it is released."""
     if operation.stuck:
-        raise DocumentRefused(f"operation {operation.id} is stuck already")
+        raise DocumentRefused(f"operation {operation.id} is already stuck")
     operations.stick(change, operation)
     return f"operation {operation.id} is stuck while {operation.state}"
 
 
 @intervention
 def release_operation(change: Change, operation: Operation) -> str:
-    """A stuck operation moves again from where it was."""
+    """A stuck operation continues from where it was."""
     if not operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
         raise DocumentRefused(
-            f"operation {operation.id} waits for its reconciliation: complete or exhaust that"
+            f"operation {operation.id} waits for its reconciliation: complete or exhaust it"
         )
     operations.release(change, operation)
-    return f"operation {operation.id} moves again"
+    return f"operation {operation.id} is no longer stuck"
 
 
 @intervention
 def step_operation(change: Change, operation: Operation) -> str:
-    """An operation takes the next step of its plan now, whatever its profile says."""
+    """An operation takes its next step now, whatever its profile says."""
     claim = change.row(t.PROJECTS, operation.project_id).claim
     if claim != operation.id:
         raise DocumentRefused(
-            f"operation {operation.id} waits: operation {claim} holds the project's claim; step "
-            "that one first"
+            f"operation {operation.id} waits: operation {claim} holds the project's "
+            "claim; step that one first"
         )
     if operation.kind == operations.HELD:
-        raise DocumentRefused(f"operation {operation.id} only holds the claim: release_claim")
+        raise DocumentRefused(f"operation {operation.id} only holds the claim: use release_claim")
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is stuck; release it first")
     stepped = operations.step(change, operation.id)
@@ -136,23 +138,23 @@ def fail_operation(
     message: str = "The operation failed.",
     *,
     retryable: bool = False,
-    suggested_action: str = "Read the deployment logs, mend the cause and start a new operation.",
+    suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
 ) -> str:
-    """An operation fails now, with the error that is given."""
+    """An operation fails now, with the given error."""
     operations.fail(change, operation, OperationFailure(code, message, retryable, suggested_action))
     return f"operation {operation.id} failed with {code}"
 
 
 @intervention
 def cancel_operation(change: Change, operation: Operation) -> str:
-    """An operation is cancelled; one that waits leaves the queue."""
+    """An operation is cancelled; a waiting one leaves the queue."""
     operations.finish(change, operation, "cancelled")
     return f"operation {operation.id} is cancelled"
 
 
 @intervention
 def require_reconciliation(change: Change, operation: Operation) -> str:
-    """An unfinished operation needs reconciliation, and stops until that has been completed."""
+    """An unfinished operation needs reconciliation, and stops until that is completed."""
     moved = _reconcile(change, operation, "required")
     if not moved.stuck:
         operations.stick(change, moved)
@@ -161,20 +163,20 @@ def require_reconciliation(change: Change, operation: Operation) -> str:
 
 @intervention
 def run_reconciliation(change: Change, operation: Operation) -> str:
-    """The required reconciliation of an operation is running."""
+    """The required reconciliation of an operation starts running."""
     _reconcile(change, operation, "running")
     return f"the reconciliation of {operation.id} is running"
 
 
 @intervention
 def complete_reconciliation(change: Change, operation: Operation) -> str:
-    """The reconciliation attempt is completed: the operation has not ended, and moves again.
+    """The reconciliation attempt is completed, and the operation continues.
 
-    One that was stuck before stays so until it is released.
+    One that was stuck before stays stuck until it is released.
     """
     moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:
-        return f"the reconciliation of {moved.id} is completed, and it is stuck as before"
+        return f"the reconciliation of {moved.id} is completed, and it is still stuck"
     operations.release(change, moved)
     return f"the reconciliation of {moved.id} is completed"
 
@@ -193,16 +195,16 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
     except ValueError:
         before = operation.reconciliation.state if operation.reconciliation else "none"
         raise DocumentRefused(
-            f"the reconciliation of {operation.id} is {before}; from there it cannot become {state}"
+            f"the reconciliation of {operation.id} is {before} and cannot become {state}"
         ) from None
 
 
 @intervention
 def hold_claim(change: Change, project: Project) -> str:
-    """Somebody else's operation takes a project's mutation claim: what comes now waits."""
+    """Another operation takes a project's mutation claim: new operations wait."""
     if project.claim is not None:
         raise DocumentRefused(
-            f"operation {project.claim} holds the claim of {project.alias} already"
+            f"operation {project.claim} already holds the claim of {project.alias}"
         )
     held = operations.hold_claim(change, project)
     return f"operation {held.id} holds the claim of {project.alias}"
@@ -210,7 +212,7 @@ def hold_claim(change: Change, project: Project) -> str:
 
 @intervention
 def release_claim(change: Change, project: Project) -> str:
-    """The operation that was made to hold a project's claim ends, and the next one moves."""
+    """The operation of hold_claim ends, and the next operation starts."""
     held = change.get(t.OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != operations.HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
@@ -228,7 +230,7 @@ def add_deployments(
     ago: str | None = None,
     at: str | None = None,
 ) -> str:
-    """A project gets more deployments, one after the other, made now unless `ago` or `at` say when."""
+    """A project gets more deployments, one after the other, created now unless `ago` or `at` set a time."""
     try:
         made_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
@@ -237,7 +239,7 @@ def add_deployments(
     runs = deployment_runs(change.world.indexes, project.id, known - 1, known) if known else [()]
     newest = max((one.created_at for one in runs[-1]), default="")
     if now < newest:  # they are listed in the order in which they came
-        raise DocumentRefused(f"{project.alias} has a later deployment, of {newest}: say when")
+        raise DocumentRefused(f"{project.alias} has a later deployment, from {newest}: give a time")
     for _ in range(count):
         digests, ids = draw(change, "digests", 64), (new_deployment_id(change), new_id(change))
         digests = bytes.fromhex(commit or digests[:20].hex()) + digests[20:]
@@ -249,9 +251,9 @@ def add_deployments(
 def fail_deployment(
     change: Change, operation: Operation, message: str = operations.BUILD_FAILED.message
 ) -> str:
-    """The deployment that an operation is making fails, and the operation with it."""
+    """The deployment of an operation fails, and the operation with it."""
     if operation.deployment_id is None:
-        raise DocumentRefused(f"operation {operation.id} makes no deployment")
+        raise DocumentRefused(f"operation {operation.id} creates no deployment")
     operations.fail(change, operation, replace(operations.BUILD_FAILED, message=message))
     return f"deployment {operation.deployment_id} failed"
 
@@ -289,19 +291,19 @@ def revoke_key(change: Change, key: ApiKey) -> str:
 
 @intervention
 def end_session(change: Change, person: Person) -> str:
-    """All sessions of a person end: their tokens make no API key until they sign in anew."""
+    """All sessions of a user end: their tokens cannot create API keys until they sign in again."""
     sessions.end_standing_session(change, person.id)
     for session_id, session in list(rows(change, t.SESSIONS)):
         if session.person_id == person.id:
             sessions.end_session(change, session_id)
-    return f"{person.alias} has no session: a new sign-in, or a new token, begins one"
+    return f"{person.alias} has no session: a new sign-in, or a new token, starts one"
 
 
 @intervention
 def leave_key_creation_uncertain(
     change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1
 ) -> str:
-    """The next creations of API keys are made, but answered api_key_creation_uncertain."""
+    """The next API keys are created, but the response is api_key_creation_uncertain."""
     fault = arm(
         change,
         {
@@ -312,7 +314,7 @@ def leave_key_creation_uncertain(
         },
     )
     change.put(t.FAULTS, fault.id, replace(fault, first_answers=True))
-    return f"{fault.id} leaves the next {times} key creations uncertain"
+    return f"{fault.id} makes the next {times} key creations uncertain"
 
 
 @intervention
@@ -328,14 +330,14 @@ def set_credits(
     organization: Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
-    """An organization has so many credits."""
+    """An organization has this many credits."""
     change.put(t.ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 
 
 @intervention
 def set_permissions(change: Change, organization: Organization, permissions: list[str]) -> str:
-    """An organization enables these product permissions for API keys, and no others."""
+    """An organization enables exactly these product permissions for API keys."""
     for name in permissions:
         if name not in PERMISSIONS:
             hint = nearest(name, PERMISSIONS) or f"; there are {', '.join(PERMISSIONS)}"
@@ -352,7 +354,7 @@ def add_member(
     person: Person,
     role: Literal["owner", "member"] = "member",
 ) -> str:
-    """A person joins an organization, or changes their role in it."""
+    """A user joins an organization, or changes their role in it."""
     membership = Membership(organization.id, person.id, role)
     change.put(t.MEMBERSHIPS, f"{organization.id}/{person.id}", membership)
     return f"{person.alias} is {role} of {organization.alias}"
@@ -360,7 +362,7 @@ def add_member(
 
 @intervention
 def remove_member(change: Change, organization: Organization, person: Person) -> str:
-    """A person leaves an organization; tokens and keys they hold lose its scope at once."""
+    """A user leaves an organization; their tokens and keys lose access to it at once."""
     key = f"{organization.id}/{person.id}"
     if change.get(t.MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{person.alias} does not belong to {organization.alias}")
@@ -375,7 +377,7 @@ def set_role(
     person: Person,
     role: Literal["owner", "maintainer", "reader", "none"],
 ) -> str:
-    """A person has this role in a project, or none."""
+    """A user has this role in a project, or none."""
     membership = change.get(t.MEMBERSHIPS, f"{project.organization_id}/{person.id}")
     if membership is None:
         raise DocumentRefused(
@@ -399,7 +401,7 @@ def set_role(
 
 @intervention
 def transfer_ownership(change: Change, organization: Organization, to: Person) -> str:
-    """An organization gets another owner; those who were become members."""
+    """An organization gets another owner; previous owners become members."""
     owners = {
         key: membership
         for key, membership in rows(change, t.MEMBERSHIPS)
@@ -407,7 +409,7 @@ def transfer_ownership(change: Change, organization: Organization, to: Person) -
     }
     key = f"{organization.id}/{to.id}"
     if key in owners:
-        raise DocumentRefused(f"{to.alias} owns {organization.alias} already")
+        raise DocumentRefused(f"{to.alias} already owns {organization.alias}")
     for other, membership in owners.items():
         change.put(t.MEMBERSHIPS, other, replace(membership, role="member"))
     change.put(t.MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
@@ -427,19 +429,19 @@ def move_dns(
 ) -> str:
     """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone, `expires_in` how long an authorization lasts (world time).
+    `zone` is the customer's zone, `expires_in` the authorization's lifetime (world time).
     """
     dns = change.get(t.DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
     if not lifecycle.may(dns.status, to):
         following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
         raise DocumentRefused(
-            f"the DNS authorization of {project.alias} is {dns.status}; from there it can only "
-            f"become {following}"
+            f"the DNS authorization of {project.alias} is {dns.status} and "
+            f"can only become {following}"
         )
     zone = zone or dns.zone or f"{project.handle}.example"
     if not _ZONE.fullmatch(zone):
-        raise DocumentRefused(f"{zone[:80]!r} is no zone: write it like example.com")
+        raise DocumentRefused(f"{zone[:80]!r} is not a zone: write it like example.com")
     expires_ms = dns.expires_ms
     if to in ("pending", "authorized"):
         try:
@@ -461,7 +463,7 @@ Environment = Literal["dev", "prod", "both"]
 def fail_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
-    """The provider of a project's databases fails: reading their compute answers a problem."""
+    """The provider of a project's databases fails: reading their compute returns a problem."""
     return _turn_provider(change, project, environment, failing=True)
 
 
@@ -469,7 +471,7 @@ def fail_database_provider(
 def recover_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
-    """The provider of a project's databases answers again."""
+    """The provider of a project's databases works again."""
     return _turn_provider(change, project, environment, failing=False)
 
 
@@ -510,17 +512,17 @@ def set_database(
     data_mode: Literal["shared", "separate"] | None = None,
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
 ) -> str:
-    """A project's database is in this state, absent (no placement), or shared by both environments."""
+    """A project's database gets this state, is absent (no placement), or is shared by both environments."""
     details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
     details = {name: value for name, value in details.items() if value is not None}
     if not details and (state, data_mode) == (None, None):
         raise DocumentRefused(
-            "say what changes: state, pending_state, data_mode or suspend_timeout_seconds"
+            "give what changes: state, pending_state, data_mode or suspend_timeout_seconds"
         )
     if state == "absent" and details:
-        raise DocumentRefused("a database that is absent has a state and nothing else")
+        raise DocumentRefused("an absent database has only a state")
     if data_mode is not None and environment != "both":
-        raise DocumentRefused("data_mode is that of both environments: leave environment out")
+        raise DocumentRefused("data_mode applies to both environments: leave environment out")
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
@@ -543,7 +545,7 @@ def _check_database(
     following = change.assumptions.database_transitions.get(placement.state if placement else "")
     if following is not None and state not in (None, *following.split()):
         raise DocumentRefused(
-            f"the database of {project.alias} can only become {following or 'nothing else'} from there"
+            f"the database of {project.alias} can only become {following or 'nothing else'} now"
         )
 
 
@@ -564,13 +566,13 @@ def _placement(
 
 @intervention
 def connect_domain(change: Change, project: Project, domain: str) -> str:
-    """A project has a domain of its own; in a Free workspace that depends on the flag being shown."""
+    """A project gets its own domain; in a Free workspace that requires the flag to be shown."""
     if not _ZONE.fullmatch(domain):
-        raise DocumentRefused(f"{domain[:80]!r} is no domain: write it like example.com")
+        raise DocumentRefused(f"{domain[:80]!r} is not a domain: write it like example.com")
     plan = change.row(t.ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
         raise DocumentRefused(
-            f"{project.alias} is in a Free workspace, where a domain needs the flag to be shown"
+            f"{project.alias} is in a Free workspace, where a domain needs the flag shown"
         )
     change.put(t.PROJECTS, project.id, replace(project, custom_domain=domain))
     return f"{project.alias} has the domain {domain}"
@@ -578,8 +580,8 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
 
 @intervention
 def disconnect_domain(change: Change, project: Project) -> str:
-    """A project gives up its own domain."""
+    """A project loses its own domain."""
     if project.custom_domain is None:
-        raise DocumentRefused(f"{project.alias} has no domain of its own")
+        raise DocumentRefused(f"{project.alias} has no own domain")
     change.put(t.PROJECTS, project.id, replace(project, custom_domain=None))
-    return f"{project.alias} gave up {project.custom_domain}"
+    return f"{project.alias} no longer has {project.custom_domain}"

@@ -306,7 +306,7 @@ class HostingEmulator:
         return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> str:
-        """Return an access token for a person, by alias or id; the options are `TokenOptions`.
+        """Return an access token for a user, by alias or id; the options are `TokenOptions`.
 
         It lives ten years of world time unless told otherwise (1 second to ten years), and is the
         same each time: after `intervene("end_session", …)` `mint_token` makes one for a new

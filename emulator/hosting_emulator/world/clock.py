@@ -61,10 +61,10 @@ def change(
 
 def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> ClockRecord:
     if mode not in MODES:
-        raise ClockRefused(f"{mode!r} is no clock mode: use one of {', '.join(MODES)}")
+        raise ClockRefused(f"{mode!r} is not a clock mode: use one of {', '.join(MODES)}")
     if mode != "scaled":
         if rate is not None:
-            raise ClockRefused(f"a rate belongs to the scaled clock, not to {mode}")
+            raise ClockRefused(f"only a scaled clock has a rate, not a {mode} one")
         rate = 1.0
     if rate is None or not isfinite(rate) or not 0 < rate <= HIGHEST_RATE:
         raise ClockRefused(
@@ -72,7 +72,7 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
             "(world seconds in one real second)"
         )
     if not 0 <= at_ms <= LATEST_MS:
-        raise ClockRefused("world time lies between the years 1970 and 9999")
+        raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
         machine_ms = 0  # it plays no part, and the same world is then the same text everywhere
     return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

@@ -15,10 +15,10 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 Phase = Literal["before_commit", "after_commit"]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
 DatabaseState = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
-_PATH = "the path without its query, with * for any text, such as /v1/projects/*/domains"
-_CHANCE = "act by chance, above 0 up to 1, drawn from the world's seed"
+_PATH = "the path without its query; * stands for any text, such as /v1/projects/*/domains"
+_CHANCE = "act with this probability, above 0 up to 1, drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
-_PHASE = "before_commit: nothing is done; after_commit: it is done, and the answer is lost"
+_PHASE = "before_commit: the request is not applied; after_commit: it is applied, and the response is lost"
 
 
 def _says(description: str, **bounds: Any) -> Meta:
@@ -47,10 +47,10 @@ class Condition(
         Annotated[int, Meta(ge=1)] | None, _says("its organization has fewer credits")
     ] = None
     claim: Annotated[
-        Literal["free", "held"] | None, _says("an operation holds its mutation claim, or none")
+        Literal["free", "held"] | None, _says("whether an operation holds its mutation claim")
     ] = None
     flag: Annotated[bool | None, _says("the powered-by flag is on")] = None
-    domain: Annotated[bool | None, _says("it has a domain of its own")] = None
+    domain: Annotated[bool | None, _says("it has its own domain")] = None
     deployed: Annotated[bool | None, _says("one of its deployments is ready")] = None
     database: Annotated[
         DatabaseState | tuple[DatabaseState, ...] | None,
@@ -60,7 +60,7 @@ class Condition(
     data_mode: Annotated[
         Literal["separate", "shared"] | None, _says("whether both environments share a database")
     ] = None
-    not_: Annotated[Condition | None, _says("what may not be so")] = None
+    not_: Annotated[Condition | None, _says("conditions that must not hold")] = None
 
 
 class Rule(
@@ -80,40 +80,38 @@ class Rule(
     call: Annotated[str | None, _says("the call's id, such as list_deployments")] = None
     project: Annotated[str | None, _says("a project, by alias or id")] = None
     organization: Annotated[str | None, _says("an organization, by alias or id")] = None
-    principal: Annotated[str | None, _says("a person, by alias or id")] = None
+    principal: Annotated[str | None, _says("a user, by alias or id")] = None
     method: Annotated[str | None, _says("the HTTP method")] = None
     path: Annotated[str | None, _says(_PATH)] = None
     header: Annotated[
-        dict[str, str] | None, _says("headers by name, their values with * for any text")
+        dict[str, str] | None, _says("headers by name; in values * stands for any text")
     ] = None
     query: Annotated[
-        dict[str, str] | None, _says("parameters by name, their values with * for any text")
+        dict[str, str] | None, _says("parameters by name; in values * stands for any text")
     ] = None
     body: Annotated[
         dict[str, Any] | None,
-        _says("members of the body by path, such as key.name; texts with * for any other"),
+        _says("body fields by path, such as key.name; in texts * stands for any text"),
     ] = None
     credentials: Annotated[
         Literal["token", "key", "none", "invalid", "any"] | None,
-        _says("what the request came with; without this, a token or key that is good"),
+        _says("the request's credentials; without this, a valid token or key"),
     ] = None
     times: Annotated[
         Annotated[int, Meta(ge=1)] | None,
-        _says("act on so many requests, then no more (1 or more)"),
+        _says("act on this many requests, then no more (1 or more)"),
     ] = None
-    skip_first: Annotated[int, _says("let so many matching requests pass first", ge=0)] = 0
+    skip_first: Annotated[int, _says("let this many matching requests pass first", ge=0)] = 0
     every: Annotated[
         int, _says("act on every n-th matching request: 3 means the 3rd, 6th, 9th", ge=1)
     ] = 1
     probability: Annotated[float, _says(_CHANCE, gt=0, le=1)] = 1.0
-    from_: Annotated[str | None, _says(f"act from this moment of world time on: {_MOMENT}")] = None
-    until: Annotated[str | None, _says(f"act before this moment of world time only: {_MOMENT}")] = (
-        None
-    )
+    from_: Annotated[str | None, _says(f"act from this world time on: {_MOMENT}")] = None
+    until: Annotated[str | None, _says(f"act only before this world time: {_MOMENT}")] = None
     ttl: Annotated[str | None, _says("act for this long in world time after it is armed")] = None
-    while_: Annotated[Condition | None, _says("act while these conditions on the world hold")] = (
-        None
-    )
+    while_: Annotated[
+        Condition | None, _says("act only while these conditions on the world hold")
+    ] = None
     phase: Annotated[Phase, _says(_PHASE)] = "before_commit"
 
     @property

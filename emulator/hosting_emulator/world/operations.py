@@ -44,21 +44,21 @@ BUILD_FAILED = OperationFailure(
     code="operation_failed",
     message="The build exited with status 1.",
     retryable=True,
-    suggested_action="Read the deployment logs, mend the build and deploy again.",
+    suggested_action="Read the deployment logs, fix the build and deploy again.",
 )
 EXHAUSTED = OperationFailure(
     code="reconciliation_exhausted",
-    message="Reconciliation could not determine the outcome in the attempts it has.",
+    message="Reconciliation could not determine the result within its attempts.",
     retryable=False,
     suggested_action=(
-        "Look at the project's state, then start a new operation with a new Idempotency-Key."
+        "Check the project's state, then start a new operation with a new Idempotency-Key."
     ),
 )
 #: What a client is told to do in each state of a reconciliation.
 _RECONCILING = {
     "required": "Keep polling the same operation; do not start another.",
     "running": "Keep polling the same operation.",
-    "completed": "Keep polling: this alone is no success.",
+    "completed": "Keep polling: this does not yet mean success.",
     "exhausted": "Read the operation's error.",
 }
 

@@ -284,7 +284,7 @@ def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> 
                     yield ("people", i, section, alias), unknown(word, alias, known[section])
     for i, key in enumerate(part.keys):
         if key.kept() in [other.kept() for other in part.keys[:i]]:
-            yield ("keys", i, "value"), "this value is taken above"
+            yield ("keys", i, "value"), "this value is already used above"
         for field, message in _wrong_with_key(key, whole, prefix):
             yield ("keys", i, field), message
 
@@ -296,7 +296,7 @@ def _taken(section: str, added: Sequence[Any], whole: Sequence[Any]) -> Iterator
         for i, one in enumerate(added):
             text = getattr(one, field, None)
             if text is not None and text in taken:
-                yield (section, i, field), f"the {field} {text!r} is taken {taken[text]}"
+                yield (section, i, field), f"the {field} {text!r} is already used {taken[text]}"
             taken[text] = "above"
 
 

@@ -129,7 +129,7 @@ STATE_WORDS = {
     "succeeded": StateWords("Nothing: the operation succeeded.", "succeeded"),
     "failed": StateWords("Read the operation's error, and follow its suggested_action.", "failed"),
     "cancelled": StateWords(
-        "Start a new operation with a new Idempotency-Key if it is still wanted.", "was cancelled"
+        "Start a new operation with a new Idempotency-Key if you still need it.", "was cancelled"
     ),
 }
 #: What a client is told when nothing is scheduled for an operation; the contract shows this value.

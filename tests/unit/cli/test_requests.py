@@ -25,11 +25,11 @@ ITEM: dict[str, Any] = {
     "idempotency_key": None,
     "replayed": False,
     "lost": None,
-    "why": ["it exists, outside the caller's scope"],
+    "why": ["it exists, outside the user's access"],
     "duration_us": 412.0,
     "trail": [
-        {"step": "principal", "says": "outsider, by an access token for hobby, signed in."},
-        {"step": "scope", "says": "The project first exists. Who could see it: owner (owner)."},
+        {"step": "principal", "says": "outsider, with an access token for hobby, signed in."},
+        {"step": "scope", "says": "The project first exists. Users who can see it: owner (owner)."},
         {"step": "refusal", "says": "404 resource_not_found: No such project."},
     ],
 }
@@ -88,7 +88,7 @@ def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
     head, fine, hidden = ask("requests", "list").stdout.splitlines()
 
     assert head.split() == "N AT STATUS METHOD CALL PROJECT WHO MS ANSWER WHY".split()
-    assert hidden.endswith("The project first exists. Who could see it: owner (owner).")
+    assert hidden.endswith("The project first exists. Users who can see it: owner (owner).")
     assert fine.split()[:3] == ["1", "2030-01-31T09:30:00.250Z", "200"]
 
 
@@ -120,7 +120,7 @@ def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
     assert "\x1b[" in shown
     lines = plain(shown).splitlines()
     assert [line.split()[0] for line in lines if "#" in line] == ["#1", "#2"]
-    assert lines[-1].strip() == "The project first exists. Who could see it: owner (owner)."
+    assert lines[-1].strip() == "The project first exists. Users who can see it: owner (owner)."
     assert lines[0].index("first") == lines[1].index("first")  # columns
 
 
@@ -179,7 +179,7 @@ def test_one_is_shown_whole(ask, control: FakeControl, words, request_line: str)
 
     shown = ask("requests", *words).stdout
 
-    assert "  scope      The project first exists. Who could see it: owner (owner)." in shown
+    assert "  scope      The project first exists. Users who can see it: owner (owner)." in shown
     assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in shown
     said = "  … truncated: the body has 900 bytes.\n"
     assert shown.endswith("  Content-Type: application/json\n\n  {\n" + said)  # cut: as it is

@@ -191,7 +191,7 @@ WHY: dict[str, Any] = {
     "phase": "deploying",
     "at": "2030-01-31T09:30:00.000Z",
     "says": ["It is running (deploying), and goes on.", "The clock is frozen."],
-    "next": {"at": "2030-01-31T09:30:02.000Z", "what": "it goes to verifying"},
+    "next": {"at": "2030-01-31T09:30:02.000Z", "what": "it changes to verifying"},
     "waits_for": None,
     "held_by": None,
     "commands": ["hosting-emulator clock advance --until 01OP"],
@@ -208,7 +208,7 @@ def test_why_in_words(ask, control: FakeControl):
         "project    shop\n"
         "state      running (deploying)\n"
         "at         2030-01-31T09:30:00.000Z\n"
-        "next       2030-01-31T09:30:02.000Z: it goes to verifying\n"
+        "next       2030-01-31T09:30:02.000Z: it changes to verifying\n"
         "\n"
         "It is running (deploying), and goes on.\n"
         "The clock is frozen.\n"

@@ -14,8 +14,8 @@ from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world
 
 OUTSIDE = (
-    "The project shop exists, in acme, outside the access of outsider, whose token is for hobby. "
-    "Who could see it: member (maintainer), owner (owner), reader (reader)."
+    "The project shop exists in acme, outside the access of outsider, whose token is for hobby. "
+    "Users who can see it: member (maintainer), owner (owner), reader (reader)."
 )
 
 #: The steps whose order is the order of what happened to the world.
@@ -48,9 +48,9 @@ def test_a_plain_read_tells_who_what_and_with_which_role():
     api.dns(who="reader")
 
     assert steps(api) == [
-        ("principal", "reader, by an access token for acme, signed in."),
-        ("scope", "The project shop is within the caller's access: it belongs to acme."),
-        ("role", "The call needs the role reader; the caller is reader."),
+        ("principal", "reader, with an access token for acme, signed in."),
+        ("scope", "The project shop is within the user's access: it belongs to acme."),
+        ("role", "The call needs the role reader; the user is reader."),
     ]
 
 
@@ -67,7 +67,7 @@ def test_what_does_not_exist_is_told_apart_from_that():
     api = InProcess()
     api.call("GET", f"/v1/projects/{'0' * 26}/edge-dns")
 
-    assert says(api, "scope") == [f"Nothing has the project id {'0' * 26}."]
+    assert says(api, "scope") == [f"No project has the id {'0' * 26}."]
 
 
 def test_an_operation_outside_the_scope_is_told_by_its_project():
@@ -76,7 +76,7 @@ def test_an_operation_outside_the_scope_is_told_by_its_project():
     api.poll(operation, who="outsider")
 
     (told,) = says(api, "scope")
-    assert told.startswith("The operation, of the project shop, exists, in acme, outside")
+    assert told.startswith("The operation of the project shop exists in acme, outside")
 
 
 def test_an_organization_outside_the_scope_names_its_members():
@@ -85,7 +85,7 @@ def test_an_organization_outside_the_scope_names_its_members():
 
     assert says(api, "scope") == [
         "The organization hobby exists, outside the access of owner, whose token is for acme. "
-        "Who could see it: outsider (owner)."
+        "Users who can see it: outsider (owner)."
     ]
 
 
@@ -104,7 +104,7 @@ def test_a_token_without_a_session_is_told_apart(interactive, session):
     api = InProcess()
     api.create_key(token=api.token("owner", interactive=interactive))
 
-    assert says(api, "principal") == [f"owner, by an access token for acme, {session}."]
+    assert says(api, "principal") == [f"owner, with an access token for acme, {session}."]
     has = "has one" if interactive else "has no one"
     assert has.removesuffix(" one") in says(api, "role")[0]
 
@@ -114,7 +114,7 @@ def test_an_api_key_is_named_with_the_permission_that_counts():
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
 
-    assert says(api, "principal") == ["owner, by the API key 'ci' of acme."]
+    assert says(api, "principal") == ["owner, with the API key 'ci' of acme."]
     assert says(api, "role")[0].endswith("The API key carries the permission dns.read.")
     assert key not in json.dumps(steps(api))
 
@@ -126,9 +126,9 @@ def test_a_key_is_new_then_a_replay_then_reused():
     api.set_flag(True, key="k")
 
     (new,), (replay,), (reused,) = (says(api, "idempotency", n) for n in (1, 2, 3))
-    assert new == ("New: the key k was free, and this answer is remembered under it for ever.")
-    assert replay == "A replay: the key k came first with #1."
-    assert reused == "Reused: the key k came first with #1, another request."
+    assert new == ("New: the key k was unused; this response is remembered for it forever.")
+    assert replay == "Replay: the key k was first used by #1."
+    assert reused == "Reused for a different request: the key k was first used by #1."
 
 
 def test_a_refused_request_does_not_use_its_key_up():
@@ -138,9 +138,9 @@ def test_a_refused_request_does_not_use_its_key_up():
     api.apply_domains(key="k")
     api.apply_domains(key="k")
 
-    assert says(api, "idempotency", 1)[0].startswith("Not looked at")
-    assert says(api, "idempotency", 2) == ["New: the key k was free, and stays so."]
-    assert says(api, "idempotency", 4) == ["A replay: the key k came first with #3."]
+    assert says(api, "idempotency", 1)[0].startswith("Not checked")
+    assert says(api, "idempotency", 2) == ["New: the key k was unused, and stays unused."]
+    assert says(api, "idempotency", 4) == ["Replay: the key k was first used by #3."]
 
 
 def test_a_replay_whose_first_answer_left_the_log_says_so():
@@ -150,7 +150,7 @@ def test_a_replay_whose_first_answer_left_the_log_says_so():
         api.send("GET", "/nowhere")
     api.apply_domains(key="k")
 
-    assert "a request that the log no longer has" in says(api, "idempotency")[0]
+    assert "a request no longer in the log" in says(api, "idempotency")[0]
 
 
 def test_what_was_due_ran_first():
@@ -161,7 +161,7 @@ def test_what_was_due_ran_first():
     api.poll(operation)
 
     (due,) = says(api, "due")
-    assert due.startswith("First ran what was due by ")
+    assert due.startswith("Ran due events up to ")
     assert f"operation {operation} (apply_project_domains of shop) is running (deploying)" in due
     assert due.endswith("was queued.")
 
@@ -187,7 +187,7 @@ def test_what_was_due_tells_the_states_that_nobody_saw():
     api.poll(operation)
 
     (due,) = says(api, "due")
-    assert due.endswith("is succeeded, was queued, by way of running.")
+    assert due.endswith("is succeeded, was queued, after running.")
 
 
 def test_the_skip_clock_is_told():
@@ -213,19 +213,22 @@ def test_a_replay_commits_nothing():
     api.apply_domains(key="k")
     api.apply_domains(key="k")
 
-    assert says(api, "commit") == ["Nothing was committed: the world is as it was."]
+    assert says(api, "commit") == ["Nothing was committed: the world is unchanged."]
 
 
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        ({"abort": {"code": "rate_limited"}}, "fault-1 (abort, before_commit) acted, its hit 1."),
+        ({"abort": {"code": "rate_limited"}}, "fault-1 (abort, before_commit) acted, hit 1."),
         ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "it skips the first 1"),
-        ({"abort": {"code": "rate_limited"}, "probability": 0.000001}, "chance was against it"),
-        ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "begins at 2030"),
+        (
+            {"abort": {"code": "rate_limited"}, "probability": 0.000001},
+            "it was not drawn this time",
+        ),
+        ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "acts from 2030"),
         ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit is not reached"),
         ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
-        ({"connection_reset": {}}, "The answer did not arrive: connection_reset."),
+        ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
     ],
 )
 def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any], told: str):
@@ -242,7 +245,7 @@ def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
         armed(api, truncate={}, phase=phase)
     api.dns()
 
-    told = "1 armed fault does not match the request, or was not asked after fault-1."
+    told = "1 armed fault does not match the request, or came after fault-1."
     assert told in says(api, "fault")
 
 
@@ -253,9 +256,9 @@ def test_a_fault_that_is_used_up_or_takes_turns():
         api.dns()
 
     waits, acted, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
-    assert "it acts on one in 2, and this was number 1" in waits
-    assert "acted, its hit 1" in acted
-    assert "it has acted its 1 times" in spent
+    assert "it acts on 1 of 2 requests, and this was number 1" in waits
+    assert "acted, hit 1" in acted
+    assert "it has already acted 1 times" in spent
 
 
 def _with_a_key_that_reads(api: InProcess) -> None:
@@ -275,7 +278,7 @@ def _with_a_key_that_reads(api: InProcess) -> None:
         (lambda api: api.compute(""), "missing_environment is refused, the default."),
         (
             lambda api: api.set_flag(True, who="reader"),
-            "problem_statuses: the contract gives forbidden no status, so 403 is assumed.",
+            "problem_statuses: the contract gives no status for forbidden, so 403 is assumed.",
         ),
         (lambda api: api.initialize(99), "source_generation is checked, the default."),
         (
@@ -313,7 +316,7 @@ def test_a_refusal_says_more_than_the_client_was_told():
 
     assert says(api, "refusal") == [
         "403 forbidden: Only the project's owner may do this; you are its reader. "
-        "That is: the call needs the role owner, the caller has reader."
+        "Reason: the call needs the role owner, the user has reader."
     ]
 
 
@@ -323,7 +326,7 @@ def test_a_proxys_answer_is_told_as_one():
     api.dns()
 
     assert says(api, "refusal") == [
-        "502, from a proxy that a fault plays: it is no problem document."
+        "502, sent by a fault in place of a proxy; it is not a problem document."
     ]
 
 
@@ -350,14 +353,14 @@ def test_a_fault_after_the_commit_stands_after_it():
     api.apply_domains()
 
     assert [(name, says.split(":")[0]) for name, says in steps(api) if name in ORDERED] == [
-        ("fault", "fault-1 (latency, before_commit) acted, its hit 1."),
+        ("fault", "fault-1 (latency, before_commit) acted, hit 1."),
         ("fault", "Commit 5 (faults counted) wrote faults 1."),
         ("idempotency", "New"),
         ("commit", WROTE),
-        ("fault", "fault-3 (connection_reset, after_commit) acted, its hit 1."),
-        ("fault", "fault-2 (abort) matched and did not act"),
+        ("fault", "fault-3 (connection_reset, after_commit) acted, hit 1."),
+        ("fault", "fault-2 (abort) matched but did not act"),
         ("fault", "Commit 7 (faults counted) wrote faults 2."),
-        ("fault", "The answer did not arrive"),
+        ("fault", "The response did not arrive"),
     ]
 
 
@@ -390,11 +393,11 @@ def test_a_key_is_used_up_by_a_commit_whose_answer_a_fault_took(
     api.set_flag(True, key="k")
 
     assert says(api, "idempotency", 1) == [
-        "New: the key k was free, and the call's own answer is remembered under it for ever."
+        "New: the key k was unused; the call's own response is remembered for it forever."
     ]
-    first = f"the key k came first with #1, whose answer was {fate}"
-    assert says(api, "idempotency", 2) == [f"A replay: {first}."]
-    assert says(api, "idempotency", 3) == [f"Reused: {first}, another request."]
+    first = f"the key k was first used by #1, whose response was {fate}"
+    assert says(api, "idempotency", 2) == [f"Replay: {first}."]
+    assert says(api, "idempotency", 3) == [f"Reused for a different request: {first}."]
 
 
 def test_a_refusal_that_is_remembered_is_told_as_one():
@@ -402,8 +405,8 @@ def test_a_refusal_that_is_remembered_is_told_as_one():
     api.initialize(99, key="k")
     api.initialize(99, key="k")
 
-    assert "this answer is remembered" in says(api, "idempotency", 1)[0]
-    assert says(api, "idempotency", 2) == ["A replay: the key k came first with #1."]
+    assert "this response is remembered" in says(api, "idempotency", 1)[0]
+    assert says(api, "idempotency", 2) == ["Replay: the key k was first used by #1."]
 
 
 def test_a_call_that_a_fault_kept_from_committing_says_so():
@@ -411,8 +414,9 @@ def test_a_call_that_a_fault_kept_from_committing_says_so():
     armed(api, truncate={"bytes": 4})
     api.apply_domains()
 
-    assert says(api, "commit") == ["Nothing was committed: all but what faults count is as it was."]
-    assert says(api, "fault")[-1] == "The answer did not arrive: truncate."
+    counted = "apart from fault counters, the world is unchanged"
+    assert says(api, "commit") == [f"Nothing was committed: {counted}."]
+    assert says(api, "fault")[-1] == "The response did not arrive: truncate."
 
 
 def test_no_secret_stands_in_a_trail():
@@ -436,4 +440,4 @@ def test_a_trail_tells_of_the_world_as_it_was_then():
     api.dns(who="outsider")
 
     assert says(api, "scope", 1) == [OUTSIDE]
-    assert says(api, "scope", 2)[0].endswith("Who could see it: owner (owner).")
+    assert says(api, "scope", 2)[0].endswith("Users who can see it: owner (owner).")

@@ -61,11 +61,11 @@ def test_what_cannot_be_kept_does_not_happen(notebook, machine):
     change.put(STREAMS, "mine", 1)
     notebook.fails = True
 
-    with pytest.raises(StoreFailed, match="could not be kept: No space left on device"):
+    with pytest.raises(StoreFailed, match="could not be saved: No space left on device"):
         world.commit(change, "a test")
-    with pytest.raises(StoreFailed, match="could not be kept"):
+    with pytest.raises(StoreFailed, match="could not be saved"):
         world.replace_world(fresh_world(seed="other"))
-    with pytest.raises(StoreFailed, match="could not be kept"):
+    with pytest.raises(StoreFailed, match="could not be saved"):
         world.move_by(60_000)
 
     assert world.world is before

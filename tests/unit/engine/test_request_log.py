@@ -37,7 +37,7 @@ def test_says_who_asked_what_and_why_it_was_answered_so():
     assert entry["principal"] == api.world.indexes["person:reader"]
     assert (entry["who"], entry["project"]) == ("reader", api.project())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
-    assert entry["why"] == ["the call needs the role owner, the caller has reader"]
+    assert entry["why"] == ["the call needs the role owner, the user has reader"]
 
 
 def test_tells_what_the_caller_may_not_know():
@@ -46,8 +46,8 @@ def test_tells_what_the_caller_may_not_know():
 
     (entry,) = short(api)
 
-    assert "outside the caller's scope" in entry["why"][0]
-    assert "outside the caller's scope" not in answer.json["detail"]
+    assert "outside the user's access" in entry["why"][0]
+    assert "outside the user's access" not in answer.json["detail"]
 
 
 def test_names_a_replay():

@@ -40,9 +40,9 @@ def test_one_that_moves_with_time():
     assert (found["state"], found["project"]) == ("queued", "shop")
     assert found["next"] == {
         "at": "2026-01-01T00:00:02.000Z",
-        "what": "it goes from queued to running",
+        "what": "it changes from queued to running",
     }
-    assert "2s of world time from now" in found["says"][0]
+    assert "in 2s of world time" in found["says"][0]
     assert "frozen" in found["says"][1]
     assert found["commands"] == [f"clock advance --until {operation}"]
     assert (found["waits_for"], found["held_by"]) == (None, None)
@@ -50,7 +50,7 @@ def test_one_that_moves_with_time():
 
 @pytest.mark.parametrize(
     ("mode", "rate", "word"),
-    [("real", None, "waiting"), ("scaled", 2.0, "rate"), ("skip", None, "next poll")],
+    [("real", None, "wait for it"), ("scaled", 2.0, "rate"), ("skip", None, "next poll")],
 )
 def test_each_clock_says_how_time_comes(mode, rate, word):
     api = stage(mode=mode, rate=rate)
@@ -65,7 +65,7 @@ def test_a_running_one_names_its_phase():
 
     found = explained(api, operation)
 
-    assert found["next"]["what"] == "it goes from running (building) to deploying"
+    assert found["next"]["what"] == "it changes from running (building) to deploying"
 
 
 def test_one_that_waits_for_another():
@@ -76,7 +76,7 @@ def test_one_that_waits_for_another():
 
     assert found["waits_for"] == first
     assert "with 1 more waiting ahead of it" in found["says"][0]
-    assert found["says"][1].startswith("Of that one: It is queued")
+    assert found["says"][1].startswith("That operation: It is queued")
     assert found["next"]["what"].endswith("(the operation it waits for)")
     assert found["commands"] == [f"clock advance --until {third}"]
     assert "ahead" not in explained(api, second)["says"][0]
@@ -164,7 +164,7 @@ def test_one_that_has_ended():
 
     assert found["says"] == [
         "It failed at 2026-01-01T00:00:00.000Z; that is final.",
-        "Its error is operation_failed: No space left. A client may not try it again.",
+        "Its error is operation_failed: No space left. It is not retryable.",
     ]
     assert found["commands"] == []
 

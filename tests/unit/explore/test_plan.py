@@ -209,7 +209,7 @@ def test_nobodys_requests_and_those_of_no_call_are_met_by_no_fault():
 
 def test_a_worlds_own_faults_keep_others_from_seeing_a_request():
     def acted(kind: str, phase: str) -> list[str]:
-        return [f"fault-1 ({kind}, {phase}) acted, its hit 1"]
+        return [f"fault-1 ({kind}, {phase}) acted, hit 1"]
 
     log = [
         exchange(MUTATION, 503, why=acted("abort", "before_commit")),

@@ -144,4 +144,4 @@ def test_it_counts_what_it_saw_and_says_why_it_did_not_act():
     reason = idle_reason(fault, api.world.at_ms, api.world, api.project("shop"), None)
 
     assert (fault.seen, fault.hits) == (1, 0)
-    assert reason == "it acts while dns is expired: dns is authorized"
+    assert reason == "it acts only while dns is expired: dns is authorized"

@@ -17,7 +17,7 @@ def test_all_operations_of_a_project_stick_also_those_that_wait(stage: Stage):
 
     said = stage.intervene("stick_operation", all=True, project="shop")
 
-    assert said == f"operation {first} is stuck while queued, and of 1 more so"
+    assert said == f"operation {first} is stuck while queued, and 1 more"
     stuck = [stage.operation(each).stuck for each in (first, second, elsewhere)]
     assert stuck == [True, True, False]
 
@@ -38,7 +38,7 @@ def test_what_makes_no_sense_for_one_passes_it_over(stage: Stage):
     said = stage.intervene("stick_operation", all=True)
 
     assert said == (
-        f"operation {second} is stuck while queued; 1 passed over: operation {first} is stuck already"
+        f"operation {second} is stuck while queued; 1 skipped: operation {first} is already stuck"
     )
 
 
@@ -68,7 +68,7 @@ def test_all_keys_of_a_person_of_an_organization_or_of_the_world_expire(
     ("word", "fields", "message"),
     [
         ("stick_operation", {"all": True}, "there is no such operation"),
-        ("stick_operation", {"all": True, "operation": "x"}, "operation 'x' is one, and all are"),
+        ("stick_operation", {"all": True, "operation": "x"}, "give either operation or all"),
         ("stick_operation", {"all": True, "project": "shpo"}, "did you mean shop"),
         ("revoke_ticket", {"all": True, "person": "onwer"}, "did you mean owner"),
         ("revoke_key", {"all": True}, "there is no such API key"),

@@ -66,7 +66,7 @@ def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_releas
     said = stage.intervene("complete_reconciliation", operation=operation)
     stage.advance_ms(HOUR_MS)
 
-    assert "stuck as before" in said
+    assert "still stuck" in said
     assert stage.operation(operation).state == "queued"
     assert "stick_operation" in str((why(stage.engine, operation) or {})["held_by"])
 
@@ -175,7 +175,7 @@ def test_ended_operation_is_final(stage: Stage, word: str):
     operation = stage.begin()
     stage.advance_ms(10_000)
 
-    with pytest.raises(DocumentRefused, match="is succeeded already: that is final"):
+    with pytest.raises(DocumentRefused, match="is already succeeded, which is final"):
         stage.intervene(word, operation=operation)
 
 
@@ -185,7 +185,7 @@ def test_ended_operation_is_final(stage: Stage, word: str):
         ({}, "name either the operation"),
         ({"operation": "x", "project": "shop"}, "name either the operation"),
         ({"operation": "x"}, "there is no operation 'x'"),
-        ({"project": "shop"}, "no operation of project shop is under way"),
+        ({"project": "shop"}, "project shop has no operation in progress"),
         ({"project": "shpo"}, "no project is 'shpo' .* did you mean shop"),
         ({"project": "zzz"}, "there are blog, docs, garden, labs, notes, shop"),
     ],
@@ -206,7 +206,7 @@ def test_stuck_twice_and_released_twice_is_refused(stage: Stage):
 
     stage.intervene("stick_operation", project="shop")
 
-    with pytest.raises(DocumentRefused, match="is stuck already"):
+    with pytest.raises(DocumentRefused, match="is already stuck"):
         stage.intervene("stick_operation", project="shop")
 
 
@@ -234,7 +234,7 @@ def test_claim_is_held_once_and_released_once(stage: Stage):
     with pytest.raises(DocumentRefused, match="was not held by hold_claim"):
         stage.intervene("release_claim", project="shop")
     stage.intervene("hold_claim", project="shop")
-    with pytest.raises(DocumentRefused, match="holds the claim of shop already"):
+    with pytest.raises(DocumentRefused, match="already holds the claim of shop"):
         stage.intervene("hold_claim", project="shop")
     stage.intervene("release_claim", project="shop")
     stage.begin()
@@ -296,7 +296,7 @@ def test_exhausted_reconciliation_fails_the_operation(stage: Stage):
 @pytest.mark.parametrize(
     ("before", "word", "said"),
     [
-        ([], "run_reconciliation", "is none; from there it cannot become running"),
+        ([], "run_reconciliation", "is none and cannot become running"),
         ([], "complete_reconciliation", "is none"),
         ([], "exhaust_reconciliation", "is none"),
         (["require"], "require_reconciliation", "is required"),
@@ -365,5 +365,5 @@ def test_failed_deployment_fails_its_operation(stage: Stage):
 def test_operation_without_deployment_has_none_to_fail(stage: Stage):
     stage.apply_domains()
 
-    with pytest.raises(DocumentRefused, match="makes no deployment"):
+    with pytest.raises(DocumentRefused, match="creates no deployment"):
         stage.intervene("fail_deployment", project="shop")

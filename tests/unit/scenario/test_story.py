@@ -163,7 +163,7 @@ def test_a_step_that_is_refused_fails_and_says_why():
     report = run("story: [{intervene: {release_operation: {project: shop}}}]")
 
     assert last(report)["passed"] is False
-    assert last(report)["said"] == "no operation of project shop is under way"
+    assert last(report)["said"] == "project shop has no operation in progress"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_step_that_is_refused_fails_and_says_why():
         ("{to: 2020-01-01T00:00:00Z}", "cannot go back"),
         ("{until: 01JGFJJZ00000000000000000A}", "there is no operation"),
         ("{redeem: 'https://nowhere.example/?ticket=x'}", "no project's dev host is"),
-        ("{intervene: {revoke_key: {key: nobodys}}}", "no API key is 'nobodys'"),
+        ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
     ],
 )
 def test_what_cannot_be_done_is_told(step, said):

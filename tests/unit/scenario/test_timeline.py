@@ -95,14 +95,14 @@ def test_what_makes_no_sense_any_more_fails_the_step_in_which_it_came_and_time_g
         """
     )
 
-    key = "revoke_key was refused: no API key is 'nobodys' (by id or name)"
+    key = "revoke_key was refused: there is no API key 'nobodys' (by id or name)"
     assert [step["differences"] for step in report["steps"]] == [
         [{"at": "timeline[2]", "expected": "to be possible", "found": key}]
     ]
     assert notes(engine)[2:] == [(True, key)]
 
     engine.move_by(60_000)
-    release = "release_operation was refused: no operation of project shop is under way"
+    release = "release_operation was refused: project shop has no operation in progress"
     assert notes(engine)[:2] == [(True, release), (True, "acme has 7 credits")]
 
 

@@ -72,7 +72,7 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
         (
             "  extends: default\n  people:\n    - {alias: a, email: x@y.example}\n"
             "    - {alias: b, email: x@y.example}",
-            r"own\.yaml:8:.*the email 'x@y\.example' is taken above",
+            r"own\.yaml:8:.*the email 'x@y\.example' is already used above",
         ),
         (
             "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"

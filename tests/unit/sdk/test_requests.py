@@ -68,7 +68,7 @@ def test_request_tells_what_was_sent_and_answered(made: Requests, api: Api):
     assert first.answer_headers["Content-Type"] == "application/json"
     assert [first.replayed, again.replayed] == [False, True]
     assert (reused.status, reused.code, reused.failed) == (409, "idempotency_key_reused", True)
-    assert refused.why == ("the call needs the role owner, the caller has reader",)
+    assert refused.why == ("the call needs the role owner, the user has reader",)
     assert (nothing.call, nothing.body) == (None, None)
 
 
@@ -192,7 +192,7 @@ def test_never_made_by_that_person(made: Requests, api: Api):
         nearest:
           #1 was made by owner
           #2 was made by owner
-          #4 was answered 403 forbidden (the call needs the role owner, the caller has reader)
+          #4 was answered 403 forbidden (the call needs the role owner, the user has reader)
 
         made in world WORLD:
             #1  PUT  set_project_powered_by_flag    owner   200                         key flag-1
@@ -282,9 +282,9 @@ def test_some_failed(made: Requests):
         expected every request to succeed, but 3 of 5 did not
 
           #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused
-              the key first came with set_project_powered_by_flag, answered 200
+              the key was first used by set_project_powered_by_flag, which got 200
           #4  PUT  set_project_powered_by_flag    reader  403 forbidden
-              the call needs the role owner, the caller has reader
+              the call needs the role owner, the user has reader
           #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
               no call has this path
         """

@@ -13,10 +13,10 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class Abort(FaultKind, frozen=True):
-    """Answer with a problem: any code; its usual status unless another is given.
+    """Return a problem: any code, with its usual status unless you give another.
 
-    With rate_limited, retry_after_seconds is 1 unless another is given; with another code it is outside
-    the letter: the contract has it for a rate limit.
+    With rate_limited, retry_after_seconds defaults to 1; with other codes it is outside the contract,
+    which has it only for a rate limit.
     """
 
     order = 1

@@ -2,7 +2,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class ConnectionReset(FaultKind, frozen=True):
-    """Reset the connection (TCP RST) instead of answering."""
+    """Reset the connection (TCP RST) instead of responding."""
 
     order = 5
     silent = True

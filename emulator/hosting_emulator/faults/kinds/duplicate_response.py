@@ -6,7 +6,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class DuplicateResponse(FaultKind, frozen=True):
-    """Send the whole answer twice on one connection, as a broken proxy does."""
+    """Send the complete response twice on one connection, as a broken proxy does."""
 
     order = 14
 

@@ -2,7 +2,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class EmptyResponse(FaultKind, frozen=True):
-    """Close the connection without a byte of an answer."""
+    """Close the connection without sending a byte."""
 
     order = 6
     silent = True

@@ -10,7 +10,7 @@ from hosting_emulator.faults.kinds import FaultKind, Page
 
 
 class GatewayError(FaultKind, frozen=True):
-    """Answer as a proxy in between would: an HTML page instead of a problem."""
+    """Respond like a proxy in between: with an HTML page instead of a problem."""
 
     order = 2
     example: ClassVar = {"status": 502}

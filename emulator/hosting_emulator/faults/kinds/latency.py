@@ -15,7 +15,7 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
 
 class Latency(FaultKind, frozen=True):
-    """Answer late, by real milliseconds. `jitter_ms` spreads the delay, drawn from the seed."""
+    """Respond late, by real milliseconds. `jitter_ms` varies the delay, drawn from the seed."""
 
     order = 3
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}

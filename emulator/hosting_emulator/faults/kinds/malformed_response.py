@@ -9,7 +9,7 @@ _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
-    """Send the right status and headers, then bytes that are no JSON of that length, and close."""
+    """Send the correct status and headers, then bytes of that length that are not JSON, and close."""
 
     order = 8
     arrives = False

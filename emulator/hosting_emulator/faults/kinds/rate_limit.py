@@ -14,7 +14,7 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class RateLimit(FaultKind, frozen=True):
-    """Let `limit` requests pass in each `window` of world time; answer the others rate_limited."""
+    """Let `limit` requests pass in each `window` of world time; refuse the others with rate_limited."""
 
     order = 10
     example: ClassVar = {"limit": 3, "window": "60s"}

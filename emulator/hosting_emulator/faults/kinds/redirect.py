@@ -20,7 +20,9 @@ class Redirect(FaultKind, frozen=True):
     def __post_init__(self) -> None:
         visible = all(32 < ord(character) < 127 for character in self.location)
         if not visible or not self.location.startswith(("/", "http://", "https://")):
-            raise ValueError(f"{self.location!r} is no URL (http://…, https://…) and no path (/…)")
+            raise ValueError(
+                f"{self.location!r} is neither a URL (http://…, https://…) nor a path (/…)"
+            )
 
     def page(self) -> Page:
         return Page(self.status, b"", "", (("Location", self.location),))

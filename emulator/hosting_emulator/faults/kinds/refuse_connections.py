@@ -10,9 +10,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class RefuseConnections(FaultKind, frozen=True):
-    """Reset the connection, and refuse every new one for so many real milliseconds.
+    """Reset the connection, and refuse every new one for this many real milliseconds.
 
-    The emulator's ports are closed meanwhile, so all its worlds and the control API are gone too.
+    Meanwhile the emulator's ports are closed: all its worlds and the control API are unreachable too.
     """
 
     order = 16

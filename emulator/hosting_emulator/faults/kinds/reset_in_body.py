@@ -10,7 +10,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 
 class ResetInBody(FaultKind, frozen=True):
-    """Send the headers and so many bytes of the body, all but one at most, then reset (TCP RST)."""
+    """Send the headers and this many bytes of the body, at most all but one, then reset (TCP RST)."""
 
     order = 12
     example: ClassVar = {"bytes": 20}

@@ -18,7 +18,7 @@ _FRAMING = {"content-length", "transfer-encoding", "connection", "date", "server
 
 
 class Respond(FaultKind, frozen=True):
-    """Answer with a status, headers and content of your own: text as it is, anything else as JSON."""
+    """Respond with your own status, headers and content: text as it is, anything else as JSON."""
 
     order = 15
     example: ClassVar = {"status": 418, "content": "short and stout"}
@@ -31,12 +31,12 @@ class Respond(FaultKind, frozen=True):
 
     def __post_init__(self) -> None:
         if self.status not in {status.value for status in HTTPStatus}:
-            raise ValueError(f"{self.status} is no status that HTTP knows")
+            raise ValueError(f"{self.status} is not an HTTP status")
         for name, value in [*self.headers.items(), ("Content-Type", self.content_type or "")]:
             if not _NAME.fullmatch(name) or name.lower() in _FRAMING:
-                raise ValueError(f"{name!r} is no header that an answer may have")
+                raise ValueError(f"{name!r} is not an allowed response header")
             if any(ord(character) < 32 or ord(character) > 126 for character in value):
-                raise ValueError(f"the header {name} may hold visible ASCII only")
+                raise ValueError(f"the header {name} can contain only visible ASCII")
 
     def page(self) -> Page:
         text = self.content if isinstance(self.content, str) else json.dumps(self.content)

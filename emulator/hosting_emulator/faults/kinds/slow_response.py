@@ -13,7 +13,7 @@ _PIECES = 10
 
 
 class SlowResponse(FaultKind, frozen=True):
-    """Send the body slowly, at so many bytes a real second."""
+    """Send the body slowly, at this many bytes per real second."""
 
     order = 9
     example: ClassVar = {"bytes_per_second": 2000}

@@ -2,7 +2,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class Timeout(FaultKind, frozen=True):
-    """Never answer: the connection stays open until the client gives up."""
+    """Never respond: the connection stays open until the client gives up."""
 
     order = 4
     silent = True

@@ -10,7 +10,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 
 
 class Truncate(FaultKind, frozen=True):
-    """Send the headers and only so many bytes of the body, all but one at most, then close."""
+    """Send the headers and only this many bytes of the body, at most all but one, then close."""
 
     order = 7
     example: ClassVar = {"bytes": 20}
@@ -27,7 +27,7 @@ class Truncate(FaultKind, frozen=True):
         sent = cut_at(self.bytes, body_bytes)
         if sent == self.bytes:
             return None
-        return f"truncate bytes={self.bytes} would have been the whole body: {sent} were sent"
+        return f"truncate bytes={self.bytes} would have sent the whole body: {sent} were sent"
 
     @classmethod
     def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:

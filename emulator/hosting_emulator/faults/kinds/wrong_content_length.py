@@ -11,7 +11,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class WrongContentLength(FaultKind, frozen=True):
-    """Say a Content-Length that is off by so many bytes, send the body as it is, and close."""
+    """Send a Content-Length that is wrong by this many bytes, send the body unchanged, and close."""
 
     order = 13
     example: ClassVar = {"by": 10}
@@ -21,7 +21,7 @@ class WrongContentLength(FaultKind, frozen=True):
 
     def __post_init__(self) -> None:
         if self.by == 0:
-            raise ValueError("by=0 would be the right length")
+            raise ValueError("by=0 would be the correct length")
 
     async def send(self, wire: Wire) -> None:
         length = len(wire.body) + self.by
