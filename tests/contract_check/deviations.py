@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from hosting_emulator.contract_check import CheckOptions
 from tests.contract_check.tampering_proxy import Exchange, Tampering
 
 Change = Callable[[Exchange], None]
 
 
 class Deviation(NamedTuple):
-    """`breaks`: exactly these sentences differ, no others. `make` gives a fresh wrong server."""
+    """`breaks`: exactly these sentences differ, its own first, no others.
+
+    `make` gives a fresh wrong server, to be checked with these options.
+    """
 
     name: str
-    breaks: frozenset[str]
-    make: Callable[[], Tampering]
+    breaks: list[str]
+    make: Callable[[CheckOptions], Tampering]
 
 
 DEVIATIONS: list[Deviation] = []
@@ -41,7 +45,7 @@ def answers(name: str, breaks: str) -> Callable[[Change], Change]:
     """Plant a deviation in answers."""
 
     def add(change: Change) -> Change:
-        DEVIATIONS.append(Deviation(name, frozenset(breaks.split()), lambda: _Answers(change)))
+        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: _Answers(change)))
         return change
 
     return add
@@ -51,7 +55,7 @@ def requests(name: str, breaks: str) -> Callable[[Change], Change]:
     """Plant a deviation by handing on another request than was sent."""
 
     def add(change: Change) -> Change:
-        DEVIATIONS.append(Deviation(name, frozenset(breaks.split()), lambda: _Requests(change)))
+        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: _Requests(change)))
         return change
 
     return add
@@ -61,10 +65,15 @@ def wrong(name: str, breaks: str) -> Callable[[type[Tampering]], type[Tampering]
     """Plant a deviation that remembers something."""
 
     def add(kind: type[Tampering]) -> type[Tampering]:
-        DEVIATIONS.append(Deviation(name, frozenset(breaks.split()), kind))
+        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: kind()))
         return kind
 
     return add
+
+
+def people(name: str, breaks: str, make: Callable[[CheckOptions], Tampering]) -> None:
+    """Plant a deviation that knows who asks."""
+    DEVIATIONS.append(Deviation(name, breaks.split(), make))
 
 
 def edit(call: str, name: str, breaks: str, change: Callable[[dict[str, Any]], None]) -> None:

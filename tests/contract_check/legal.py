@@ -192,9 +192,8 @@ class ARetryIsAnother(Tampering):
         if exchange.ok and exchange.path.endswith("/source:initialize"):
             key = exchange.sent["Idempotency-Key"]
             if key in self._asked:
-                exchange.json = {
-                    **exchange.json,
-                    "id": "7ZZZZZZZZZZZZZZZZZZZZZZZZW",
-                    "deployment_id": "7ZZZZZZZZZZZZZZZZZZZZZZZZV",
-                }
+                made = {"deployment_id": "7ZZZZZZZZZZZZZZZZZZZZZZZZV"}
+                progress = {**exchange.json["progress"], **made}
+                other = {"id": "7ZZZZZZZZZZZZZZZZZZZZZZZZW", "progress": progress, **made}
+                exchange.json = {**exchange.json, **other}
             self._asked.add(key)

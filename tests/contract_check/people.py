@@ -1,8 +1,11 @@
-"""Planted deviations about who may ask: the wrong server takes one person's token for another's."""
+"""Deviations about who may ask: the wrong server takes one person's token for another's.
+
+Importing this module puts them into the table of `deviations`.
+"""
 
 from __future__ import annotations
 
-from hosting_emulator.contract_check import CheckOptions
+from tests.contract_check.deviations import people
 from tests.contract_check.tampering_proxy import Exchange, Tampering
 
 
@@ -42,29 +45,36 @@ class KeysAreSessions(Tampering):
             exchange.sent["Authorization"] = f"Bearer {self._token}"
 
 
-def by_name(name: str, options: CheckOptions) -> Tampering:
-    """Return a deviation of `BREAKS`."""
-    owner, reader, stranger = options.token, options.reader_token, options.outsider_token
-    made: dict[str, Tampering] = {
-        "readers may switch the flag": TakesFor(reader, owner, "/powered-by-flag"),
-        "readers may have tickets": TakesFor(reader, owner, "/dev-access-tickets"),
-        "readers may not read compute": TakesFor(
-            reader, options.no_organization_token, "/database/compute"
-        ),
-        "strangers may read": TakesFor(stranger, owner, "/edge-dns"),
-        "nobody may list": TakesFor(None, owner, "/deployments"),
-        "cookies are sessions": TakesCookies(),
-        "keys are sessions": KeysAreSessions(owner),
-    }
-    return made[name]
-
-
-BREAKS = {
-    "readers may switch the flag": "flag.owner-only auth.roles",
-    "readers may have tickets": "tickets.owner-only auth.roles",
-    "readers may not read compute": "compute.readers auth.roles",
-    "strangers may read": "condition.missing",
-    "nobody may list": "auth.bearer bearer",
-    "cookies are sessions": "auth.no-cookie",
-    "keys are sessions": "keys.session auth.session",
-}
+people(
+    "readers may switch the flag",
+    "flag.owner-only auth.roles",
+    lambda options: TakesFor(options.reader_token, options.token, "/powered-by-flag"),
+)
+people(
+    "readers may have tickets",
+    "tickets.owner-only auth.roles",
+    lambda options: TakesFor(options.reader_token, options.token, "/dev-access-tickets"),
+)
+people(
+    "readers may not read compute",
+    "compute.readers auth.roles",
+    lambda options: TakesFor(
+        options.reader_token, options.no_organization_token, "/database/compute"
+    ),
+)
+people(
+    "strangers may read",
+    "condition.missing",
+    lambda options: TakesFor(options.outsider_token, options.token, "/edge-dns"),
+)
+people(
+    "nobody may list",
+    "auth.bearer bearer",
+    lambda options: TakesFor(None, options.token, "/deployments"),
+)
+people("cookies are sessions", "auth.no-cookie", lambda _: TakesCookies())
+people(
+    "keys are sessions",
+    "keys.session auth.session",
+    lambda options: KeysAreSessions(options.token),
+)

@@ -12,7 +12,7 @@ from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import checks as checks
 from hosting_emulator.contract_check.clauses import CLAUSES
-from hosting_emulator.contract_check.http import Address, Unreachable
+from hosting_emulator.contract_check.http import Unreachable
 from hosting_emulator.contract_check.judge import Outcome
 from hosting_emulator.contract_check.run import (
     CHECKS,
@@ -27,8 +27,6 @@ from hosting_emulator.contract_check.run import (
 
 #: Reads that a check makes first: of a project, and of whose role the contract says nothing.
 _READS = [id_ for id_, s in CALLS.items() if s.method == "GET" and s.role.endswith("_role")]
-#: What is shorter is no secret, and would be found in innocent words.
-_SHORTEST_SECRET = 8
 
 
 class SentenceReport(TypedDict):
@@ -76,7 +74,7 @@ def check(options: CheckOptions) -> Report:
     options = replace(options, run_id=options.run_id or secrets.token_hex(4))
     _check_options(options)
     try:
-        server = Address(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
+        server = options.connect(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
@@ -154,9 +152,7 @@ def _first_contact(run: Run) -> None:
 
 def _report(run: Run) -> Report:
     """Write the report. No token, key or ticket is in it, wherever a server put one."""
-    options, settled = run.options, run.settled()
-    secrets = [getattr(options, name) for name in TOKENS] + [run.api_key]
-    known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET]
+    options, settled, known = run.options, run.settled(), [*run.secrets]
     sentences: list[SentenceReport] = []
     for clause in CLAUSES.values():
         outcome, seen = run.verdict(clause)

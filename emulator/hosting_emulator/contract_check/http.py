@@ -20,6 +20,13 @@ from urllib.parse import urlsplit
 _LONGEST = 4 << 20
 
 
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
+
+
 class Unreachable(Exception):
     """No connection could be made; the message says why, in a few words."""
 
@@ -50,9 +57,9 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        """The body as JSON; None where it is no JSON."""
+        """The body as JSON, which is UTF-8 and knows no NaN; None where it is no JSON."""
         try:
-            return json.loads(self.body)
+            return _JSON.decode(self.body.decode())
         except (ValueError, RecursionError):
             return None
 

@@ -8,17 +8,25 @@ from __future__ import annotations
 import json
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
+from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES, CLAUSES, UNMET, Clause
 from hosting_emulator.contract_check.http import Answer
-from hosting_emulator.contract_check.values import BOUNDS, brief, complaint, is_integer
+from hosting_emulator.contract_check.values import (
+    BOUNDS,
+    TERMINAL,
+    brief,
+    complaint,
+    is_integer,
+    moment,
+)
 
 Outcome = Literal["holds", "differs", "skipped", "cannot be seen from outside"]
 
@@ -32,6 +40,19 @@ _FORMS = {
 #: Open sets whose words a report lists, by the field of an answer.
 _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
 _OPEN_SETS["items[].status"] = "Deployment.status"
+#: What is observed may be so much older than what happened just before, and is fresh.
+_STALE_MS = 300_000
+#: Credentials that show what they are: a password in a URL, a JWT, a private key.
+_SECRET = re.compile(
+    r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+#: The calls that show nothing of a provider, the clauses that say so, and names that give it away.
+_NO_SECRETS = {
+    "get_dns_authorization": "dns.no-credentials",
+    "read_database_compute": "compute.no-identifiers",
+}
+_IDENTIFIER = re.compile(r"secret|password|credential|token|api_?key|provider|(^|_)(id|arn)$", re.I)
+_KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}
 #: The clauses of the codes whose status the contract fixes.
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
@@ -44,11 +65,11 @@ class Judge:
 
     `values` are what was observed, by the name of the assumption; `words` those that the contract
     leaves open; `notes` tell a reader what no assumption has a place for. `world` is that of this
-    emulator whose answers these are, if any.
+    emulator whose answers these are, if any; `project_id` that of the project they are about.
     """
 
-    def __init__(self, world: str) -> None:
-        self._world = world
+    def __init__(self, world: str, project_id: str) -> None:
+        self._world, self._project_id = world, project_id
         self.values: dict[str, Any] = {}
         self.notes: list[str] = []
         self.words: dict[str, set[str]] = {}
@@ -64,14 +85,17 @@ class Judge:
         self._refusals: dict[str, list[tuple[str, str]]] = {key: [] for key in CLAUSES}
         #: The clauses of the calls that succeed where they are asked rightly.
         self.working: set[str] = set()
+        #: What no answer may show any more: the clauses that say so, by the secret.
+        self.secrets: dict[str, str] = {}
+        #: The latest moment that something was made or changed, and the latest observation.
+        self._happened_ms = self._observed_ms = 0
 
     # --- Evidence and verdicts ---------------------------------------------------------------
 
     def _note(self, how: str, keys: str, seen: object) -> None:
-        text = str(seen)
         for key in keys.split():
             found = self._evidence[key][how]
-            if len(found) < MOST and text not in found:
+            if len(found) < MOST and (text := str(seen)) not in found:
                 found.append(text)
 
     def holds(self, keys: str, seen: object) -> None:
@@ -133,14 +157,17 @@ class Judge:
             self.notes.append(text)
 
     def see_token(self, token: str) -> None:
-        """Note the audience that an access JWT was issued for."""
+        """Note the audience that an access JWT was issued for, and when."""
         try:
             part = token.split(".")[1]
-            audience = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4))).get("aud")
+            claims = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+            audience, issued = claims.get("aud"), claims.get("iat")
         except (IndexError, ValueError, AttributeError):
             return
         if isinstance(audience, str):
             self.see("token_audience", audience)
+        if is_integer(issued):
+            self._happened_ms = max(self._happened_ms, int(issued) * 1000)
 
     def see_zone(self, origin: str) -> None:
         """Note the zone of a dev origin. This emulator's worlds put their own name before it."""
@@ -178,6 +205,7 @@ class Judge:
     def answered(self, call_id: str, answer: Answer) -> None:
         """Judge one answer of a call."""
         spec, (call, response) = ALL_CALLS[call_id], CALL_CLAUSES[call_id]
+        self._keeps_secrets(answer)
         if answer.ok:
             self._success(spec, call, response, answer)
         elif 400 <= answer.status < 600:
@@ -194,6 +222,7 @@ class Judge:
         if answer.status in (413, 429):  # too large, too many: refused before it reaches a call
             why = f"{answer}: a limit on all requests, not a response of this call"
             self.skips("flag.statuses" if spec.listed_statuses else "", why)
+            self.skips("problem.retry_after_seconds limit.retry-after", f"{answer}: without it")
             if spec.listed_statuses:
                 self.see("listed_statuses", "open")
         elif spec.listed_statuses:
@@ -216,6 +245,12 @@ class Judge:
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
         judge = self.judge
         status, code, link = (problem.get(name) for name in ("status", "code", "type"))
+        header = answer.header("X-Request-Id")
+        if header is not None and header != problem.get("request_id"):
+            self.note(
+                "a problem's request_id is not what its X-Request-Id says: the contract does not "
+                "forbid it"
+            )
         if is_integer(status) and status != answer.status:
             self.differs("problem.status", answer, f"the document says {status}")
         if isinstance(code, str) and isinstance(link, str):
@@ -251,6 +286,9 @@ class Judge:
         document = self._json_object(answer, response)
         if document is None:
             return
+        media = answer.media_type
+        if media and media != "application/json" and not media.endswith("+json"):
+            self.differs("json", answer, f"its media type is {media}")
         self.working.add(call)
         self.holds(response, answer)
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
@@ -274,6 +312,18 @@ class Judge:
             if isinstance(found.get("scopes"), list):
                 wrong = "scopes are not empty although status is not_authorized"
                 judge("dns.scopes", not found["scopes"], seen, wrong)
+        elif resource == "Operation":
+            progress, mine = found.get("progress"), found.get("deployment_id")
+            theirs = progress.get("deployment_id") if isinstance(progress, dict) else None
+            if None not in (mine, theirs) and mine != theirs:
+                self.differs("progress-object", seen, "it is another deployment's progress")
+            observed = moment(progress.get("observed_at")) if isinstance(progress, dict) else None
+            made = moment(found.get("created_at"))
+            if made is not None and observed is not None and observed < made - _STALE_MS:
+                self.differs("progress-object", seen, "it was observed before the operation began")
+            waits = found.get("blocking_operation_id") is not None
+            if waits and found.get("state") in ("running", *TERMINAL):
+                self.differs("states.blocking", seen, "it waits, and is not queued")
         elif resource == "DevAccessTicket":
             origin, url = found.get("origin"), found.get("redeem_url")
             if isinstance(origin, str) and isinstance(url, str):
@@ -317,6 +367,9 @@ class Judge:
             self.words.setdefault(_OPEN_SETS[name], set()).add(value)
         wrong = None if value is None else complaint(field.kind, value)
         keys = f"{field.key} {field.also}"
+        if wrong is None and field.name == "project_id" and value != self._project_id:
+            key = "deployments.page-through" if name.startswith("items") else field.key
+            self.differs(key, seen, f"{name} is another project's")
         if field.kind.name in ("ulid", "timestamp") and value is not None:
             keys += f" {field.kind.name}"
             if wrong is None and field.kind.name == "timestamp":
@@ -324,6 +377,61 @@ class Judge:
                 self._forms.add(next(forms, "other"))
         if wrong is None:
             self.holds(keys if value is None else f"{keys} {field.bound}", seen)
+            self._moment(seen, name, moment(value), field.key)
         else:
             bound = field.bound if wrong.startswith(BOUNDS) else ""
             self.differs(f"{keys} {bound}", seen, f"{name}: {wrong}")
+
+    # --- What is fresh, and what is secret ---------------------------------------------------
+
+    def _moment(self, seen: Answer, name: str, at_ms: int | None, key: str) -> None:
+        """Judge that what is observed is not older than what had happened by then."""
+        if at_ms is None:
+            return
+        if name.endswith(("created_at", "updated_at")):
+            self._happened_ms = max(self._happened_ms, at_ms)
+        elif name == "observed_at":
+            self._observed_ms = max(self._observed_ms, at_ms)
+            wrong = f"{name} is older than what had happened before"
+            self.judge(key, at_ms >= self._happened_ms - _STALE_MS, seen, wrong)
+
+    def made_now(self, seen: Answer, at: Any) -> None:
+        """Judge what was observed before by the moment of something that was made after it."""
+        at_ms = moment(at)
+        if at_ms is None or at_ms < self._happened_ms - _STALE_MS:
+            return  # that moment is wrong itself
+        if self._observed_ms > at_ms + _STALE_MS:
+            self.differs("compute.observed_at", seen, "observed_at lay after what was made later")
+
+    def _keeps_secrets(self, answer: Answer) -> None:
+        shown = answer.body.decode(errors="replace") + str(answer.headers)
+        for secret, keys in self.secrets.items():
+            if secret in shown:
+                self.differs(keys, answer, "it shows a credential that was sent or shown before")
+        key = _NO_SECRETS.get(answer.call_id) if answer.ok else None
+        for name, value in _members(answer.document):
+            handed_out = name in ("value", "redeem_url")
+            if isinstance(value, str) and _SECRET.search(value) and not handed_out:
+                self.differs(key or "ticket.once", answer, f"{name} holds a credential")
+            elif key and _is_identifier(name, value):
+                wrong = f"{name} looks like a credential or a provider's identifier"
+                self.differs(key, answer, wrong)
+
+
+def _members(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of a document that holds no others, with the name it stands under."""
+    if isinstance(document, dict):
+        for inside, value in document.items():
+            yield from _members(value, inside)
+    elif isinstance(document, list):
+        for value in document:
+            yield from _members(value, name)
+    else:
+        yield name, document
+
+
+def _is_identifier(name: str, value: Any) -> bool:
+    """Whether a member that the contract does not name holds a credential or a foreign id."""
+    if name in _KNOWN or not isinstance(value, str | int) or isinstance(value, bool):
+        return False
+    return bool(value) and bool(_IDENTIFIER.search(name)) and not is_ulid(str(value))

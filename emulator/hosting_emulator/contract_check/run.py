@@ -37,7 +37,8 @@ class CheckOptions:
     `allow` holds words of ALLOWED. `assumed` says what the check should not have to find out: where
     operations are polled, names of query parameters. `origin_url` is where dev origins answer, if
     their names cannot be resolved. `timeout_s` bounds each answer; `patience_s` all waiting together,
-    in seconds of whatever clock `pause` keeps. `ask_before` is called with each request's title.
+    in seconds of whatever clock `pause` keeps. `ask_before` is called with each request's title;
+    `connect` makes the way to an address.
     """
 
     base_url: str
@@ -58,6 +59,7 @@ class CheckOptions:
     pause: Callable[[float], None] = time.sleep
     run_id: str = ""
     ask_before: Callable[[str], None] = lambda title: None
+    connect: Callable[..., Address] = Address
 
     @property
     def root(self) -> str:
@@ -110,6 +112,17 @@ _NOT_ALLOWED = frozenset(
 )
 #: The roles that the contract names; who may make the other calls is not shown.
 _ROLES = ("owner", "reader")
+#: What is shorter is no secret, and would be found in innocent words.
+_SHORTEST_SECRET = 8
+#: What the calls that change something leave there.
+_FLAG = "set_project_powered_by_flag"
+_LEFT = {
+    _FLAG: "the project's flag was switched, and switched back",
+    "create_user_api_key": "user API keys, valid 90 days",
+    "create_dev_access_ticket": "dev access tickets, valid ten minutes",
+    "initialize_managed_source": "started initializing the project's managed source",
+    "apply_project_domains": "started applying the project's domains",
+}
 #: So many answers in a row may stay out before a server counts as gone.
 _TOO_MANY = 3
 #: How often the same request is sent again after it was told to wait.
@@ -123,10 +136,14 @@ class Gone(Exception):
 
 
 class Accepted(NamedTuple):
-    """An operation that a check started, and how to ask for it once more with the same key."""
+    """An operation that a check started, how to ask for it once more with the same key, and when.
+
+    `waited_s` is how long the check had waited by then.
+    """
 
     answer: Answer
     again: Callable[[str], Answer]
+    waited_s: float
 
     @property
     def id(self) -> str:
@@ -142,14 +159,24 @@ class Run(Judge):
     """
 
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
-        super().__init__(world)
+        super().__init__(world, options.project_id)
         self.options, self._server = options, server
+        tokens = [getattr(options, name) or "" for name in TOKENS]
+        for token in tokens:
+            if len(token) >= _SHORTEST_SECRET:
+                self.secrets[token] = "ticket.once"
         self.requests = self._silent = self._keys = 0
-        self._waited_s = 0.0
+        self.waited_s = 0.0
         #: A user API key that may be used: the one given, or the one that was created.
         self.api_key = options.api_key
-        #: What was changed there, in words.
-        self.created: list[str] = []
+        #: What was made or changed there, by call: the ids, where they have some.
+        self._made: dict[str, list[str]] = {}
+        #: Whether the flag is again as it was.
+        self.put_back = False
+        #: The states that operations were seen in last, by id.
+        self.states: dict[str, str] = {}
+        #: What lets somebody in at a dev origin, as a good ticket showed it.
+        self.entrance: tuple[object, ...] | None = None
         self.accepted: list[Accepted] = []
         #: Ids of further operations that came of trying things out.
         self.started: list[str] = []
@@ -240,14 +267,38 @@ class Run(Judge):
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server did not respond to {_TOO_MANY} requests in a row")
             told = answer.header("Retry-After") or ""
+            answer = replace(answer, call_id=call_id)
+            if answer.ok and method != "GET":
+                self._changed(call_id, answer)
             limited = answer.status in (429, 503) or answer.code == "rate_limited"
+            if judged or limited:
+                self.answered(call_id, answer)
             waits = limited and told.isascii() and told.isdigit()
             if not (waits and len(told) < 6 and int(told) > 0 and self.wait(int(told))):
                 break
-        answer = replace(answer, call_id=call_id)
-        if judged:
-            self.answered(call_id, answer)
         return answer
+
+    def _changed(self, call_id: str, answer: Answer) -> None:
+        """Note what a request left there, whether it was to succeed or not."""
+        key = answer["key"]
+        found = answer.fields | (key if isinstance(key, dict) else {})
+        made = self._made.setdefault(call_id, [])
+        one = str(found.get("id") or found.get("ticket_id") or "")
+        if call_id == "create_user_api_key" and one and "name" in found:
+            one = f"{found['name']} ({one})"
+        if one and one not in made:
+            made.append(one)
+
+    @property
+    def created(self) -> list[str]:
+        """What was made or changed there, in words."""
+        left = {
+            **_LEFT,
+            **({} if self.put_back else {_FLAG: "the project's flag was switched"}),
+        }
+        return [
+            f"{left[call]}{': ' * bool(ids)}{', '.join(ids)}" for call, ids in self._made.items()
+        ]
 
     def ask_before(self, title: str) -> None:
         """Count a request, and say which one is to be sent."""
@@ -259,16 +310,25 @@ class Run(Judge):
         self._keys += 1
         return f"{PREFIX}{self.options.run_id}-{self._keys}"
 
+    def patient(self, seconds: float) -> bool:
+        """Whether there is patience left to wait for so long."""
+        return self.waited_s + seconds <= self.options.patience_s
+
     def wait(self, seconds: float) -> bool:
         """Wait, if there is patience left for so long; tell whether there was."""
-        if self._waited_s + seconds > self.options.patience_s:
+        if not self.patient(seconds):
             return False
-        self._waited_s += seconds
+        self.waited_s += seconds
         if seconds > 0:
             self.options.pause(seconds)
         return True
 
     # --- What several checks conclude --------------------------------------------------------
+
+    def accept(self, answer: Answer, again: Callable[[str], Answer]) -> None:
+        """Keep an operation that was started just now."""
+        self.accepted.append(Accepted(answer, again, self.waited_s))
+        self.made_now(answer, answer["created_at"])
 
     def name_of(self, assumption: str) -> str | None:
         """Return the name or path that was given or found out, None if neither."""
@@ -312,6 +372,22 @@ class Run(Judge):
         """Judge that a request was refused, and then by which code."""
         if self.refused(keys, answer):
             self.refused(code_keys, answer, code)
+
+    def missing(self, answer: Answer) -> None:
+        """Judge that what is not there, or not for who asks, is missing."""
+        if answer.code in _NOT_ALLOWED - {"forbidden"} or answer.code == "invalid_request":
+            self.skips("condition.missing", f"{answer}: it says nothing of what is asked for")
+        else:
+            self.refused("condition.missing", answer, "resource_not_found")
+
+    def strangers(self) -> dict[str, str]:
+        """Return tokens that nobody issued, by what is wrong with them."""
+        found = {"a made-up token": "hosting-emulator-check"}
+        signed, dot, signature = self.options.token.rpartition(".")
+        if signed.count(".") == 1 and len(signature) > 1:
+            other = "A" if signature[0] != "A" else "B"
+            found["another signature"] = f"{signed}{dot}{other}{signature[1:]}"
+        return found
 
     def wrong_input(self, keys: str, answer: Answer) -> None:
         """Judge the refusal of a request that is not in order."""

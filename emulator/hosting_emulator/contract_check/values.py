@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract.resources import Kind
+from hosting_emulator.contract.resources import RESOURCES, Kind
 
 #: What begins a complaint about a length or value that is of the right kind.
 BOUNDS = "out of bounds"
@@ -30,6 +30,13 @@ _TIMESTAMP = re.compile(
     r"([Zz]|(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):?(?P<minutes>[0-5]\d)?)",
     re.ASCII,
 )
+#: The states in which an operation goes on no more.
+TERMINAL = {
+    state
+    for field in RESOURCES["Operation"].fields
+    if field.name == "state"
+    for state in field.kind.schema["enum"]
+} - {"queued", "running"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

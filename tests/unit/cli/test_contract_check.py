@@ -14,6 +14,7 @@ from click.testing import Result
 from hosting_emulator.contract_check import ALLOWED
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.commands import contract
+from tests.contract_check.check_run import options
 from tests.contract_check.deviations import DEVIATIONS
 from tests.contract_check.tampering_proxy import wrong_server
 from tests.contract_check.test_deviations import Spoils
@@ -112,7 +113,7 @@ def test_a_difference_is_exit_code_1_and_told(
     planted = next(found for found in DEVIATIONS if found.name == "three scopes")
     path = tmp_path / "report.xml"
 
-    with wrong_server(hosting_emulator.base_url, planted.make()) as url:
+    with wrong_server(hosting_emulator.base_url, planted.make(options(hosting_emulator))) as url:
         result = check("--base-url", url, "--junit", str(path))
 
     assert result.exit_code == 1

@@ -7,3 +7,6 @@ from hosting_emulator.contract_check.checks import reading as reading
 from hosting_emulator.contract_check.checks import access as access
 from hosting_emulator.contract_check.checks import changes as changes
 from hosting_emulator.contract_check.checks import operations as operations
+from hosting_emulator.contract_check.run import check
+
+check(allow=("tickets",))(changes.outlive_ticket)

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES
+from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import PREFIX, Run, check
 
 _UNKNOWN = ("auth.unauthenticated", "unauthenticated")
 
 
+def nobody(run: Run, ask: Callable[..., Answer]) -> None:
+    """Ask with no token, and with those that nobody issued. `ask` is told why, and the token."""
+    run.refused_as("auth.bearer bearer", ask("without a token", token=""), *_UNKNOWN)
+    for about, token in run.strangers().items():
+        run.refused_as("auth.bearer auth.kinds", ask(about, token=token), *_UNKNOWN)
+
+
 @check()
 def unauthenticated(run: Run) -> None:
-    """Make each call without a token, and one call with what is none."""
+    """Make each call without a token, and with what is none."""
     for call_id in run.askable():
-        answer = run.usual(call_id, "without a token", token="")
-        run.refused_as("auth.bearer bearer", answer, *_UNKNOWN)
-    for about, sent in (
-        ("a made-up token", "Bearer hosting-emulator-check"),
-        ("another scheme", "Basic aG9zdGluZy1lbXVsYXRvcjpjaGVjaw=="),
-    ):
-        answer = run.read(about, token="", headers={"Authorization": sent})
-        run.refused_as("auth.bearer auth.kinds", answer, *_UNKNOWN)
+        nobody(run, partial(run.usual, call_id))
+    headers = {"Authorization": "Basic aG9zdGluZy1lbXVsYXRvcjpjaGVjaw=="}
+    answer = run.read("another scheme", token="", headers=headers)
+    run.refused_as("auth.bearer auth.kinds", answer, *_UNKNOWN)
     token = run.options.token
     cookies = {"Cookie": f"token={token}; access_token={token}; session={token}"}
     run.refused("auth.no-cookie", run.read("the token in cookies", token="", headers=cookies))
@@ -35,19 +41,32 @@ def unauthenticated(run: Run) -> None:
 def as_reader(run: Run) -> None:
     """A reader is refused what is the owner's, and may read."""
     token, about, reads = run.options.reader_token, "as a reader", "compute.readers auth.roles"
-    for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "owner"):
-        key = CALL_CLAUSES[call_id][0].replace(".call", ".owner-only")
-        answer = run.usual(call_id, about, token=token)
-        if answer.code in ("resource_not_found", "organization_required", "unauthenticated"):
-            why = f"{answer}: --reader-token is not from a reader of this project"
-            run.skips(f"{key} auth.forbidden {reads}", why)
-            return
-        run.refused_as(f"{key} auth.roles", answer, "auth.forbidden", "forbidden")
+    if not _is_refused_owners_calls(run, token, "reader"):
+        run.skips(reads, "--reader-token is not from a reader of this project")
+        return
     for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "reader"):
         if call_id not in run.askable():
             run.skips("compute.readers", "the query parameter's name is not known")
         elif run.succeeded(reads, answer := run.usual(call_id, about, token=token)):
             run.holds(reads, answer)
+
+
+@check(needs="maintainer_token", judges="flag.owner-only tickets.owner-only")
+def as_maintainer(run: Run) -> None:
+    """A maintainer is refused what is the owner's."""
+    _is_refused_owners_calls(run, run.options.maintainer_token, "maintainer")
+
+
+def _is_refused_owners_calls(run: Run, token: str | None, role: str) -> bool:
+    for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "owner"):
+        key = CALL_CLAUSES[call_id][0].replace(".call", ".owner-only")
+        answer = run.usual(call_id, f"as a {role}", token=token)
+        if answer.code in ("resource_not_found", "organization_required", "unauthenticated"):
+            why = f"{answer}: --{role}-token is not from a {role} of this project"
+            run.skips(f"{key} auth.forbidden", why)
+            return False
+        run.refused_as(f"{key} auth.roles", answer, "auth.forbidden", "forbidden")
+    return True
 
 
 @check()
@@ -62,25 +81,28 @@ def roles(run: Run) -> None:
 def as_outsider(run: Run) -> None:
     """Everything lies outside the scope of somebody of another organization."""
     for call_id in run.askable():
-        if CALLS[call_id].subject == "organization":
-            continue
         answer = run.usual(call_id, "as an outsider", token=run.options.outsider_token)
         if answer.code in ("unauthenticated", "organization_required"):
             why = f"{answer}: --outsider-token is not from a member of another organization"
             run.skips("condition.missing", why)
             return
-        run.refused("condition.missing", answer, "resource_not_found")
+        if CALLS[call_id].subject == "organization":
+            run.refused("keys.session", answer)
+        else:
+            run.missing(answer)
 
 
 @check(needs="no_organization_token", judges="auth.organization")
 def without_organization(run: Run) -> None:
     """Somebody whose token names no organization is told to name one."""
-    answer = run.read("without an organization", token=run.options.no_organization_token)
-    if answer.ok or answer.code in ("resource_not_found", "unauthenticated"):
-        why = f"{answer}: the contract does not say whether this call needs an organization"
-        run.skips("auth.organization", why)
-    else:
-        run.refused("auth.organization", answer, "organization_required")
+    token, about = run.options.no_organization_token, "without an organization"
+    for call_id in (id_ for id_ in run.askable() if CALLS[id_].method == "GET"):
+        answer = run.usual(call_id, about, token=token)
+        if answer.ok or answer.code in ("resource_not_found", "unauthenticated"):
+            why = f"{answer}: the contract does not say whether this call needs an organization"
+            run.skips("auth.organization", why)
+        else:
+            run.refused("auth.organization", answer, "organization_required")
 
 
 # --- Requests that are not in order: a server that accepts one is at fault ------------------------

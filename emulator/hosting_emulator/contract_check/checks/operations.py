@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from typing import Any
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract_check.checks.access import nobody
 from hosting_emulator.contract_check.http import Answer
-from hosting_emulator.contract_check.run import BLAMES, Accepted, Run, alike, check
+from hosting_emulator.contract_check.run import BLAMES, NOWHERE, Accepted, Run, alike, check
+from hosting_emulator.contract_check.values import TERMINAL, moment
 
 #: What all checks judge that start or poll an operation.
 _OPERATION = (
@@ -20,13 +22,6 @@ _SOURCE, _DOMAINS = "initialize_managed_source", "apply_project_domains"
 #: No project is at a generation like this.
 _SURELY_WRONG = 987_654
 _MOST_GENERATIONS = 20
-#: The states in which an operation goes on no more.
-_TERMINAL = {
-    state
-    for field in RESOURCES["Operation"].fields
-    if field.name == "state"
-    for state in field.kind.schema["enum"]
-} - {"queued", "running"}
 #: How long to wait between polls where the operation does not say.
 _POLL_S = 1.0
 
@@ -43,12 +38,11 @@ def initialize(run: Run) -> None:
     if started is None:
         return
     generation, key, answer = started
-    run.created.append("started initializing the project's managed source")
 
     def again(about: str) -> Answer:
         return _source(run, generation, key, about)
 
-    run.accepted.append(Accepted(answer, again))
+    run.accept(answer, again)
     retried = again("the same key and body")
     if retried.ok and retried["id"] not in (None, answer["id"]):
         # What a retry of this call answers is not shown: the second is polled to its end too.
@@ -106,8 +100,7 @@ def apply_domains(run: Run) -> None:
     answer = again("")
     if not run.succeeded("domains.call", answer):
         return
-    run.created.append("started applying the project's domains")
-    run.accepted.append(Accepted(answer, again))
+    run.accept(answer, again)
     retried = again("the same key")
     if run.succeeded("domains.idempotent", retried):
         same = alike(answer["id"], retried["id"])
@@ -162,8 +155,6 @@ _PATHS = ("/v1/operations/{operation_id}", "/v1/projects/{project_id}/operations
 def follow(run: Run) -> None:
     """Poll operations: each once, at once, and then one after the other to its end."""
     accepted = [found for found in run.accepted if found.id]
-    for found in accepted:
-        _blocking(run, found, found.answer)
     if not accepted:
         return
     run.operation_path = path = _find_path(run, accepted[0])
@@ -171,9 +162,12 @@ def follow(run: Run) -> None:
         why = "where to poll operations is unknown: set it with --assume operation_path=/v1/…"
         run.skips(_OPERATION, why)
         return
+    for found in accepted:
+        run.states[found.id] = found.answer.text("state") or ""
+        _blocking(run, path, found, found.answer)
     at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
     for found, answer in at_first:
-        if answer["state"] in _TERMINAL:
+        if answer["state"] in TERMINAL and found.waited_s == run.waited_s:
             role = CALLS[found.answer.call_id].role
             run.see(role.replace("_role", "_profile"), "immediate")
     for found, answer in at_first:
@@ -207,21 +201,40 @@ def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
         if made != [None, None]:
             wrong = "it does not name its deployment in every state"
             run.judge("operation.deployment_id", made[0] == made[1], answer, wrong)
-        _blocking(run, accepted, answer)
+        told = alike(*(moment(each["created_at"]) for each in (accepted.answer, answer)))
+        run.judge("operation.times", told, answer, "created_at is another")
+        _blocking(run, path, accepted, answer)
+        _forward(run, accepted, answer)
     return answer
 
 
-def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
+def _blocking(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
     blocking = answer.text("blocking_operation_id")
-    if blocking is not None:
-        run.judge("states.blocking", blocking != accepted.id, answer, "it waits on itself")
+    if blocking is None:
+        return
+    run.judge("states.blocking", blocking != accepted.id, answer, "it waits on itself")
+    if blocking not in (*(found.id for found in run.accepted), *run.states):
+        run.states[blocking] = ""
+        known = run.poll(path, blocking, "which another waits on", judged=False)
+        if known.code == "resource_not_found":
+            run.differs("operation.blocking_operation_id", answer, "nothing is there that it names")
+
+
+def _forward(run: Run, accepted: Accepted, answer: Answer) -> None:
+    """Say where a state goes back, and judge that an end is kept."""
+    state, before = answer.text("state"), run.states.get(accepted.id)
+    run.states[accepted.id] = state or before or ""
+    if before in TERMINAL and state is not None:
+        run.judge("durable", state == before, answer, f"it had ended as {before}")
+    elif before == "running" and state == "queued":
+        run.note(f"{answer}: it was running and is queued again; the contract shows no transitions")
 
 
 def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
     for number in count(2):
         if not answer.ok:
             return
-        if answer["state"] in _TERMINAL:
+        if answer["state"] in TERMINAL:
             _ended(run, path, accepted, answer)
             return
         if not run.wait(_next_poll_s(answer)):
@@ -242,14 +255,45 @@ def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
     """What has ended stays as it ended; and what its replay answers is observed."""
     state, first = ended["state"], accepted.answer
     after = run.poll(path, accepted.id, f"{first.call_id}, after its end")
-    if after.ok:
+    if run.succeeded("durable", after):
         keys = "durable operation.reconciliation" if "reconciliation" in after.fields else "durable"
         run.judge(keys, after["state"] == state, after, f"it had ended as {state}")
-    if first["state"] not in _TERMINAL:
+        for name in ("result", "error"):
+            if alike(ended[name], after[name]) is False:
+                run.differs("durable", after, f"it had ended with another {name}")
+        _deployed(run, accepted)
+    if first["state"] not in TERMINAL:
         replay = accepted.again("the same key, after its end")
         if replay.ok and replay["id"] == accepted.id:
             current = replay["state"] == state
             run.see("operation_replay", "current" if current else "first_response")
+
+
+def _deployed(run: Run, accepted: Accepted) -> None:
+    """Find the deployment that an operation created: it says by which."""
+    made, limit = accepted.answer["deployment_id"], run.name_of("limit_parameter")
+    if made is None:
+        return
+    query = f"?{limit}=100" if limit else ""
+    page = run.call("list_deployments", query, about="for what was deployed")
+    items = page["items"] if isinstance(page["items"], list) else []
+    for item in items:
+        if isinstance(item, dict) and item.get("id") == made:
+            same = alike(item.get("operation_id"), accepted.id)
+            run.judge("deployment.operation_id", same, page, "another operation's is named")
+
+
+@check(allow=("source", "domains"))
+def polling_strangers(run: Run) -> None:
+    """Poll an operation as nobody and as an outsider, and one that is not there."""
+    path, token = run.operation_path, run.options.outsider_token
+    if path is None:
+        return
+    poll = partial(run.poll, path, run.accepted[0].id)
+    nobody(run, poll)
+    if token is not None:
+        run.missing(poll("as an outsider", token=token))
+    run.missing(run.poll(path, NOWHERE, "no such operation"))
 
 
 @check(allow=("source", "domains"))
@@ -271,6 +315,6 @@ def leave_nothing(run: Run) -> None:
     for operation_id in run.started if path is not None else ():
         for number in count(1):
             answer = run.poll(str(path), operation_id, f"the rest, poll {number}")
-            ended = not answer.ok or answer["state"] in _TERMINAL
+            ended = not answer.ok or answer["state"] in TERMINAL
             if ended or not run.wait(_next_poll_s(answer)):
                 break

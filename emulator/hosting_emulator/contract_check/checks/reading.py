@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.http import Answer
-from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, check
+from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, alike, check
 from hosting_emulator.contract_check.values import moment
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
@@ -26,13 +27,13 @@ _NAMES = {
 def _find(
     run: Run, assumption: str, works: Callable[[str], bool], keys: str, does: str
 ) -> str | None:
-    """Return the name of a parameter that works: of the one that was given, or of all usual ones.
+    """Return the name of a parameter: the one that was given, or of all usual ones one that works.
 
     Where none does, the clauses of `keys` are skipped.
     """
     known, usual = run.options.assumed.get(assumption), _NAMES[assumption]
     for name in (known,) if known else usual:
-        if works(name):
+        if works(name) or known:
             run.see(assumption, name)
             return name
     run.skips(keys, f"none of {', '.join(usual)} {does}: set it with --assume {assumption}=NAME")
@@ -67,8 +68,12 @@ def read_compute(run: Run) -> None:
     answers: dict[str, list[Answer]] = {}
 
     def works(name: str) -> bool:
-        answers[name] = [read(f"?{name}=dev"), read(f"?{name}=prod")]
-        return [answer["environment"] for answer in answers[name]] == ["dev", "prod"]
+        dev, prod = answers[name] = [read(f"?{name}=dev"), read(f"?{name}=prod")]
+        if [dev["environment"], prod["environment"]] == ["dev", "prod"]:
+            return True
+        # A name that is asked for, or whose values are looked at, is the right one all the same.
+        told = {dev["environment"], prod["environment"]} <= {"dev", "prod"}
+        return told and (plain.status == 400 or read(f"?{name}=staging").status == 400)
 
     keys = "compute.call compute.query"
     name = _find(run, "environment_parameter", works, keys, "chooses it")
@@ -77,28 +82,39 @@ def read_compute(run: Run) -> None:
             run.succeeded(keys, plain)
         return
     dev, prod = answers[name]
-    run.holds("compute.query", dev)
+    for environment, answer in (("dev", dev), ("prod", prod)):
+        if run.succeeded(keys, answer):
+            same = alike(answer["environment"], environment)
+            run.judge("compute.query", same, answer, f"it is not that of {environment}")
     run.wrong_input("compute.query", read(f"?{name}=staging", "no environment"))
     if dev["data_mode"] == prod["data_mode"] == "shared":
         wrong = "data is shared, and the databases of dev and prod are not the same"
-        run.judge("compute.data_mode", _settings(dev) == _settings(prod), prod, wrong)
+        run.judge("compute.data_mode", _same_database(dev, prod), prod, wrong)
 
 
-def _settings(answer: Answer) -> Any:
-    """The database's settings, without the states it may go through between two requests."""
-    database = answer["database"]
-    if not isinstance(database, dict):
-        return database
-    return {name: database[name] for name in database if name not in ("state", "pending_state")}
+def _same_database(*answers: Answer) -> bool | None:
+    """Whether two answers tell of one database; None: one of them does not tell.
+
+    Any setting may be left out, and its states are those of different moments.
+    """
+    if not all("database" in answer.fields for answer in answers):
+        return None
+    one, other = (answer["database"] for answer in answers)
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return bool(one == other)
+    told = RESOURCES["DatabasePlacement"].names & one.keys() & other.keys()
+    return all(one[name] == other[name] for name in told - {"state", "pending_state"})
 
 
 @check()
 def read_nothing(run: Run) -> None:
-    """Ask for projects that nobody has."""
-    missing = run.read("no such project", subject=NOWHERE)
-    if run.refused("condition.missing", missing, "resource_not_found"):
+    """Ask for projects and an organization that nobody has."""
+    for call_id in run.askable():
+        about = f"no such {CALLS[call_id].subject}"
+        missing = run.usual(call_id, about, subject=NOWHERE)
+        run.missing(missing)
         link = missing.text("type")
-        if link is not None:
+        if link is not None and missing.code == "resource_not_found":
             docs_url = link.removesuffix("/errors/resource-not-found")
             own = "/".join(run.options.base_url.split("/", 3)[:3]) + "/_emulator/docs"
             run.see("docs_url", "own" if docs_url == own else docs_url)
@@ -212,6 +228,8 @@ def _page_through(run: Run, limit: str) -> None:
         return
     query = f"?{limit}={max(1, min(total // 3, 25))}"
     first = _list(run, query)
+    if not run.succeeded(_THROUGH, first):
+        return
     if _cursor(first) is None:
         wrong = f"it has no next_cursor, although there are {total} deployments"
         run.differs(_THROUGH, first, wrong)
@@ -222,13 +240,21 @@ def _page_through(run: Run, limit: str) -> None:
 
     def works(name: str) -> bool:
         second = following(first, name, "next page")
-        return second.ok and bool(_ids(second)) and _ids(second) != _ids(first)
+        if second.ok and _ids(second) and _ids(second) != _ids(first):
+            return True
+        # What is looked at is the right one all the same, where other names are ignored.
+        ignored = run.values.get("unknown_query_parameters") == "ignored"
+        return ignored and _list(run, f"{query}&{name}=!").status == 400
 
     cursor = _find(run, "cursor_parameter", works, _THROUGH, "takes the cursor")
     if cursor is None:
         return
+    run.wrong_input("deployments.query", _list(run, f"{query}&{cursor}=!", "a cursor of !"))
     pages = [first]
-    while _cursor(pages[-1]) is not None and len(pages) < _MOST_PAGES:
+    # Two pages with nothing on them, one after the other, lead nowhere.
+    while (
+        _cursor(pages[-1]) is not None and len(pages) < _MOST_PAGES and any(map(_ids, pages[-2:]))
+    ):
         page = following(pages[-1], cursor, f"page {len(pages) + 1}")
         if not run.succeeded(f"{_THROUGH} deployments.query", page):
             break
@@ -242,17 +268,14 @@ def _compare(run: Run, whole: Answer, pages: list[Answer]) -> None:
     """Each deployment once: none twice, and none of a page that holds all left out."""
     ids = [found for page in pages for found in _ids(page)]
     twice, left_out = len(ids) - len(set(ids)), len(set(_ids(whole)) - set(ids))
-    projects = {str(item.get("project_id")) for page in pages for item in _items(page)}
+    goes_on = _cursor(pages[-1]) is not None
     judged = [
         (not twice, f"{twice} deployments are on more than one page"),
+        (any(map(_ids, pages[-2:])) or not ids, "its cursors lead to empty pages only"),
         (not left_out, f"{left_out} deployments of one long page are on none of the short ones"),
-        (
-            projects <= {run.options.project_id, "None"},
-            "it lists deployments of another project",
-        ),
     ]
-    # Of a list that is longer than we read, only the first can be said.
-    for right, wrong in judged if _cursor(pages[-1]) is None else judged[:1]:
+    # Of a list that is longer than we read, the last cannot be said.
+    for right, wrong in judged[:2] if goes_on else judged:
         run.judge(_THROUGH, right, f"{pages[0]}, in {len(pages)} pages", wrong)
 
 
