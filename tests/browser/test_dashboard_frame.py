@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,17 +168,21 @@ def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel, or
         page.wait("!document.documentElement.dataset.theme")
 
 
-def test_many_pages_share_one_stream(chromium: Chromium, api: Api, panel: Panel):
+def test_many_pages_of_many_worlds_share_one_stream(chromium: Chromium, api: Api, panel: Panel):
     """A browser opens six connections to one host: streams of their own would stop the seventh page."""
+    forks = [api.emulator.fork() for _ in range(7)]
     with chromium.page(panel("requests")) as page:
         page.read("Live")
-        for _ in range(7):
-            page.open_beside(panel("requests"), "Requests - hosting-emulator")
+        for fork in forks:
+            there = panel("requests").replace(f"={api.emulator.name}", f"={fork.name}")
+            page.open_beside(there, "Requests - hosting-emulator")
         api.dns()
         page.find("link", "1 200 Get DNS")
-        streams = [url for url in page.visit.requests if url.endswith("/events")]
+        streams = [url for url in page.visit.requests if re.search(r"/events(\?|$)", url)]
 
-    assert len(streams) == 1
+    assert all("/_emulator/events?" in url for url in streams)
+    assert forks[-1].name in streams[-1]
+    assert api.emulator.name in streams[-1]
 
 
 def test_without_scripts_the_page_says_where_things_are(chromium: Chromium, api: Api, origin: str):

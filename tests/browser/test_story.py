@@ -85,4 +85,4 @@ def at_peace(page: Page, origin: str, refusals: int = 0) -> None:
     assert len(told) == refusals
     assert [line for line in page.visit.complaints if line not in told] == []
     assert [url for url in page.visit.requests if not url.startswith((origin, "data:"))] == []
-    assert any(url.endswith("/events") for url in page.visit.requests)
+    assert any("/_emulator/events?" in url for url in page.visit.requests)

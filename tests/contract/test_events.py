@@ -329,3 +329,78 @@ async def test_a_commit_tells_what_a_timeline_planned_for_it_that_was_refused(pl
     refused = "release_claim was refused: the claim of shop was not held by hold_claim"
     assert data["refused"] == [refused]
     await ear.close()
+
+
+# --- Several worlds at once ----------------------------------------------------------------------
+
+
+def told(block: str) -> tuple[str, str, Any]:
+    """Return world and kind of an event, and what it says."""
+    fields = dict(line.split(": ", 1) for line in block.splitlines())
+    data = json.loads(fields["data"])
+    return data.pop("world"), fields["event"], data
+
+
+async def heard_of_all(place: Place, query: str = "", **headers: str) -> Ear:
+    ear = Ear(*await place.open(f"/_emulator/events{query}", **headers))
+    await ear.head()
+    return ear
+
+
+async def test_one_stream_tells_of_requests_of_all_worlds(place: Place):
+    assert await place.ask("/_emulator/worlds", "POST", '{"name": "other"}') == 201
+    ear = await heard_of_all(place)
+
+    await place.read_dns()
+    await place.ask("/worlds/other/v1/projects/x/edge-dns")
+
+    assert told(await ear.block())[:2] == ("default", "request")
+    world, kind, item = told(await ear.block())
+    assert (world, kind, item["status"]) == ("other", "request", 401)
+    await ear.close()
+
+
+async def test_it_tells_of_named_worlds_and_once_which_there_are(place: Place):
+    for name in ("first", "second"):
+        await place.ask("/_emulator/worlds", "POST", json.dumps({"name": name}))
+    ear = await heard_of_all(place, "?worlds=second,missing")
+
+    for name in ("first", "second"):
+        await place.ask(f"/worlds/{name}/v1/projects/x/edge-dns")
+    await place.ask("/_emulator/worlds", "POST", '{"name": "third"}')
+    await place.ask("/_emulator/worlds/second", "DELETE")
+    await place.ask("/_emulator/worlds", "POST", '{"name": "fourth"}')
+
+    assert [told(await ear.block())[:2] for _ in range(4)] == [
+        ("second", "request"),
+        *(("default", "worlds"),) * 3,
+    ]
+    await ear.close()
+
+
+@pytest.mark.parametrize("by_header", [True, False])
+async def test_it_goes_on_in_each_world_where_the_listener_was(place: Place, by_header: bool):
+    await place.ask("/_emulator/worlds", "POST", '{"name": "other"}')
+    ear = await heard_of_all(place)
+    await place.ask("/worlds/other/v1/projects/x/edge-dns")
+    last = (await ear.block()).splitlines()[0].removeprefix("id: ")
+    await ear.close()
+    await place.read_dns()
+    await place.ask("/worlds/other/v1/projects/x/edge-dns")
+
+    query, headers = f"&seen={last}", dict[str, str]()
+    if by_header:
+        query, headers = "", {"Last_Event_ID": last}
+    ear = await heard_of_all(place, f"?worlds=other{query}", **headers)
+
+    found = [told(await ear.block())[:2] for _ in range(2)]
+    assert sorted(found) == [("default", "request"), ("other", "request")]
+    await ear.close()
+
+
+async def test_a_stream_of_all_worlds_leaves_nothing(place: Place):
+    ear = await heard_of_all(place)
+    assert place.engine.feed.listeners == 1
+    await ear.close()
+
+    await until(lambda: place.engine.feed.listeners == 0)

@@ -20,7 +20,7 @@ from hosting_emulator.sdk import HostingEmulator
 #: These want what a document cannot hold: an exported state, an operation that has not ended, an
 #: access token, the time to listen.
 WITHOUT_EXAMPLE = {
-    *("putState", "stepOperation", "listen"),
+    *("putState", "stepOperation", "listen", "listenToWorlds"),
     *("userinfo", "userinfoPost", "userinfoOfWorld", "userinfoOfWorldPost"),
 }
 

@@ -7,7 +7,8 @@ reads nothing at all is let go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -17,13 +18,15 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.control_api import RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import KINDS, FeedEvent
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefusal, Words
+from hosting_emulator.server.control.context import Context, ControlRefusal, Text, Words
 from hosting_emulator.server.control.requests import read_filter
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.protocol import Protocol
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 #: How often a comment shows that the connection lives, in seconds of real time.
 HEARTBEAT_S = 15.0
@@ -45,51 +48,122 @@ async def listen(
     `Last-Event-ID` goes on after an event, if it is still kept; `gap` says that some were
     missed and that all is to be read anew. To miss nothing, listen first and read then.
     """
-    kinds = frozenset(only or KINDS)
-    if not kinds <= set(KINDS):
-        raise ControlRefusal(400, "Bad only", f"only names some of {', '.join(KINDS)}")
-    chosen, request = read_filter(engine, filters), context.request
+    chosen = read_filter(engine, filters)
+    places = {"": context.request.headers.get("Last-Event-ID", "")}
+    return await _Stream(context, {"": engine}, places, only, chosen.fits).run()
 
-    def fits(event: FeedEvent) -> bool:
-        return event.kind in kinds and (event.kind != "request" or chosen.fits(event.facts))
 
-    response = answers.stream("text/event-stream")
-    response.headers["X-Accel-Buffering"] = "no"  # a proxy is to hand on each event as it comes
-    await response.prepare(request)
-    if request.method == "HEAD":
+async def listen_to_worlds(
+    context: Context, worlds: Words, only: Words, seen: Text = None
+) -> web.StreamResponse:
+    """Listen to several worlds at once, those that are named or all that there are, as to one.
+
+    Each event names its `world`. An id stands for a place in each of them: `seen`, or the header
+    `Last-Event-ID`, goes on after it. A world that is not there is left out; `worlds` tells when
+    it is made.
+    """
+    names = worlds or [engine.world.name for engine in context.worlds]
+    found = {name: context.worlds.get(name) for name in (DEFAULT_WORLD, *names)}
+    engines = {name: engine for name, engine in found.items() if engine is not None}
+    for engine in engines.values():
+        engine.asked += 1
+    last = context.request.headers.get("Last-Event-ID") or seen or ""
+    places = dict(re.findall(r"([a-z0-9-]+)=(\d+)", last))
+    return await _Stream(context, engines, places, only, lambda _: True).run()
+
+
+class _Stream:
+    """What one listener hears: of one world, whose name is "" then, or of several by name."""
+
+    def __init__(
+        self,
+        context: Context,
+        engines: Mapping[str, Engine],
+        places: Mapping[str, str],
+        only: Words,
+        chosen: Callable[[Entry], bool],
+    ) -> None:
+        self._kinds = frozenset(only or KINDS)
+        if not self._kinds <= set(KINDS):
+            raise ControlRefusal(400, "Bad only", f"only names some of {', '.join(KINDS)}")
+        self._request, self._engines, self._chosen = context.request, dict(engines), chosen
+        self._places = {
+            name: _event_id(places.get(name, ""), engine.feed.last_id)
+            for name, engine in engines.items()
+        }
+
+    async def run(self) -> web.StreamResponse:
+        """Write what happens, until the listener goes or nothing is left to listen to."""
+        response, request = answers.stream("text/event-stream"), self._request
+        response.headers["X-Accel-Buffering"] = "no"  # a proxy is to hand on each event as it comes
+        await response.prepare(request)
+        if request.method == "HEAD":
+            return response
+        connection, awake = request.protocol, asyncio.Event()
+        assert isinstance(connection, Protocol)
+        gone = asyncio.ensure_future(connection.lost())
+        gone.add_done_callback(lambda _: awake.set())
+        feeds = [engine.feed for engine in self._engines.values()]
+        for feed in feeds:
+            feed.listen(awake.set)
+        text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
+        try:
+            while not gone.done() and self._drop_ended():
+                if text:
+                    await asyncio.wait_for(response.write(text), STUCK_S)
+                awake.clear()
+                before = dict(self._places)
+                text = b"".join([self._news(name) for name in self._engines])
+                if self._places == before and await _quiet(awake):
+                    text = b": still here\nid: %s\n\n" % self._id()
+        except ConnectionError:
+            pass  # there is nobody to tell
+        except TimeoutError:
+            if request.transport is not None:
+                request.transport.abort()
+        finally:
+            for feed in feeds:
+                feed.leave(awake.set)
+            gone.cancel()
         return response
-    connection, feed, awake = request.protocol, engine.feed, asyncio.Event()
-    assert isinstance(connection, Protocol)
-    gone = asyncio.ensure_future(connection.lost())
-    gone.add_done_callback(lambda _: awake.set())
-    feed.listen(awake.set)
-    place = _last_event_id(request, feed.last_id)
-    text = f"retry: {_RETRY_MS}\nid: {place}\n\n".encode()
-    try:
-        while not (gone.done() or feed.ended):
-            if text:
-                await asyncio.wait_for(response.write(text), STUCK_S)
-            awake.clear()
-            events = feed.since(place, _BATCH)
-            if events is None:
-                missed, place = max(0, feed.last_id - place), feed.last_id
-                text = _event(place, "gap", {"missed": missed})
-            elif events:
-                place = events[-1].id
-                text = _text(engine, filter(fits, events))
-            elif await _quiet(awake):
-                text = f": still here\nid: {place}\n\n".encode()
-            else:
-                text = b""
-    except ConnectionError:
-        pass  # there is nobody to tell
-    except TimeoutError:
-        if request.transport is not None:
-            request.transport.abort()
-    finally:
-        feed.leave(awake.set)
-        gone.cancel()
-    return response
+
+    def _drop_ended(self) -> bool:
+        """Let go of worlds that are gone; tell whether one is left."""
+        self._engines = {name: one for name, one in self._engines.items() if not one.feed.ended}
+        return bool(self._engines)
+
+    def _id(self) -> bytes:
+        """Return where the listener is: a number, or one for each world."""
+        if "" in self._places:
+            return b"%d" % self._places[""]
+        return ",".join(f"{name}={place}" for name, place in self._places.items()).encode()
+
+    def _news(self, name: str) -> bytes:
+        """Return what happened in a world since the listener was told, and note that it is."""
+        engine, place = self._engines[name], self._places[name]
+        events = engine.feed.since(place, _BATCH)
+        if events is None:
+            missed, self._places[name] = max(0, engine.feed.last_id - place), engine.feed.last_id
+            return self._event(name, "gap", msgspec.json.encode({"missed": missed}))
+        explanations, texts = Explanations(engine.log), []
+        for event in events:
+            self._places[name] = event.id
+            if self._fits(name, event):
+                if event.text is None:  # written once, however many listen
+                    event.text = msgspec.json.encode(_data(engine, event, explanations))
+                texts.append(self._event(name, event.kind, event.text))
+        return b"".join(texts)
+
+    def _fits(self, name: str, event: FeedEvent) -> bool:
+        if event.kind == "worlds" and name not in ("", DEFAULT_WORLD):
+            return False  # all worlds tell it
+        return event.kind in self._kinds and (event.kind != "request" or self._chosen(event.facts))
+
+    def _event(self, name: str, kind: str, data: bytes) -> bytes:
+        # JSON is written in one line, so one `data` field holds it.
+        if name:
+            data = b'{"world":"%s",%s' % (name.encode(), data[1:])
+        return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)
 
 
 async def _quiet(awake: asyncio.Event) -> bool:
@@ -101,19 +175,8 @@ async def _quiet(awake: asyncio.Event) -> bool:
     return False
 
 
-def _last_event_id(request: web.BaseRequest, newest: int) -> int:
-    given = request.headers.get("Last-Event-ID", "")
+def _event_id(given: str, newest: int) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else newest
-
-
-def _text(engine: Engine, events: Iterable[FeedEvent]) -> bytes:
-    explanations = Explanations(engine.log)
-    texts = []
-    for event in events:
-        if event.text is None:  # written once, however many listen
-            event.text = _event(event.id, event.kind, _data(engine, event, explanations))
-        texts.append(event.text)
-    return b"".join(texts)
 
 
 def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[str, Any]:
@@ -137,8 +200,3 @@ def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[
         return {"id": id_, "removed": True}
     counts = {"seen": fault.seen, "hits": fault.hits, "spent": spent(fault, at_ms)}
     return {"id": id_, **counts, "removed": False}
-
-
-def _event(id_: int, kind: str, data: dict[str, Any]) -> bytes:
-    # JSON is written in one line, so one `data` field holds it.
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (id_, kind.encode(), msgspec.json.encode(data))

@@ -60,6 +60,7 @@ GET     /contract/scenario-schema.json                  scenarios.schema        
 GET     /scenarios                                      scenarios.list_scenarios    ScenarioName[]
 POST    /scenarios/run                                  scenarios.run_scenario      StoryReport
 GET     /scenarios/{name}                               scenarios.show_scenario     ScenarioText
+GET     /events                                         events.listen_to_worlds     text/event-stream
 GET     /worlds                                         worlds.list_worlds          WorldSummary[]
 POST    /worlds                                         worlds.create_world         201:NewWorldSummary
 GET     /worlds/{world}                                 worlds.show_world           WorldSummary

@@ -1,51 +1,55 @@
-// Holds one event stream for each world, whatever the number of pages: a browser opens only six
-// connections to one host, and each page's own stream would soon use them up. A shared worker.
+// Holds one event stream for all pages and the worlds they show: a browser opens only six connections
+// to one host, and streams of their own would soon use them up. A shared worker.
 
 const KINDS = ["request", "commit", "clock", "fault", "outcome", "world", "worlds", "gap"];
 const PATIENCE_MS = 2000;
 
-/** @type {Map<string, {source: EventSource | null, state: string, ports: Set<MessagePort>, again?: number}>} */
-const streams = new Map();
+/** @type {Map<MessagePort, string>} the world that each page shows */
+const shown = new Map();
+/** @type {EventSource | undefined} */
+let source;
+let state = "connecting";
+let seen = "";
+let again = 0;
 
-function join(world, port) {
-  const found = streams.get(world) ?? { source: null, state: "connecting", ports: new Set() };
-  streams.set(world, found);
-  found.ports.add(port);
-  port.postMessage({ state: found.state });
-  if (!found.source) connect(world);
+function turn(/** @type {string} */ now) {
+  state = now;
+  shown.forEach((_, port) => port.postMessage({ state }));
 }
 
-function leave(world, port) {
-  const found = streams.get(world);
-  if (!found?.ports.delete(port) || found.ports.size) return;
-  clearTimeout(found.again);
-  found.source?.close();
-  streams.delete(world);
-}
-
-function connect(world) {
-  const found = streams.get(world);
-  if (!found) return;
-  const tell = (message) => found.ports.forEach((port) => port.postMessage(message));
-  const source = new EventSource(`/_emulator/worlds/${encodeURIComponent(world)}/events`);
-  found.source = source;
-  source.onopen = () => tell({ state: (found.state = "live") });
+/** Listen to the worlds that are shown, from where we were. */
+function connect() {
+  source?.close();
+  source = undefined;
+  if (!shown.size) return;
+  const worlds = [...new Set(shown.values())].sort().join();
+  source = new EventSource(`/_emulator/events?${new URLSearchParams({ worlds, seen })}`);
+  source.onopen = () => turn("live");
   source.onerror = () => {
-    tell({ state: (found.state = "lost") });
-    if (source.readyState !== EventSource.CLOSED) return; // it tries again by itself
-    found.again = setTimeout(() => connect(world), PATIENCE_MS);
+    turn("lost");
+    if (source?.readyState === EventSource.CLOSED) soon(PATIENCE_MS); // else it tries again by itself
   };
-  for (const kind of KINDS) {
-    source.addEventListener(kind, ({ data }) => tell({ kind, data }));
-  }
+  for (const kind of KINDS) source.addEventListener(kind, (event) => hear(kind, event));
 }
 
-function attend(port) {
-  let here = "";
+function soon(after = 0) {
+  clearTimeout(again);
+  again = setTimeout(connect, after);
+}
+
+function hear(/** @type {string} */ kind, { data, lastEventId }) {
+  seen = lastEventId;
+  const { world, name } = JSON.parse(data);
+  shown.forEach((here, port) => (kind === "worlds" || here === world) && port.postMessage({ kind, data }));
+  if (kind === "worlds" && [...shown.values()].includes(name)) soon();
+}
+
+function attend(/** @type {MessagePort} */ port) {
   port.onmessage = ({ data }) => {
-    if (here) leave(here, port);
-    here = data.world;
-    if (here) join(here, port);
+    if (data.world) shown.set(port, data.world);
+    else shown.delete(port);
+    port.postMessage({ state: "connecting" });
+    soon();
   };
 }
 
