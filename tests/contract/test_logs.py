@@ -48,14 +48,29 @@ except http.client.BadStatusLine:
     pass
 """
 
+#: A client that asks much over TLS and has gone, without the end that TLS has, before it is answered.
+GONE = r"""
+import os, socket, ssl, urllib.parse
+port = urllib.parse.urlsplit(os.environ["HOSTING_TLS_URL"]).port
+plain = socket.create_connection(("127.0.0.1", port), timeout=10)
+tls = ssl.create_default_context(cafile=os.environ["HOSTING_CA_FILE"])
+sent = tls.wrap_socket(plain, server_hostname="localhost")
+sent.sendall(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+with socket.socket(fileno=os.dup(sent.fileno())) as below:
+    below.setblocking(True)
+    below.shutdown(socket.SHUT_WR)
+    while below.recv(65536):
+        pass
+"""
 
-def stderr_of(*options: str, **environment: str) -> str:
+
+def stderr_of(*options: str, client: str = CLIENT, **environment: str) -> str:
     """Run the client inside an emulator and return what was written to stderr."""
     names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
     done = subprocess.run(
         [
             *(sys.executable, "-m", "hosting_emulator_cli", "exec", "--report", "never"),
-            *(*options, "--", sys.executable, "-c", CLIENT),
+            *(*options, "--", sys.executable, "-c", client),
         ],
         env=names | environment,
         capture_output=True,
@@ -80,6 +95,10 @@ def as_text() -> list[str]:
 def test_nothing_is_written_unless_it_is_asked_for():
     assert stderr_of() == ""
     assert stderr_of("--log-format", "json") == ""
+
+
+def test_a_client_that_has_gone_is_no_warning():
+    assert stderr_of("--tls-port", "0", client=GONE) == ""
 
 
 def test_json_is_one_object_an_exchange_with_real_time(as_json: list[dict[str, Any]]):

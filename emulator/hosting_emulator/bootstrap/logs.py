@@ -28,6 +28,8 @@ _FIELDS = (
     *("n", "method", "path", "query", "call", "who", "status", "code"),
     *("idempotency_key", "replayed", "lost", "varied", "duration_us", "why"),
 )
+#: What asyncio says of each answer to a client that has already gone: nothing is wrong then.
+_ABOUT_GONE_CLIENTS = ("SSL connection is closed", "socket.send() raised exception.")
 #: Wide enough for the longest name of a call.
 _CALL_WIDTH = 27
 _RESET, _DIM, _RED, _GREEN, _YELLOW = (f"\x1b[{n}m" for n in (0, 2, 31, 32, 33))
@@ -42,6 +44,7 @@ def log_to_stderr(settings: Settings) -> None:
     else:
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         handler.setFormatter(TextLines(color=sys.stderr.isatty() and not plain))
+    handler.addFilter(lambda record: record.msg not in _ABOUT_GONE_CLIENTS)
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
     if settings.log_requests:
         logging.getLogger(REQUESTS).setLevel(logging.INFO)
