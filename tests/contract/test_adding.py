@@ -62,7 +62,7 @@ def test_what_came_has_the_ids_that_a_file_gives_it(api: HeldApi, tmp_path):
         ),
         ({"projects": [{"alias": "site", "organization": "amce"}]}, "did you mean acme"),
         ({"organizations": [{"alias": "acme"}]}, "is already used in this world"),
-        ({"keys": [{"person": "zeo", "value": KEY}]}, "no person 'zeo'"),
+        ({"keys": [{"person": "zeo", "value": KEY}]}, "no user 'zeo'"),
         ({"keys": [{"person": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
         (
             {"keys": [{"person": "member", "value": KEY, "permissions": ["projects.reed"]}]},

@@ -64,7 +64,7 @@ def test_rules_are_left_out_by_their_ids(api: HeldApi) -> None:
     [
         ("off=polled-to-early", "did you mean polled-too-early?"),
         ("off=x", "/_emulator/contract/conduct-rules lists them"),
-        ("final=yes", "final is true or false"),
+        ("final=yes", "final must be true or false"),
     ],
 )
 def test_what_is_wrong_is_refused_in_one_line(api: HeldApi, query: str, says: str) -> None:
@@ -146,7 +146,7 @@ def test_redeeming_a_ticket_is_in_the_har_at_its_own_origin(api: HeldApi) -> Non
 def test_a_redemption_cannot_be_sent_again(api: HeldApi) -> None:
     redeem(api, issue(api))
 
-    with pytest.raises(ControlRefused, match="good only once"):
+    with pytest.raises(ControlRefused, match="works only once"):
         api.emulator.requests.replay(2)
 
 

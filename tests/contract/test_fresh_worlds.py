@@ -117,7 +117,7 @@ def test_what_is_wrong_is_said_and_no_world_is_made(
 
 
 def test_a_bad_name_is_refused_before_anything_is_built(control: ControlClient):
-    with pytest.raises(ControlRefused, match="no name of a world"):
+    with pytest.raises(ControlRefused, match="not a valid world name"):
         control.post("worlds", {"name": "No", "scenario": {"name": "stuck-operation"}})
 
 
@@ -184,8 +184,8 @@ def test_a_token_for_whoever_owns_can_be_made_later_too(control: ControlClient):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"token": {"as": "nobody"}}, "no person is 'nobody'"),
-        ({"token": {"as": ""}}, "no person is ''"),
+        ({"token": {"as": "nobody"}}, "no user is 'nobody'"),
+        ({"token": {"as": ""}}, "no user is ''"),
         ({"token": {"expires_in_seconds": 0}}, "expires_in_seconds"),
         ({"token": {}, "scenario": {"text": EMPTY}}, "no organization has an owner"),
     ],
@@ -197,7 +197,7 @@ def test_a_token_that_cannot_be_makes_no_world(
     before = len(control.worlds())
 
     for path, sent in (("worlds", body), ("worlds/default/fork", {"token": {"as": "nobody"}})):
-        with pytest.raises(ControlRefused, match=words if path == "worlds" else "no person"):
+        with pytest.raises(ControlRefused, match=words if path == "worlds" else "no user"):
             control.post(path, sent)
 
     assert len(control.worlds()) == before
@@ -250,7 +250,7 @@ def test_a_scenario_makes_the_world_that_it_is_loaded_or_run_into(
         assert report["passed"]
         assert {"made-by-load", "made-by-run"} <= {world["name"] for world in control.worlds()}
         assert control.world("made-by-run").report_document()["scenario"] == "stuck-operation.yaml"
-        with pytest.raises(ControlRefused, match="is no name of a world"):
+        with pytest.raises(ControlRefused, match="is not a valid world name"):
             control.run_scenario(name="stuck-operation", world="No Name")
     finally:
         for name in ("made-by-load", "made-by-run"):

@@ -200,7 +200,7 @@ def test_a_warning_is_a_line_with_the_name_of_the_program():
 
 
 def test_an_exception_is_one_field():
-    made = record("an answer could not be made")
+    made = record("a response could not be created")
     try:
         raise RuntimeError("line one\nline two")
     except RuntimeError:

@@ -121,7 +121,7 @@ def test_a_body_may_come_in_chunks(api: HeldApi, chunks: bytes) -> None:
         b"FFFFFFFFFFFFFFFFFFFF\r\n" + GOOD,
         b"0x11\r\n" + GOOD + b"\r\n0\r\n\r\n",
     ],
-    ids=["no number", "negative", "too short", "no line end", "empty", "endless", "with 0x"],
+    ids=["not a number", "negative", "too short", "no line end", "empty", "endless", "with 0x"],
 )
 @pytest.mark.parametrize("path", ["powered-by-flag", "domains"])
 @pytest.mark.parametrize("apart", [False, True], ids=["at once", "later"])

@@ -36,7 +36,7 @@ def test_a_world_of_another_time_is_warned_of_once(
         sign_in(browser)
 
     [told] = warned(caplog)
-    assert f"world {hosting_emulator.name}, where it is 2026-01-01T00:00:00.000Z" in told
+    assert f"world {hosting_emulator.name} at world time 2026-01-01T00:00:00.000Z" in told
     assert "--at now" in told
     world = f"--world {hosting_emulator.name} --url http://127.0.0.1:"
     assert f"`hosting-emulator clock set now {world}" in told

@@ -119,7 +119,7 @@ def test_assumptions_that_a_world_is_made_with_stay(control: ControlClient):
 
 
 def test_points_without_a_seed_are_refused(control: ControlClient):
-    with pytest.raises(ControlRefused, match="only belongs to vary"):
+    with pytest.raises(ControlRefused, match="only needs vary"):
         created(control, only=["page-size"])
 
 

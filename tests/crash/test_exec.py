@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_run(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--as", "nobody"], "no person is 'nobody'"),
+        (["--as", "nobody"], "no user is 'nobody'"),
         (["--scenario", "stuck-operatio"], "did you mean stuck-operation?"),
         (["--from", "no-such.json"], "no-such.json cannot be read: no such file or directory"),
         (["--keep", "no/such/folder.json"], "cannot write no/such/folder.json: no such directory"),
@@ -266,7 +266,8 @@ def test_a_failed_commands_world_is_kept_and_opened(tmp_path: Path):
 
     assert done.returncode == 1
     assert done.stderr.endswith(
-        f"The world is kept: hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
+        "The world was kept. Open it with: "
+        f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
     )
     assert path.stat().st_mode & 0o777 == 0o600
     assert "2026-04-11T00:00:00.000Z" in run("--from", str(path), *sh(look)).stdout

@@ -61,7 +61,7 @@ def test_a_full_house_is_said_in_one_line_and_passes():
         code, said = process.stop()
     assert code == 0
     assert set(said.splitlines()) == {
-        "hosting-emulator: no further connection can be accepted for now: Too many open files"
+        "hosting-emulator: no more connections can be accepted for now: Too many open files"
     }
 
 

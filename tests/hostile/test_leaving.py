@@ -65,7 +65,7 @@ async def test_half_a_request_holds_a_connection_only_so_long(
         found = answers(await slowly(stage, data))
 
     assert [said.status for said in found] == [400]
-    assert b"did not arrive whole in time" in found[0].body or part in ("body", "chunks")
+    assert b"did not arrive completely in time" in found[0].body or part in ("body", "chunks")
     assert stage.engine.world is world
 
 

@@ -70,7 +70,7 @@ def test_a_span_is_recorded_between_requests(api: Api):
 
     recorded = api.emulator.record(first=3, last=3)
 
-    story = recorded.text.partition("What was recorded begins here.")
+    story = recorded.text.partition("The recording starts here.")
     assert story[0].count("expect: {}") == 2
     assert story[2].count("expect:") == 1
 
@@ -125,7 +125,7 @@ def test_a_session_is_recorded_and_shrunk_at_once(api: Api, run: Run):
     ("arguments", "says"),
     [
         (("record", "x.yaml", "--from", "9"), "there is nothing at 9: kept are no request"),
-        (("record", "x.yaml", "--to", "end"), "to is a request's number (12) or a commit's"),
+        (("record", "x.yaml", "--to", "end"), "to must be a request's number (12) or a commit's"),
         (("shrink", "x.yaml", "--keeps", "n=1"), "x.yaml: No such file"),
     ],
 )

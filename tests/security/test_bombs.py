@@ -167,7 +167,7 @@ YAML_BOMBS = {
     "a large number": ("name: " + "9" * 200_000, "number"),
     "a large hexadecimal number": ("name: 0x" + "f" * 200_000, "too large"),
     "an infinite number": ("name: 1e999", "too large"),
-    "infinity itself": ("name: .inf", "no number"),
+    "infinity itself": ("name: .inf", "not a number"),
     "a key twice": ("name: a\nname: b", "twice"),
     "a tag": ("name: !!python/object/apply:os.system [id]", "tag"),
     "binary": ("name: !!binary AAAA", "tag"),

@@ -29,7 +29,7 @@ class Count:
 
 
 class Tally:
-    """Counts of one process, by call (empty where no call has the path) and status (0: no answer).
+    """Counts of one process, by call (empty where no call has the path) and status (0: no response).
 
     `listener`, if there is one, is told of each exchange after it was counted, with its world.
     """

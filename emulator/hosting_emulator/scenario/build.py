@@ -34,6 +34,7 @@ from hosting_emulator.scenario.document import (
 from hosting_emulator.scenario.source import Mistakes, Path, Place
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
+from hosting_emulator.world.naming import noun_of
 from hosting_emulator.world.operations import schedule_event
 from hosting_emulator.world.population import mistakes_in, new_world, without_values
 from hosting_emulator.world.records import Origin, TimelineEntry, Variation
@@ -152,7 +153,7 @@ def _moment(place: Place, text: str, now_ms: int) -> int:
 def _check_no_variables(place: Place, found: Any) -> None:
     """Refuse variables where nothing has been saved yet."""
     for inner, name in _names_in(found):
-        message = f"${{{name}}} is not known here: only the steps of a story have variables"
+        message = f"${{{name}}} is unknown here: only the steps of a story have variables"
         raise place.below(inner).error(message)
 
 
@@ -197,7 +198,7 @@ def _check_story(scenario: Scenario, change: Change, mistakes: Mistakes) -> None
         with mistakes.collected():
             if shared.name in counts:
                 name = top / number / "name"
-                raise name.error(f"the part {shared.name!r} stands above already")
+                raise name.error(f"the part {shared.name!r} is already defined above")
         for inner, step in enumerate(shared.steps):
             if step.use is not None:  # and so none can use itself
                 with mistakes.collected():
@@ -218,7 +219,7 @@ def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -
     """Count steps, those of parts as often as they are used. Raises ScenarioError if they are too many."""
     total = sum(counts.get(step.use or "", 0) * step.times or 1 for step in steps)
     if total > _MOST_STEPS:
-        raise place.error(f"with all parts these are more than {_MOST_STEPS} steps")
+        raise place.error(f"with all parts this is more than {_MOST_STEPS} steps")
     return total
 
 
@@ -265,12 +266,12 @@ def read_saved(text: str) -> tuple[str, re.Pattern[str] | None]:
     found = _PATTERN_OF.fullmatch(text)
     if found is None:
         raise ValueError(
-            f"{text!r} is no place: write it like key.id or headers.Location /code=(.+)/"
+            f"{text!r} is not a place: write it like key.id or headers.Location /code=(.+)/"
         )
     try:
         pattern = re.compile(found[2]) if found[2] else None
     except re.error as error:
-        raise ValueError(f"{text!r} holds no regular expression: {error}") from None
+        raise ValueError(f"{text!r} is not a valid regular expression: {error}") from None
     return found[1], pattern
 
 
@@ -302,11 +303,11 @@ def _check_action(place: Place, step: StepPart, known: _Known) -> None:
         (place / "call").check_word("call", step.call, CALLS)
     if step.request is not None and not _REQUEST.fullmatch(step.request):
         raise (place / "request").error(
-            "a request is a method and a path, such as GET /v1/projects"
+            "a request needs a method and a path, such as GET /v1/projects"
         )
     page = step.request is not None and is_page(step.request.partition(" ")[2])
     if page and "together" in place.path:
-        raise (place / "request").error("a page is visited alone: only the API is asked together")
+        raise (place / "request").error("pages cannot be visited together, only API requests can")
     for action in PLANNED:
         if (turn := getattr(step, action)) is not None:
             _check_turn(place / action, turn, known.change)
@@ -360,13 +361,13 @@ def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
             _check_alias(place / field, index, alias, change)
         elif index in needed and USUAL[index] not in (known := _aliases(change, index)):
             there_are = ", ".join(known) or "none"
-            raise place.error(f"say which {index} with `{field}`: there are {there_are}")
+            raise place.error(f"name the {noun_of(index)} with `{field}`: there are {there_are}")
 
 
 def _check_alias(place: Place, index: str, alias: str, change: Change) -> None:
     nobody = alias == NOBODY and place.path[-1] == "as"
     if not nobody and "${" not in alias and change.world.indexes.get(f"{index}:{alias}") is None:
-        place.check_word(index, alias, _aliases(change, index))
+        place.check_word(noun_of(index), alias, _aliases(change, index))
 
 
 def _check_expect(place: Place, expect: ExpectPart, answers: Iterable[str]) -> None:

@@ -98,7 +98,7 @@ def half_comparisons(expected: Any) -> Iterator[tuple[Path, str]]:
     for name, value in pairs:
         if words and name not in COMPARISONS:
             hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
-            yield (name,), f"{name!r} stands beside {words[0]}, and is no comparison{hint}"
+            yield (name,), f"{name!r} is next to {words[0]} but is not a comparison{hint}"
         if isinstance(value, dict | list):
             yield from (((name, *path), wrong) for path, wrong in half_comparisons(value))
 

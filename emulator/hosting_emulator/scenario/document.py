@@ -354,9 +354,9 @@ def _read_part(source: Source, mistakes: Mistakes) -> tuple[ScenarioPart, set[Pa
 
 def _check_planned(place: Place, planned: PlannedPart) -> None:
     if (planned.at is None) == (planned.after_calls is None):
-        raise place.error("an entry of the timeline has either at or after_calls")
+        raise place.error("an entry of the timeline needs either at or after_calls")
     if sum(getattr(planned, action) is not None for action in PLANNED) != 1:
-        raise place.error(f"an entry of the timeline has one of {', '.join(PLANNED)}")
+        raise place.error(f"an entry of the timeline needs one of {', '.join(PLANNED)}")
 
 
 def without_seed(text: str) -> str:
@@ -457,7 +457,7 @@ def _check_step(place: Place, step: StepPart, actions: Sequence[str]) -> None:
     if not only_note and (len(given) != 1 or given[0] not in actions):
         found = " and ".join(given) if given else "none"
         which = "together" if actions is EXCHANGES else "a step"
-        raise place.error(f"{which} does exactly one of {', '.join(actions)}; here is {found}")
+        raise place.error(f"{which} must do exactly one of {', '.join(actions)}; found {found}")
     for name in place.value:
         belongs = BELONGS.get(name)
         if belongs is not None and not set(given) & set(belongs):
@@ -511,5 +511,5 @@ def read_file(path: FilePath) -> Scenario:
     except UnicodeDecodeError:
         raise ScenarioError(str(path), 0, 0, "the file is not UTF-8 text") from None
     except OSError as error:
-        raise ScenarioError(str(path), 0, 0, f"it cannot be read: {error.strerror}") from None
+        raise ScenarioError(str(path), 0, 0, f"cannot be read: {error.strerror}") from None
     return read_scenario(text, str(path))

@@ -62,7 +62,7 @@ def past_of(engine: Engine) -> WorldPast:
     for entry in engine.log.after(0):
         kept = [commit.number in numbers for commit in entry.commits]
         if kept and kept[0] and not kept[-1]:
-            raise NotRecordable(f"the world was put back to the middle of request {entry.n}")
+            raise NotRecordable(f"the world was rewound to the middle of request {entry.n}")
         # One that changed nothing may have come after the state that was put back.
         late = not kept and entry.at_ms > saved_ms.get(entry.world.commit, entry.at_ms)
         if entry.world.commit in numbers and all(kept) and not late:
@@ -117,7 +117,7 @@ def find_span(found: list[Happened], first: str | None, last: str | None) -> tup
         kept = f"requests {asked[0]} to {asked[-1]}" if asked else "no request"
         raise NotRecordable(f"there is nothing at {first if start < 0 else last}: kept are {kept}")
     if start >= end:
-        raise NotRecordable("nothing was done in this span: no request, no turn of a hand")
+        raise NotRecordable("nothing was done in this span: no request and no manual change")
     return start, end
 
 
@@ -129,5 +129,5 @@ def _number(text: str, name: str) -> tuple[int, bool]:
     by_commit = text.startswith("commit:")
     number = text.removeprefix("commit:")
     if not number.isascii() or not number.isdigit() or len(number) > 9:
-        raise NotRecordable(f"{name} is a request's number (12) or a commit's (commit:40)")
+        raise NotRecordable(f"{name} must be a request's number (12) or a commit's (commit:40)")
     return int(number), by_commit

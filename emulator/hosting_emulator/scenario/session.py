@@ -67,8 +67,8 @@ def record_session(
                 refused = str(error)
     if _as_it_began(past.base, name) is None:
         refused += (
-            "; how this world began is not kept, and a file says only a part of what it was by then: "
-            "record after a reset"
+            "; how this world started is not kept, and a file can express only a part of its "
+            "later state: record after a reset"
         )
     raise NotRecordable(refused)
 
@@ -200,7 +200,7 @@ class _SessionDraft:
         self._silent, self._exact = silent, exact
         self.begun_ids: dict[str, str] = {}
         self._left_out = {
-            entry.n: f"{one.title}: of its body only a part was kept"
+            entry.n: f"{one.title}: only a part of its body was kept"
             for one in found
             if (entry := one.entry) and entry.body_bytes > len(entry.body) and not entry.commits
         }
@@ -241,7 +241,7 @@ class _SessionDraft:
         writer = StoryWriter(self._world, self._began_ms, self.begun_ids, exact=self._exact)
         for place, one in enumerate(self._found):
             if self._silent and place == self._silent:
-                writer.add({"note": "What was recorded begins here."}, None)
+                writer.add({"note": "The recording starts here."}, None)
             if one.entry is not None and one.entry.n in self._left_out:
                 writer.add({"note": f"Left out is {self._left_out[one.entry.n]}"}, None)
             else:
@@ -253,7 +253,7 @@ class _SessionDraft:
         turns = len(self._found) - asked
         at = _moment(self._found[-1].at_ms)
         whole = f"Recorded in the world {self._world.name}, up to {at}"
-        return f"{whole}: requests {asked}, turns of a hand {turns}."
+        return f"{whole}: requests {asked}, manual changes {turns}."
 
     def _failed(self, document: Document, seed: str = "") -> tuple[int | None, str] | None:
         """Run a story; return the number of the first step that fails, and why. None: it passes."""
@@ -270,4 +270,4 @@ class _SessionDraft:
             f"{one['at']} is {one['found']!r} instead of {one['expected']!r}"
             for one in step["differences"][:3]
         )
-        return step["n"] - 1, f"when it is done again, {differs}"
+        return step["n"] - 1, f"when repeated, {differs}"

@@ -63,7 +63,7 @@ def shrink_scenario(
 
     why = failed(places)
     if why is not None:
-        raise NotKept(f"step {target + 1} is not answered as it expects: {why}")
+        raise NotKept(f"step {target + 1} does not get the response it expects: {why}")
     left, runs, finished = tuple[Path, ...](), 2, True
     if places and failed(()) is not None:
         found = smallest(places, lambda kept: failed(kept) is None, max_runs)
@@ -83,7 +83,7 @@ def _target(scenario: Scenario, keeps: str) -> int:
             raise NotKept(f"{word!r} is not one of {', '.join(f'{name}=…' for name in FIELDS)}")
         given[name] = value
     if not given:
-        raise NotKept("say which step, such as status=409 code=idempotency_key_reused or n=12")
+        raise NotKept("name a step, such as status=409 code=idempotency_key_reused or n=12")
     for number, step in enumerate(scenario.part.story):
         expect = step.expect
         told: dict[str, Any] = {"n": number + 1, "call": step.call}

@@ -249,7 +249,7 @@ class StoryRun:
         if not is_page(url):
             return self._call(step)
         if self._visit is None:
-            raise ValueError(f"{url[:80]} is a page, and there are none here")
+            raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
         # A browser has no token: pages see by themselves who it is.
         headers, body = self._headers(step, usually=NOBODY), self._body(step)
         if query := self._query(step):
@@ -360,7 +360,7 @@ class StoryRun:
         self._delayed = late_ms > 0 or (effect is not None and effect.arrives)
         self._lost = None if effect is None or effect.arrives else effect.name
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
-        said = f"the answer was lost ({self._lost})" if self._lost else f"answered {reply.status}"
+        said = f"the response was lost ({self._lost})" if self._lost else f"answered {reply.status}"
         return f"{said}, {format_duration(late_ms)} late" if late_ms else said
 
     def _wait(self, ms: int) -> None:
@@ -397,7 +397,7 @@ class StoryRun:
         world = self._engine.world
         person = world.get(PEOPLE, self._id("person", who))
         if person is None:
-            raise ValueError(f"there is no person {who!r}")
+            raise ValueError(f"there is no user {who!r}")
         organization_id = home_of(world, person)
         # Of a call about an organization, `organization` is what it is about.
         about = CALLS[step.call].subject if step.call else ""
@@ -466,7 +466,7 @@ class StoryRun:
         def armed(change: Change) -> str:
             id_ = arm(change, document, family).id
             self._last = Reply(0, msgspec.json.encode({"id": id_}), headers=())
-            return f"{id_} is armed"
+            return f"{id_} armed"
 
         return self._change(f"{family.noun} armed", armed)
 
@@ -493,7 +493,7 @@ class StoryRun:
                 )
             for each in armed if id_ is None else [id_]:
                 change.delete(family.table, each)
-            return f"{len(armed)} {family.noun}s removed" if id_ is None else f"{id_} is removed"
+            return f"{len(armed)} {family.noun}s removed" if id_ is None else f"{id_} removed"
 
         return self._change(f"{family.noun}s removed", remove)
 
@@ -518,10 +518,10 @@ class StoryRun:
                 expected[name] = [] if value is None else {"has": expected[name]}
         entries = self._engine.log.after(0)
         if len(entries) == CAPACITY:
-            raise ValueError(f"the request log holds the last {CAPACITY} requests only")
+            raise ValueError(f"the request log keeps only the last {CAPACITY} requests")
         found = sum(not compare(expected, _log_view(world, entry), "") for entry in entries)
         self._mismatches += compare(wanted, found, "log.count")
-        return f"{found} of {len(entries)} requests fit"
+        return f"{found} of {len(entries)} requests match"
 
     # --- what was answered ----------------------------------------------------------------------
 
@@ -577,7 +577,7 @@ class StoryRun:
                 match = pattern.search(str(found))
                 found = ABSENT if match is None else match[pattern.groups and 1]
             if found is ABSENT:
-                raise ValueError(f"the answer has no {text} to save as {name}")
+                raise ValueError(f"the response has no {text} to save as {name}")
             self._saved[name] = found
 
     def _at(self, place: str) -> Any:

@@ -81,7 +81,7 @@ class StoryWriter:
         if one.entry is None:
             assert one.commit is not None
             if not set(one.commit.turn or ()) & set(ACTIONS):
-                raise NotRecordable(f"{one.title}: a story has no word for it")
+                raise NotRecordable(f"{one.title}: a story cannot express it")
             self._turn(one, one.commit)
             return
         entry = one.entry
@@ -199,8 +199,8 @@ class StoryWriter:
             return {"token": self._variable(value)}
         if key_id is not None and principal is not None:
             raise NotRecordable(
-                f"request {entry.n} is made with an API key that is older than what is recorded, or "
-                "whose value was chosen: it stands in no file"
+                f"request {entry.n} uses an API key that is older than the recording, "
+                "or whose value was chosen, so no file contains it"
             )
         if principal is None:
             return {"token": "refused"}

@@ -38,13 +38,13 @@ def read_yaml(text: str, file: str) -> Source:
         raise _not_yaml(error, file) from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        message = f"this is not YAML: the character {chr(error.character)!r} may not stand here"
+        message = f"this is not YAML: the character {chr(error.character)!r} is not allowed here"
         raise ScenarioError(file, line, 1, message) from None
     except (YAMLError, ValueError, RecursionError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise ScenarioError(file, 1, 1, f"this is not YAML: {reason}") from None
     if node is None:
-        raise ScenarioError(file, 1, 1, "the file is empty; a scenario has at least a name")
+        raise ScenarioError(file, 1, 1, "the file is empty; a scenario needs at least a name")
     reader = _Reader(file)
     data = reader.plain(node, ())
     return Source(file, data, reader.places, reader.values)
@@ -67,7 +67,7 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
     unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
     if unclosed and noticed and began and noticed.line > began.line:
         mark = began
-        problem = f"what begins here is not closed (in line {noticed.line + 1}: {problem})"
+        problem = f"what starts here is not closed (line {noticed.line + 1}: {problem})"
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     hint = "; is the indentation right?" if "<block" in problem else ""
     return ScenarioError(file, line, column, f"this is not YAML: {problem}{hint}")
@@ -78,19 +78,19 @@ def _check_events(text: str, file: str) -> None:
     for number, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
         place = _place(event)
         if number > MOST:
-            raise ScenarioError(file, *place, f"the file holds more than {MOST} values by here")
+            raise ScenarioError(file, *place, f"the file has more than {MOST} values")
         if isinstance(event, events.AliasEvent):
             message = f"the alias *{event.anchor} is refused: write the value out"
             raise ScenarioError(file, *place, message)
         if isinstance(event, events.CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
-                raise ScenarioError(file, *place, f"this is nested more than {DEEPEST} deep")
+                raise ScenarioError(file, *place, f"this is nested more than {DEEPEST} levels deep")
         elif isinstance(event, events.CollectionEndEvent):
             depth -= 1
         documents += isinstance(event, events.DocumentStartEvent)
         if documents > 1:
-            message = "the file holds more than one document; a scenario is one"
+            message = "the file has more than one document; a scenario is one"
             raise ScenarioError(file, *place, message)
 
 
@@ -128,7 +128,7 @@ class _Reader:
             key = self._text(key_node)
             if key in found:
                 line = self.places[(*path, key)][0]
-                raise self._error(key_node, f"{key!r} stands here twice (first in line {line})")
+                raise self._error(key_node, f"{key!r} is here twice (first in line {line})")
             self.places[(*path, key)] = _place(key_node)
             if isinstance(value_node, ScalarNode):
                 self.values[(*path, key)] = _place(value_node)
@@ -141,7 +141,7 @@ class _Reader:
             based = plain[:2] in ("0x", "0o")
             number = float(plain) if kind == "float" else int(plain, 0 if based else 10)
         except ValueError:
-            raise self._error(node, f"{text[:40]!r} is no number") from None
+            raise self._error(node, f"{text[:40]!r} is not a number") from None
         if abs(number) > LARGEST or not isfinite(number):  # an int may be too large to be finite
             raise self._error(node, f"the number {text[:40]!r} is too large")
         return number
@@ -149,7 +149,7 @@ class _Reader:
     def _text(self, node: Any) -> str:
         text = str(node.value)
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise self._error(node, "this text holds half of a character (a lone surrogate)")
+            raise self._error(node, "this text contains half of a character (a lone surrogate)")
         return text
 
     def _error(self, node: Any, message: str) -> ScenarioError:

@@ -257,7 +257,7 @@ class HostingEmulator:
     @cached_property
     def people(self) -> Aliases:
         """Ids of people by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
-        return _aliases("person", self._place.people)
+        return _aliases("user", self._place.people)
 
     @property
     def project(self) -> str:

@@ -135,7 +135,7 @@ def chosen_variation(
     """
     if vary is None:
         if only:
-            raise ValueError("vary_only belongs to vary: give a seed as well")
+            raise ValueError("vary_only needs vary: give a seed")
         vary = os.environ.get(SEED_VARIABLE) or None
         only = os.environ.get(ONLY_VARIABLE) or None
     return (None, None) if vary is None else read_vary(vary, only)

@@ -27,9 +27,7 @@ async def read_body(
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
     if coding != "chunked":  # aiohttp takes the chunks apart and leaves the rest as it is
-        return b"", Refused(
-            "invalid_request", "The only Transfer-Encoding that a request may have is chunked."
-        )
+        return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
     announced = request.content_length
     if announced is not None and announced > limit:
         return b"", too_large(limit, too_long)

@@ -49,4 +49,4 @@ class TooManyFiles:
         now = loop.time()
         if self._said_at is None or now >= self._said_at + _PAUSE_S:
             self._said_at = now
-            _log.warning("no further connection can be accepted for now: %s", error.strerror)
+            _log.warning("no more connections can be accepted for now: %s", error.strerror)

@@ -162,7 +162,7 @@ class RequestFraming:
         if not line.endswith(_VERSIONS):
             self._refuse(TOO_LONG if len(line) > LONGEST_LINE else INVALID)
         if line.startswith(b"CONNECT "):
-            self._refuse("The method CONNECT is not supported: this is no proxy.")
+            self._refuse("The method CONNECT is not supported: this is not a proxy.")
         if not _TARGET.match(line):
             absolute = _ABSOLUTE.match(line)  # at its beginning: a search takes its length squared
             head = absolute[1] + b"/" + head[absolute.end() :] if absolute else b""

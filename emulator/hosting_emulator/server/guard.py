@@ -119,7 +119,7 @@ class Guard:
 
 def _not_let_in(origin: str) -> str:
     return (
-        f"Pages of the origin {origin[:80]!r} are not let in; `start --allow-origin` lets them in."
+        f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
     )
 
 
@@ -166,7 +166,7 @@ def _token_required(request: web.BaseRequest) -> web.Response:
     return answers.problem(
         401,
         "Control token required",
-        f"From another machine the control API needs the header {TOKEN_HEADER}; `start` prints "
+        f"From another machine the control API requires the header {TOKEN_HEADER}; `start` prints "
         "the token, --control-token sets it.",
     )
 

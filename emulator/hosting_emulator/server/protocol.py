@@ -34,7 +34,7 @@ _broken_requests, _connections = itertools.count(1), itertools.count(1)
 HALF_REQUEST_S = 60.0
 #: With so many requests unanswered nothing more is read; aiohttp sees to it only in newer versions.
 MOST_UNANSWERED = 64
-_TOO_SLOW = "The request did not arrive whole in time."
+_TOO_SLOW = "The request did not arrive completely in time."
 #: No head can begin so: aiohttp refuses it, in its turn behind the requests before it.
 _REFUSED_HEAD = b"\0\r\n\r\n"
 
@@ -182,10 +182,10 @@ class Protocol(web.RequestHandler):
         if isinstance(exc, ConnectionError) and self.transport is None:
             raise exc  # the client went away: there is nobody to answer, and nothing has failed
         if request.writer.output_size > 0:
-            raise ConnectionError("the answer was already on its way") from exc
+            raise ConnectionError("the response was already being sent") from exc
         if status >= 500:
-            _log.error("an answer could not be made", exc_info=exc)
-            refused = Refused("service_unavailable", "The emulator failed; its log says why.")
+            _log.error("a response could not be created", exc_info=exc)
+            refused = Refused("service_unavailable", "The emulator failed; see its log.")
         else:
             refused = Refused("invalid_request", self.refusal or _what_was_wrong(exc))
         request_id = f"req_unparsed_{next(_broken_requests)}"

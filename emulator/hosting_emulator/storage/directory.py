@@ -263,5 +263,5 @@ class DataDirectory:
 
     def _folder(self, name: str) -> Path:
         if not WORLD_NAME.fullmatch(name):
-            raise StateRefused(f"{name!r} is no name of a world")
+            raise StateRefused(f"{name!r} is not a valid world name")
         return self.path / "worlds" / name

@@ -48,14 +48,19 @@ def hostnames(world_name: str, assumptions: Assumptions, project: Project) -> Ho
     )
 
 
+def noun_of(kind: str) -> str:
+    """Return what messages call a kind of things: a person of a world file is a user."""
+    return "user" if kind == "person" else kind
+
+
 def kind_of(table: Table[N]) -> str:
     """Return the word for one row of a table."""
-    return _KINDS[table.name]
+    return noun_of(_KINDS[table.name])
 
 
 def id_of(world: World, table: Table[N], name: str) -> str:
     """Return the id of what has this alias. What is no alias is taken for an id, there or not."""
-    return str(world.indexes.get(f"{kind_of(table)}:{name}") or name)
+    return str(world.indexes.get(f"{_KINDS[table.name]}:{name}") or name)
 
 
 def in_order(world: World, table: Table[N]) -> list[N]:

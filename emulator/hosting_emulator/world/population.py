@@ -322,7 +322,7 @@ def _wrong_with_key(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tup
         yield "value", f"the value of a key is {form}, or sha256: and its digest"
     roles = {one.alias: one.organizations for one in whole.people}
     if key.person not in roles:
-        yield "person", unknown("person", key.person, roles)
+        yield "person", unknown("user", key.person, roles)
         return
     place = _place_of(key, whole)
     if place not in roles[key.person]:

@@ -131,7 +131,7 @@ def test_saved_values_are_compared_and_those_of_headers_are_kept():
 def test_a_header_that_is_not_there_cannot_be_saved():
     step = failure("story: [{call: list_deployments, save: {x: headers.Retry-After}}]")
 
-    assert step["said"] == "the answer has no headers.Retry-After to save as x"
+    assert step["said"] == "the response has no headers.Retry-After to save as x"
 
 
 def test_a_comparison_of_what_has_no_order_fails():
@@ -398,7 +398,7 @@ def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
     [
         ("GET /_emulator/idp/nothing", "the identity provider has no GET"),
         ("GET /_emulator/worlds", "the identity provider has no GET"),
-        ("GET https://example.com/", "is no page of a dev origin"),
+        ("GET https://example.com/", "is not a page of a dev origin"),
     ],
 )
 def test_what_is_no_page_of_the_world_is_not_visited(request_line, said):
@@ -437,7 +437,7 @@ def test_the_log_is_asked_by_call_person_status_fault_and_key():
 def test_the_log_that_has_none_of_a_kind_is_a_difference():
     step = failure("story: [{call: list_deployments}, {log: {replayed: true}}]")
 
-    assert step["said"] == "0 of 1 requests fit"
+    assert step["said"] == "0 of 1 requests match"
     assert step["differences"] == [{"at": "log.count", "expected": {"at_least": 1}, "found": 0}]
 
 
@@ -531,7 +531,7 @@ def test_what_a_part_is_used_with_is_its_own():
         (
             "parts: [{name: a, steps: [{note: x}]}, {name: a, steps: [{note: x}]}]",
             "a,",
-            "stands above already",
+            "is already defined above",
         ),
         (
             "parts: [{name: a, steps: [{note: x}]}]\nstory: [{note: x}]",
@@ -573,20 +573,24 @@ def test_what_a_part_is_used_with_is_its_own():
         ("story: [{call: list_deployments, expect: {code: [forbiden]}}]", "[", "forbidden"),
         ("story: [{poll: x, tries: 2, pause: long}]", "long", "'long' is not a duration"),
         ("story: [{advance: 1s, tries: 2}]", "tries", "tries belongs to call or poll"),
-        ("story: [{request: /v1/projects}]", "/v1", "a request is a method and a path"),
+        ("story: [{request: /v1/projects}]", "/v1", "a request needs a method and a path"),
         (
             "story: [{together: [{call: list_deployments}, {request: GET /_emulator/idp/x}]}]",
             "GET",
-            "a page is visited alone",
+            "pages cannot be visited together",
         ),
         ("story: [{to: '${now+10x}'}]", "'${now", "'10x' is not a duration"),
         ("story: [{call: list_deployments, save: {now: id}}]", "now", "the world's time"),
-        ("story: [{call: list_deployments, save: {x: id /(/}}]", "id", "no regular expression"),
+        (
+            "story: [{call: list_deployments, save: {x: id /(/}}]",
+            "id",
+            "not a valid regular expression",
+        ),
         ("story: [{together: [{call: list_deployments}]}]", "", "length >= 2"),
         (
             "story: [{together: [{call: list_deployments}, {advance: 1s}]}]",
             "{advance",
-            "together does exactly one of call, poll, redeem, request; here is advance",
+            "together must do exactly one of call, poll, redeem, request; found advance",
         ),
         (
             "story: [{together: [{call: list_deployments}, {call: list_deploys}]}]",

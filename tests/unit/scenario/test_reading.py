@@ -54,7 +54,7 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(steps: i
         ("faults:\n  - abort: {code: rate_limited}\n    cal: x", 5, "cal:", "did you mean call?"),
         ("faults: [{timeout: , project: shpo}]", 3, "shpo", "did you mean shop?"),
         ("faults: [{timeout: , ttl: long}]", 3, "long", "'long' is not a duration"),
-        ("timeline: [{at: 1s}]", 3, "{at:", "has one of fault, outcome, intervene"),
+        ("timeline: [{at: 1s}]", 3, "{at:", "needs one of fault, outcome, intervene"),
         ("timeline: [{fault: {timeout: }}]", 3, "{fault:", "either at or after_calls"),
         ("timeline: [{at: later, fault: {timeout: }}]", 3, "later", "nor a timestamp"),
         (
@@ -75,8 +75,8 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(steps: i
             "list_deployment",
             "did you mean list_deployments?",
         ),
-        ("story: [{call: list_deployments, poll: x}]", 3, "{call:", "here is call and poll"),
-        ("story: [{expect: {status: 200}}]", 3, "{expect:", "here is none"),
+        ("story: [{call: list_deployments, poll: x}]", 3, "{call:", "found call and poll"),
+        ("story: [{expect: {status: 200}}]", 3, "{expect:", "found none"),
         (
             "story: [{advance: 1s, expect: {status: 200}}]",
             3,
@@ -145,13 +145,13 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(steps: i
             WORLD + "story: [{call: list_deployments, as: boss}]",
             11,
             "{call:",
-            "say which project",
+            "name the project",
         ),
         (
             WORLD + "story: [{poll: x}]",
             11,
             "{poll:",
-            "say which person with `as`: there are boss",
+            "name the user with `as`: there are boss",
         ),
         (
             WORLD.replace("acme: owner", "acne: owner"),

@@ -250,7 +250,7 @@ def test_a_span_of_commits_begins_with_what_made_the_first():
     ("span", "says"),
     [
         ({"first": "9"}, "there is nothing at 9: kept are requests 1 to 1"),
-        ({"last": "soon"}, "to is a request's number (12) or a commit's (commit:40)"),
+        ({"last": "soon"}, "to must be a request's number (12) or a commit's (commit:40)"),
     ],
 )
 def test_a_span_that_is_not_there_is_refused(span: dict[str, str], says: str):
@@ -320,7 +320,9 @@ def test_what_no_scenario_can_say_is_refused_with_the_reason():
     vary(api.engine, read_variation("5"))
     api.dns()
 
-    with pytest.raises(NotRecordable, match=r"commit \d+ \(variation set\): a story has no word"):
+    with pytest.raises(
+        NotRecordable, match=r"commit \d+ \(variation set\): a story cannot express"
+    ):
         record_session(past_of(api.engine))
 
 
@@ -330,7 +332,7 @@ def test_a_key_that_is_older_than_the_record_is_told_of():
     api = InProcess(import_state(export_state(past.world, with_seed=True), "default", 0))
     api.deployments(token=value)
 
-    with pytest.raises(NotRecordable, match="request 1 is made with an API key that is older"):
+    with pytest.raises(NotRecordable, match="request 1 uses an API key that is older"):
         record_session(past_of(api.engine))
 
 
@@ -387,7 +389,7 @@ def test_an_expectation_that_no_longer_holds_is_left_out_and_what_is_needed_stay
     [
         ("status=418", "no step is a request that expects status=418"),
         ("state=409", "'state=409' is not one of status=…, code=…, call=…, n=…"),
-        ("", "say which step, such as status=409 code=idempotency_key_reused or n=12"),
+        ("", "name a step, such as status=409 code=idempotency_key_reused or n=12"),
     ],
 )
 def test_a_step_that_is_not_there_is_refused(keeps: str, says: str):
@@ -400,5 +402,5 @@ def test_a_step_that_is_not_there_is_refused(keeps: str, says: str):
 def test_a_step_that_fails_already_is_refused():
     story = read_scenario(STORY.replace("items: 7", "items: 8"), "much.yaml")
 
-    with pytest.raises(NotKept, match="step 6 is not answered as it expects: items is 7"):
+    with pytest.raises(NotKept, match="step 6 does not get the response it expects: items is 7"):
         shrink_scenario(story, "n=6")

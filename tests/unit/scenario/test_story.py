@@ -84,7 +84,7 @@ def test_what_is_not_in_the_answer_cannot_be_saved():
         {
             "at": "call",
             "expected": "to be possible",
-            "found": "the answer has no items.99.id to save as x",
+            "found": "the response has no items.99.id to save as x",
         }
     ]
 
@@ -141,7 +141,7 @@ def test_each_expectation_can_fail(step, at, expected, found):
 def test_a_lost_answer_that_nobody_expected_is_a_difference():
     report = run("faults: [{timeout: }]\nstory: [{call: list_deployments}]")
 
-    assert last(report)["said"] == "the answer was lost (timeout)"
+    assert last(report)["said"] == "the response was lost (timeout)"
     assert last(report)["differences"] == [{"at": "lost", "expected": None, "found": "timeout"}]
 
 

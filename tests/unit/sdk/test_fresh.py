@@ -43,7 +43,7 @@ def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
         (True, None, "not True"),
         (1.5, None, "not 1.5"),
         (["7"], None, "not ['7']"),
-        (None, "page-size", "vary_only belongs to vary"),
+        (None, "page-size", "vary_only needs vary"),
     ],
 )
 def test_anything_else_is_refused_in_one_line(vary: Any, only: Any, why: str):

@@ -28,9 +28,9 @@ def test_misspelt_alias_names_the_nearest():
 
 def test_far_off_alias_names_all():
     with pytest.raises(NoSuchName) as caught:
-        Aliases("person", [("owner", "01A")])["zz"]
+        Aliases("user", [("owner", "01A")])["zz"]
 
-    assert str(caught.value) == "no person is 'zz'; there are owner"
+    assert str(caught.value) == "no user is 'zz'; there are owner"
 
 
 def test_where_there_is_nothing():

@@ -75,7 +75,7 @@ def test_token_without_a_sign_in(api: Api):
 
 
 def test_token_of_nobody(hosting_emulator: HostingEmulator):
-    with pytest.raises(ControlRefused, match="no person is 'nobody'"):
+    with pytest.raises(ControlRefused, match="no user is 'nobody'"):
         hosting_emulator.token("nobody")
 
 

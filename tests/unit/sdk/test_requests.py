@@ -126,7 +126,7 @@ def test_requests_from_now_on(made: Requests, api: Api):
     ("filters", "error", "said"),
     [
         ({"call": "list_deployment"}, ValueError, "did you mean list_deployments"),
-        ({"who": "onwer"}, NoSuchName, "no person is 'onwer'; did you mean owner"),
+        ({"who": "onwer"}, NoSuchName, "no user is 'onwer'; did you mean owner"),
         ({"project": "shpo"}, NoSuchName, "no project is 'shpo'; did you mean shop"),
         ({"stauts": 200}, TypeError, "no filter is 'stauts'; did you mean status"),
     ],

@@ -107,9 +107,9 @@ def test_a_directory_of_somebody_else_is_refused_with_advice(tmp_path, monkeypat
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "-a", "a" * 64, "a\n", ".a"])
 def test_a_name_never_becomes_a_path_unchecked(directory, name):
-    with pytest.raises(StateRefused, match="is no name of a world"):
+    with pytest.raises(StateRefused, match="is not a valid world name"):
         directory.load(name)
-    with pytest.raises(StateRefused, match="is no name of a world"):
+    with pytest.raises(StateRefused, match="is not a valid world name"):
         directory.keep(fresh_world(name or "x" * 64), fresh=True)
 
 

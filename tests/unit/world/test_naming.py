@@ -29,7 +29,7 @@ def test_an_alias_means_one_of_its_own_kind_only(world):
 @pytest.mark.parametrize(
     ("table", "name", "said"),
     [
-        (PEOPLE, "ownr", "no person is 'ownr' (by alias or id); did you mean owner?"),
+        (PEOPLE, "ownr", "no user is 'ownr' (by alias or id); did you mean owner?"),
         (ORGANIZATIONS, "zzz", "no organization is 'zzz' (by alias or id); there are acme, hobby"),
         (PROJECTS, "z" * 81, f"no project is {'z' * 80!r} (by alias or id); there are blog, "),
     ],

@@ -31,7 +31,7 @@ _MOST_STEPS = 1_000_000
 
 
 class ClockChange(Body):
-    """What a clock is to become; what is left out stays. `rate` is world seconds per real second."""
+    """The clock's new settings; omitted ones stay. `rate` is world seconds per real second."""
 
     mode: Mode | None = None
     rate: float | None = None
@@ -39,7 +39,7 @@ class ClockChange(Body):
 
 
 class Advance(Body):
-    """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation to end."""
+    """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation that is to end."""
 
     by: Duration | None = None
     to: Timestamp | None = None
@@ -60,7 +60,7 @@ def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
 
 
 def advance_clock(engine: Engine, body: Advance) -> dict[str, Any]:
-    """Move time by a duration, to a moment, or until an operation has ended, and run what falls due."""
+    """Move time by a duration, to a timestamp, or until an operation ends, and run all due events."""
     if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
         raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
     before_ms = engine.run_due()
@@ -120,14 +120,14 @@ def _find_operation(engine: Engine, operation_id: str) -> Operation:
 
 
 def why_operation(context: Context, engine: Engine, operation: str) -> dict[str, Any] | None:
-    """Explain why an operation is where it is, what happens next and what would move it."""
+    """Explain an operation's state, what happens next and how to move it on."""
     engine.run_due()
     _find_operation(engine, operation)
     return context.why(engine, operation)
 
 
 def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
-    """Take the next step of an operation's plan now, and show it as the public API does."""
+    """Take an operation's next step now, and return it as the public API does."""
     from hosting_emulator.interventions import read_intervention
 
     now_ms = engine.run_due()

@@ -156,7 +156,7 @@ class Context:
         except JsonRefused as error:
             raise ControlRefusal(400, "Bad request", f"the body {error}") from None
         except msgspec.ValidationError as error:
-            raise ControlRefusal(400, "Bad request", f"the body does not fit: {error}") from None
+            raise ControlRefusal(400, "Bad request", f"invalid body: {error}") from None
 
     @cached_property
     def given(self) -> dict[str, list[str]]:
@@ -181,14 +181,14 @@ def _text(context: Context, name: str, default: str | None) -> str | None:
 def _limit(context: Context, name: str, default: int) -> int:
     given = _text(context, name, str(default)) or ""
     if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
-        raise ControlRefusal(400, f"Bad {name}", f"{name} is a number from 1 to 1000")
+        raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 1 to 1000")
     return int(given)
 
 
 def _choice(context: Context, name: str, default: bool) -> bool:
     given = _text(context, name, None)
     if given not in ("true", "false", None):
-        raise ControlRefusal(400, f"Bad {name}", f"{name} is true or false")
+        raise ControlRefusal(400, f"Bad {name}", f"{name} must be true or false")
     return default if given is None else given == "true"
 
 

@@ -22,12 +22,12 @@ _BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
 
 
 def health(context: Context) -> dict[str, str]:
-    """Tell that the emulator is up, and its version."""
+    """Report that the emulator is up, and its version."""
     return {"status": "ok", "version": context.facts.version}
 
 
 def info(context: Context) -> dict[str, Any]:
-    """Tell of the running process and its addresses."""
+    """Describe the running process and its addresses."""
     base_url, facts = context.base_url, context.facts
     return {
         "version": facts.version,
@@ -54,12 +54,12 @@ def openapi(context: Context, engine: Engine) -> Any:
 
 
 def calls(engine: Engine) -> list[dict[str, Any]]:
-    """List the calls of the public API, as the default world has them."""
+    """List the calls of the public API, as in the default world."""
     return describe_calls(engine.world.assumptions)
 
 
 def control_openapi(context: Context, engine: Engine) -> dict[str, Any]:
-    """Show this API's own OpenAPI 3.1 document, its examples of the default world."""
+    """Show this API's own OpenAPI 3.1 document, with examples from the default world."""
     from hosting_emulator.server.control.openapi import control_document
     from hosting_emulator.variation.documents import example_values
 
@@ -92,7 +92,7 @@ def start(context: Context) -> web.Response:
 
 
 def docs() -> web.Response:
-    """Show the calls to read and to try, and links to all other documents."""
+    """Show the API documentation, with links to all other documents."""
     return answers.html(problem_pages.docs_page(), problem_pages.DOCS_POLICY)
 
 
@@ -121,7 +121,7 @@ def static_file(context: Context, file: str) -> web.Response:
     """Give a file that a page loads, or 304 when the browser has it already."""
     found = layout.static_file(file)
     if found is None:
-        raise ControlRefusal(404, "No such file", "no page loads a file of this name")
+        raise ControlRefusal(404, "No such file", "no page uses a file of this name")
     kept = context.request.headers.get("If-None-Match", "")
     tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
     fresh = found.etag in tags or kept.strip() == "*"

@@ -41,12 +41,12 @@ _BATCH = 50
 async def listen(
     context: Context, engine: Engine, filters: RequestFilters, only: Words
 ) -> web.StreamResponse:
-    """Listen to what happens in a world: `request`, `commit`, `clock`, `fault`, `outcome`
-    and `world`; and to `worlds`: which worlds are made and which go, whatever world is listened to.
+    """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome`
+    and `world`; and `worlds`, sent to every listener when any world is created or deleted.
 
-    `only` (such as `request,fault`) leaves out the other kinds; filters choose requests. The header
-    `Last-Event-ID` goes on after an event, if it is still kept; `gap` says that some were
-    missed and that all is to be read anew. To miss nothing, listen first and read then.
+    `only` (such as `request,fault`) selects kinds; filters select requests. The header
+    `Last-Event-ID` continues after an event, if it is still kept; `gap` says that some were
+    missed and everything must be read again. To miss nothing, listen first, then read.
     """
     chosen = read_filter(engine, filters)
     places = {"": context.request.headers.get("Last-Event-ID", "")}
@@ -56,11 +56,11 @@ async def listen(
 async def listen_to_worlds(
     context: Context, worlds: Words, only: Words, seen: Text = None
 ) -> web.StreamResponse:
-    """Listen to several worlds at once, those that are named or all that there are, as to one.
+    """Stream the events of several worlds at once: the named ones, or all.
 
     Each event names its `world`. An id stands for a place in each of them: `seen`, or the header
-    `Last-Event-ID`, goes on after it. A world that is not there is left out; `worlds` tells when
-    it is made.
+    `Last-Event-ID`, continues after it. A world that does not exist is left out; `worlds` says when
+    it is created.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     found = {name: context.worlds.get(name) for name in (DEFAULT_WORLD, *names)}
@@ -85,7 +85,7 @@ class _Stream:
     ) -> None:
         self._kinds = frozenset(only or KINDS)
         if not self._kinds <= set(KINDS):
-            raise ControlRefusal(400, "Bad only", f"only names some of {', '.join(KINDS)}")
+            raise ControlRefusal(400, "Bad only", f"only takes some of {', '.join(KINDS)}")
         self._request, self._engines, self._chosen = context.request, dict(engines), chosen
         self._places = {
             name: _event_id(places.get(name, ""), engine.feed.last_id)

@@ -43,19 +43,19 @@ Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
 
 class NewVariation(Body):
-    """How answers are to vary; `only` are the points that this is confined to."""
+    """How responses vary; `only` limits this to some points."""
 
     seed: str
     only: list[Point] | None = None
 
 
 def list_faults(engine: Engine) -> list[dict[str, Any]]:
-    """List the armed faults, in the order in which they are tried."""
+    """List the armed faults, in the order they apply."""
     return _list(engine, FAULT)
 
 
 def arm_fault(engine: Engine, body: FaultDocument) -> dict[str, Any]:
-    """Arm a fault, after those that are armed already. It is written as in a scenario."""
+    """Arm a fault, after those already armed. It is written as in a scenario."""
     return _arm(engine, FAULT, body)
 
 
@@ -70,22 +70,22 @@ def remove_fault(engine: Engine, fault: str) -> None:
 
 
 def clear_faults(engine: Engine) -> dict[str, int]:
-    """Remove all faults, and tell how many there were."""
+    """Remove all faults, and return how many there were."""
     return _clear(engine, FAULT)
 
 
 def list_kinds() -> Any:
-    """List every effect with its options, every way to match and to count."""
+    """List every effect with its options, and every way to match and to count."""
     return describe_kinds()
 
 
 def list_outcomes(engine: Engine) -> list[dict[str, Any]]:
-    """List what is told beforehand of operations, in the order in which it is tried."""
+    """List the armed outcomes, in the order they apply."""
     return _list(engine, OUTCOME)
 
 
 def arm_outcome(engine: Engine, body: OutcomeDocument) -> dict[str, Any]:
-    """Tell beforehand how the next operation goes, after what is told already."""
+    """Set in advance how the next operation ends, after the outcomes already armed."""
     return _arm(engine, OUTCOME, body)
 
 
@@ -95,17 +95,17 @@ def show_outcome(engine: Engine, outcome: str) -> dict[str, Any]:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome; an operation that it was told of already goes as told."""
+    """Remove an outcome. Operations that started with it still end that way."""
     _remove(engine, OUTCOME, [_find(engine, OUTCOME, outcome)], {"remove_outcome": outcome})
 
 
 def clear_outcomes(engine: Engine) -> dict[str, int]:
-    """Remove all outcomes, and tell how many there were."""
+    """Remove all outcomes, and return how many there were."""
     return _clear(engine, OUTCOME)
 
 
 def list_outcome_kinds() -> Any:
-    """List every outcome with its options, and to which operations it can come."""
+    """List every kind of outcome with its options, and the operations it can apply to."""
     return describe_kinds(OUTCOME)
 
 
@@ -154,7 +154,7 @@ def _remove(engine: Engine, family: Family, faults: list[Fault], turn: dict[str,
 
 
 def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
-    """Change a world from outside the contract, and say what was done; 409 where it makes no sense."""
+    """Change a world from outside the contract, and return what was done; 409 if that is not possible now."""
     # Imported here: a first answer that shows a world is not to wait for it.
     from hosting_emulator.interventions import read_intervention
 
@@ -179,23 +179,23 @@ def list_interventions() -> list[dict[str, Any]]:
 
 
 def get_variation(engine: Engine) -> dict[str, Any] | None:
-    """Show how a world's answers vary; null for one that answers as usual."""
+    """Show how a world's responses vary; null if they do not."""
     return variation_view(engine)
 
 
 def put_variation(engine: Engine, body: NewVariation) -> dict[str, Any] | None:
-    """Let a world's answers vary from now on, also after a reset."""
+    """Vary a world's responses from now on, also after a reset."""
     vary(engine, _read_variation(body.seed, body.only))
     return variation_view(engine)
 
 
 def delete_variation(engine: Engine) -> None:
-    """Let a world answer as usual again; that it did already is no error."""
+    """Stop varying a world's responses. It is no error if they did not vary."""
     unvary(engine)
 
 
 def list_points() -> list[dict[str, Any]]:
-    """List the points at which answers can vary."""
+    """List the points at which responses can vary."""
     return [point._asdict() for point in POINTS.values()]
 
 
@@ -212,7 +212,7 @@ def variation_or_usual(
     A `seed` of None says: not at all. Raises ControlRefusal 400.
     """
     if only is not None and not isinstance(seed, str):
-        raise ControlRefusal(400, "Variation refused", "only belongs to vary: give a seed as well")
+        raise ControlRefusal(400, "Variation refused", "only needs vary: give a seed")
     if isinstance(seed, str):
         return _read_variation(seed, only)
     return None if seed is None else context.facts.variation

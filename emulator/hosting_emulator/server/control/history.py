@@ -42,7 +42,7 @@ class Rewind(Body):
 def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
     """List the last commits, newest first; `first` is the oldest that is kept.
 
-    `says` tells in short what a commit changed, where its title leaves that open; else it is empty.
+    `says` summarizes what a commit changed if its title does not; otherwise it is empty.
     Commits that only count requests, for faults and the rate limit, are left out.
     """
     engine.run_due()
@@ -65,7 +65,7 @@ def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
 
 
 def rewind(engine: Engine, body: Rewind) -> Engine:
-    """Put the state after a commit back, as one more commit; 404 if it is not kept."""
+    """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
     state = find_moment(engine, body.commit).world
     engine.restore(SavedState(state, state.at_ms), f"rewound to {body.commit}")
     return engine
@@ -127,7 +127,7 @@ def list_snapshots(engine: Engine) -> list[dict[str, Any]]:
 
 
 def take_snapshot(engine: Engine) -> dict[str, Any]:
-    """Set the state aside as it is now."""
+    """Save a snapshot of the current state."""
     now_ms = engine.run_due()
     with refused_as(409, "Too many snapshots", TooManySnapshots):
         name = engine.snapshots.take(engine.world, now_ms)
@@ -135,7 +135,7 @@ def take_snapshot(engine: Engine) -> dict[str, Any]:
 
 
 def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
-    """Put state, clock, faults and assumptions back as they were at a snapshot."""
+    """Restore state, clock, faults and assumptions from a snapshot."""
     engine.restore(_find_snapshot(engine, snapshot), f"{snapshot} restored")
     return engine
 
@@ -163,9 +163,9 @@ def _snapshot_view(name: str, snapshot: SavedState) -> dict[str, Any]:
 def show_timeline(engine: Engine, limit: Limit = 20) -> dict[str, Any]:
     """List the newest operations, newest first, each with its states; `total` counts all.
 
-    A span is a state, a phase, whether it was stuck, and from when to when, however late anybody
-    looked; the last one of an operation that has not ended goes on (`to` is null). What was before
-    the oldest commit that is kept is one span in the state of that commit.
+    A span is a state, a phase, whether it was stuck, and its start and end; the
+    last span of an unfinished operation has no end (`to` is null). The time before
+    the oldest kept commit is one span in the state of that commit.
     """
     now_ms = engine.run_due()
     world = engine.world

@@ -25,8 +25,8 @@ from hosting_emulator.server.guard import TOKEN_HEADER
 
 _COMPONENTS = "#/components/schemas/"
 _ABOUT = """\
-Everything beside `/v1`: worlds, time, failures, and what was asked and answered. Whatever the command
-line, the dashboard and the pytest plugin do, they do through this API.
+Everything beside `/v1`: worlds, time, failures, and the request log. The command
+line, the dashboard and the pytest plugin all use this API.
 
 Stable within a major version: paths, methods, parameters, members of bodies and of answers, statuses
 and titles of problems. New members, parameters and paths may come at any time: ignore what you do not
@@ -40,8 +40,8 @@ _WORDS = {
 _TEXT = {"type": "string"}
 _AFTER = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
 _REFUSED = {
-    "4XX": "Refused, and nothing was changed.",
-    "503": "What it changes cannot be kept on disk.",
+    "4XX": "Refused; nothing was changed.",
+    "503": "The change could not be saved to disk.",
 }
 #: Refused in the way of OAuth and OpenID.
 _OAUTH = ("tokens.token", "tokens.userinfo")

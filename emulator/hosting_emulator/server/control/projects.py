@@ -27,9 +27,9 @@ _SHOWN = 10
 
 
 def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[dict[str, Any]]:
-    """List the projects by alias, each with all that belongs to it.
+    """List the projects by alias, each with everything that belongs to it.
 
-    Of its deployments and tickets only the newest are there; `counts` says how many deployments
+    Only the newest deployments and tickets are included; `counts` says how many deployments
     there are, `claim_held` whether the claim is held by the intervention hold_claim.
     """
     now_ms = engine.run_due()

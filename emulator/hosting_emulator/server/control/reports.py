@@ -38,7 +38,7 @@ _OPERATIONS = 10
 
 
 def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, Any]:
-    """Tell of clock, last requests (oldest first), pending operations, faults and outcomes."""
+    """Report the clock, last requests (oldest first), pending operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
     origin = world.get(t.ORIGIN, t.ONLY)
@@ -75,16 +75,16 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
 
 
 def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
-    """Tell which rules of conduct the client broke, in all requests so far.
+    """Report which conduct rules the client broke, in all requests so far.
 
-    `off` leaves rules out. With `final` it also says what can only be said once the client is done.
+    `off` skips rules. `final` also reports what can only be judged once the client has finished.
     """
     _check_rules(off)
     return watch_of(engine).look(off, final=final).view(off)
 
 
 def list_rules() -> list[dict[str, Any]]:
-    """List every rule of conduct, why it is one, and what to do instead."""
+    """List every conduct rule, the reason for it, and what to do instead."""
     return [rule.view() for rule in RULES.values()]
 
 
@@ -102,7 +102,7 @@ _HELD = (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS, t.TICKETS, t.API_KEYS, t.FAULT
 
 
 def metrics(context: Context) -> web.Response:
-    """Give the metrics, in the text format of Prometheus."""
+    """Return the metrics in Prometheus's text format."""
     registry = CollectorRegistry()
     registry.register(_Collector(context))
     ProcessCollector(registry=registry)
@@ -127,7 +127,7 @@ class _Collector:
         yield _metric(
             Counter,
             "requests",
-            "Requests of the public API, by call (none: no call has the path) and status (0: no answer).",
+            "Requests of the public API, by call (none: of no call) and status (0: no response).",
             {
                 (call or "none", str(status)): count.requests
                 for (call, status), count in sorted(tally.exchanges.items())
@@ -136,14 +136,14 @@ class _Collector:
             "status",
         )
         yield _durations(tally)
-        about = "Answers that were remembered first answers."
+        about = "Responses that were replays."
         yield _metric(Counter, "replays", about, tally.replays)
         lost = {(kind,): count for kind, count in sorted(tally.lost.items())}
         yield _metric(
-            Counter, "lost_answers", "Answers that a fault ate, by its kind.", lost, "kind"
+            Counter, "lost_answers", "Responses lost to a fault, by its kind.", lost, "kind"
         )
         yield _metric(Counter, "commits", "Accepted changes.", tally.commits)
-        yield _metric(Gauge, "worlds", "Worlds there are.", len(worlds))
+        yield _metric(Gauge, "worlds", "Number of worlds.", len(worlds))
         held = {(table.name,): sum(e.world.count(table) for e in worlds) for table in _HELD}
         yield _metric(Gauge, "records", "Records held by all worlds, by table.", held, "table")
         pending = sum(engine.world.count(t.SCHEDULE) for engine in worlds)

@@ -52,8 +52,8 @@ _NUMBER = re.compile(r"[0-9]{1,15}")
 _CALLS = (*ALL_CALLS, REDEEM_TICKET)
 Headers = list[tuple[bytes, bytes]]
 _ABOUT = (
-    "Times are the world's, not the machine's; how long each took is real time in the emulator. "
-    "Secrets are cut out, and long bodies are kept in part."
+    "Times are world time; durations are real time in the emulator. Secrets "
+    "are removed, and long bodies are truncated."
 )
 #: Who is rendering exchanges now.
 _walks: set[object] = set()
@@ -67,11 +67,11 @@ async def list_requests(
     limit: Limit = 50,
     trail: bool = True,
 ) -> web.StreamResponse:
-    """List the last exchanges that are meant, newest first, and how many there have been at all.
+    """List the last exchanges that match, newest first, and how many there have been in total.
 
     Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
-    `since` and `until` (world time, or so long before now; until not included), `text` and `after`
-    (a number). Without `trail` the answer is shorter and sooner made.
+    `since` and `until` (world time, or a duration back from now; until is exclusive), `text` and
+    `after` (a number). Without `trail` the response is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else entry_view
     entries = await _find_entries(engine, read_filter(engine, filters), limit)
@@ -123,7 +123,7 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
     who, about = given.get("who"), given.get("project")
     status = given.get("status") or ""
     if status and not _STATUS.fullmatch(status):
-        message = f"{status[:40]!r} is no status: write one like 404, or a class like 4xx"
+        message = f"{status[:40]!r} is not a status: write one like 404, or a class like 4xx"
         raise ControlRefusal(400, "Bad status", message)
     whole_class = status.lower().endswith("xx")
     return RequestFilter(
@@ -155,13 +155,13 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
     try:
         return parse_timestamp(text)
     except ValueError as error:
-        message = f"{error}; or so long ago, like 90s or 5m"
+        message = f"{error}; or a duration back from now, like 90s or 5m"
         raise ControlRefusal(400, f"Bad {name}", message) from None
 
 
 def _after(text: str | None) -> int | None:
     if text is not None and not _NUMBER.fullmatch(text):
-        raise ControlRefusal(400, "Bad after", "after is the number of a request")
+        raise ControlRefusal(400, "Bad after", "after must be the number of a request")
     return None if text is None else int(text)
 
 
@@ -175,29 +175,29 @@ class Replay(Body):
 
 
 async def replay_request(context: Context, engine: Engine, n: str, body: Replay) -> dict[str, Any]:
-    """Send a request of the log again, and show the exchange that it came to.
+    """Send a request of the log again, and return the new exchange.
 
-    The request is put to the world as it now is, with a new access token of the same person and
-    organization (an API key is sent as it was), and with a new Idempotency-Key unless `same_key`.
-    A fault that delays does so; one that breaks a connection is noted, for there is none.
+    The request is sent to the world as it is now, with a new access token for the same user and
+    organization (an API key is sent unchanged), and with a new Idempotency-Key unless `same_key`. A fault
+    that delays applies; one that breaks a connection is only noted, as there is no connection.
     """
     entry = _find_entry(engine, n)
     if entry.headers_cut:
         raise ControlRefusal(
             409,
-            "Not kept whole",
-            f"of the headers of request {entry.n} only the beginning was kept",
+            "Not kept completely",
+            f"only the beginning of the headers of request {entry.n} was kept",
         )
     if entry.body_bytes != len(entry.body):
         raise ControlRefusal(
             409,
-            "Not kept whole",
-            f"of the body of request {entry.n} only the first {len(entry.body)} of "
-            f"{entry.body_bytes} bytes were kept",
+            "Not kept completely",
+            f"only the first {len(entry.body)} of {entry.body_bytes} bytes "
+            f"of the body of request {entry.n} were kept",
         )
     if entry.call == REDEEM_TICKET:
         raise ControlRefusal(
-            409, "Not replayed", f"request {entry.n} redeemed a ticket, which is good only once"
+            409, "Not replayed", f"request {entry.n} redeemed a ticket, which works only once"
         )
     exchange = engine.exchange(_sent_again(context, engine, entry, body.same_key))
     await carry_out(exchange, context.request)
@@ -255,10 +255,10 @@ async def export_har(
     limit: Limit = 1000,
     state: bool = False,
 ) -> web.StreamResponse:
-    """Give the last exchanges that are meant, oldest first, as an HTTP Archive 1.2.
+    """Return the last exchanges that match, oldest first, as an HTTP Archive 1.2.
 
-    With `state` it holds the world as the first of them found it, so that they can be sent
-    again to one that is the same.
+    With `state` it includes the world as it was before the first of them, so that they can
+    be replayed to an identical one.
     """
     entries = (await _find_entries(engine, read_filter(engine, filters), limit))[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
@@ -350,7 +350,7 @@ def _message(message: dict[str, Any], **more: Any) -> dict[str, Any]:
 def _content(message: dict[str, Any]) -> dict[str, str]:
     kept = "A part of it: its beginning." if message["body_cut"] else ""
     if message["body"] is None:
-        kept = "It is no text, and is left out."
+        kept = "It is not text, and is left out."
     kind = _value(message, "content-type")
     return {"mimeType": kind, "text": message["body"] or "", "comment": kept}
 

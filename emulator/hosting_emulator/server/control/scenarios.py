@@ -27,7 +27,7 @@ from hosting_emulator.world.value import World
 
 
 class ScenarioRun(Chosen):
-    """A scenario to run, in a throw-away world or in the one that is named."""
+    """A scenario to run, in a temporary world or in a named one."""
 
     world: str | None = None
     vary: str | UnsetType | None = UNSET
@@ -53,17 +53,17 @@ def schema() -> Any:
 
 
 def load_scenario(context: Context, world: str, body: Chosen) -> Engine:
-    """Make a world the scenario's; a missing one is made. The old state stays until the new is ready."""
+    """Load a scenario into a world, created if missing. The old state stays until the new one is ready."""
     return _load(context, world, _read(context, body), context.facts.variation)
 
 
 async def record_scenario(
     engine: Engine, first: Text = None, last: Text = None, name: Text = None
 ) -> dict[str, Any]:
-    """Write what was done in a world as a scenario: requests with their answers, and turns of a hand.
+    """Write what was done in a world as a scenario: requests with responses, and manual changes.
 
-    The file begins with the world, or is like it was where the span begins; its story passes. 409:
-    what was done cannot be written so.
+    The file starts with the world as it was at the start of the span, and its story passes. 409 if
+    a scenario cannot express what was done.
     """
     with refused_as(409, "Not recorded", NotRecordable):
         past = past_of(engine)
@@ -77,7 +77,7 @@ def _recorded(past: WorldPast, name: str, first: str | None, last: str | None) -
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:
-    """Run a scenario's story in a throw-away world, or in a named one, which it replaces or makes."""
+    """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates."""
     scenario = _read(context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:

@@ -94,10 +94,10 @@ class Session(NamedTuple):
 
 
 async def authorize(context: Context, engine: Engine) -> web.Response:
-    """Show the page to choose a person, or the way back with a code (RFC 6749, 4.1).
+    """Show the page to choose a user, or redirect back with a code (RFC 6749, 4.1).
 
-    `prompt=none` answers without a page from this browser's session. `login_hint` (an alias, id or
-    e-mail address) chooses the person without a page; `organization` (alias or id) the organization.
+    `prompt=none` uses this browser's session and shows no page. `login_hint` (an alias, id or
+    email address) chooses the user without a page; `organization` (alias or id) the organization.
     """
     posted = context.request.method == "POST"
     text = (await context.bytes()).decode("utf-8", "replace") if posted else context.query
@@ -118,11 +118,11 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
 
 
 def end_session(context: Context, engine: Engine) -> web.Response:
-    """End a session, and go back where that is local.
+    """End a session, and redirect back if that address is local.
 
-    It is this browser's, and that of the `id_token_hint`. Its refresh tokens end with it; access
-    tokens go on until they expire, but for what needs a current session. To an address that is not
-    local a link leads (OpenID Connect RP-Initiated Logout 1.0).
+    This is the session of this browser and of the `id_token_hint`. Its refresh tokens end with it; access
+    tokens stay valid until they expire, except where a current session is needed. For an address that is not
+    local a link is shown instead (OpenID Connect RP-Initiated Logout 1.0).
     """
     to, address = None, ""
     try:
@@ -162,7 +162,7 @@ def _hinted_session(context: Context, engine: Engine, fields: dict[str, str]) ->
     sign_ins, here = engine.identity.sign_ins, issuer(context, engine)
     claims = sign_ins.read_id_token(fields["id_token_hint"], here)
     if claims is None:
-        raise _refused("The id_token_hint is no ID token of this world.")
+        raise _refused("The id_token_hint is not an ID token of this world.")
     if fields.get("client_id", claims["aud"]) != claims["aud"]:
         raise _refused("The id_token_hint was issued to another client_id.")
     return str(claims["sid"])
@@ -189,7 +189,7 @@ def _destination(uri: str, hosts: Hosts) -> Destination:
         except ValueError:
             parts = None
     if parts is None or "@" in parts.netloc:
-        raise _refused("The redirect_uri is no absolute address without a fragment.")
+        raise _refused("The redirect_uri must be an absolute address without a fragment.")
     if parts.scheme not in ("http", "https"):
         if "." not in parts.scheme:
             raise _refused("The redirect_uri is neither http(s) nor a native app's address.")
@@ -224,9 +224,9 @@ def _check(fields: dict[str, str]) -> None:
     for wrong, error, description in (
         ("request" in fields, "request_not_supported", "request is not supported"),
         ("request_uri" in fields, "request_uri_not_supported", "request_uri is not supported"),
-        (bad_mode, invalid, "response_mode is query or fragment"),
+        (bad_mode, invalid, "response_mode must be query or fragment"),
         (fields.get("response_type") != "code", response_type, "response_type must be code"),
-        (bad_prompt, invalid, "prompt is none, or of login consent select_account"),
+        (bad_prompt, invalid, "prompt must be none, or any of login, consent and select_account"),
         (challenge is None, invalid, "code_challenge is missing: PKCE is needed"),
         (
             fields.get("code_challenge_method", "plain") != "S256",
@@ -236,12 +236,12 @@ def _check(fields: dict[str, str]) -> None:
         (
             not re.fullmatch(r"[A-Za-z0-9_-]{43}", challenge or ""),
             invalid,
-            "code_challenge is no SHA-256 in base64url",
+            "code_challenge is not a SHA-256 in base64url",
         ),
         (
             not re.fullmatch(r"[0-9]{1,10}", fields.get("max_age", "0")),
             invalid,
-            "max_age is a number of seconds",
+            "max_age must be a number of seconds",
         ),
     ):
         if wrong:
@@ -270,7 +270,7 @@ class _Attempt:
         world = self.engine.world
         prompt, hint = fields.get("prompt", "").split(), fields.get("login_hint", "")
         if choice == _NOBODY:
-            raise OAuthRefused("access_denied", "nobody was chosen")
+            raise OAuthRefused("access_denied", "no user was chosen")
         if choice:
             person_id, _, organization = choice.partition("/")
             return self._begin(*choose(world, person_id, organization, "access_denied"), now_ms)
@@ -311,7 +311,7 @@ class _Attempt:
         if not self.to.local:
             raise OAuthRefused("interaction_required", "the client's address is not local")
         if known is None or (self.fields.get("login_hint") and hinted != known.person):
-            raise OAuthRefused("login_required", "this browser has no session of that person")
+            raise OAuthRefused("login_required", "this browser has no session of that user")
         max_age = self.fields.get("max_age")
         if max_age is not None and now_ms // 1000 - known.began_ms // 1000 > int(max_age):
             raise OAuthRefused("login_required", "the session is older than max_age")

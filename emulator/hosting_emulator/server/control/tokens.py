@@ -57,9 +57,9 @@ Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONG
 
 
 class NewToken(Body, rename={"who": "as"}):
-    """Whom a token is for, by alias or id. It lives for seconds of the world's time.
+    """The user a token is for, by alias or id. Its lifetime is in seconds of world time.
 
-    Without `as` it is for whoever is called `owner`, or else for an owner of the first organization.
+    Without `as` it is for the user `owner`, or for an owner of the first organization.
     """
 
     who: str | None = None
@@ -73,11 +73,11 @@ Claims: TypeAlias = tuple[Person, str | None, bool, int | None]
 
 
 class NewKey(Body, rename={"who": "as"}):
-    """Whom a key is for, as of a token; its permissions are all of the organization's unless given."""
+    """The user a key is for, as for a token. Default permissions: all of the organization's."""
 
     who: str | None = None
     organization: str | None = None
-    name: KeyName = "made by the control API"
+    name: KeyName = "created by the control API"
     permissions: list[str] | None = None
 
 
@@ -93,7 +93,7 @@ class OAuthRefused(Exception):
 
 
 def create_token(context: Context, engine: Engine, body: NewToken) -> dict[str, Any]:
-    """Make an access JWT for a person, as if they had signed in."""
+    """Create an access JWT for a user, as if they had signed in."""
     return mint(context, engine, *claims_for(engine.world, body))
 
 
@@ -107,7 +107,7 @@ def claims_for(world: World, body: NewToken) -> Claims:
     lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
         raise ControlRefusal(
-            400, "Bad lifetime", f"expires_in_seconds is 1 to {_LONGEST_LIFETIME_S}"
+            400, "Bad lifetime", f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
         )
     return person, organization_id, body.interactive, lifetime
 
@@ -116,7 +116,7 @@ def _person(world: World, name: str | None) -> Person:
     if name is not None:
         return find(world, PEOPLE, name)
     if (usual := usual_person(world)) is None:
-        raise ControlRefusal(409, "Nobody", "no organization has an owner: name a person by `as`")
+        raise ControlRefusal(409, "Nobody", "no organization has an owner: name a user with `as`")
     return usual
 
 
@@ -152,7 +152,7 @@ def mint(
 
 
 def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
-    """Make a user API key with chosen permissions, its value shown once."""
+    """Create a user API key with chosen permissions; its value is returned once."""
     person, named = _person(engine.world, body.who), body.organization
     organization_id = home_of(engine.world, person) if named is None else named
     if organization_id is None:
@@ -168,18 +168,18 @@ def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
 
 
 async def token(context: Context, engine: Engine) -> Any:
-    """Answer as a token endpoint (RFC 6749). Nobody has a password, and every client secret is right.
+    """The token endpoint (RFC 6749). Users have no passwords, and every client secret is accepted.
 
-    `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time) follow a
-    sign-in at `…/authorize`. `password` with `username` signs a person in by name;
-    `client_credentials` with `client_id` speaks for a person without a session; for both,
+    `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time)
+    follow a sign-in at `…/authorize`. `password` with `username` signs a user in by
+    name; `client_credentials` with `client_id` is for a user without a session; for both,
     `organization` chooses the organization.
     """
     try:
         fields = read_fields((await context.bytes()).decode("utf-8", "replace"))
         if fields.get("grant_type") not in _GRANTS:
             raise OAuthRefused(
-                "unsupported_grant_type", f"grant_type is one of {', '.join(_GRANTS)}"
+                "unsupported_grant_type", f"grant_type must be one of {', '.join(_GRANTS)}"
             )
         if client := basic_credentials(context.request)[0]:
             fields["client_id"] = unquote_plus(client)
@@ -206,7 +206,7 @@ def read_fields(text: str) -> dict[str, str]:
         raise OAuthRefused("invalid_request", message) from None
     for name, value in pairs:
         if name in fields:
-            raise OAuthRefused("invalid_request", f"The parameter {name[:80]} comes twice.")
+            raise OAuthRefused("invalid_request", f"The parameter {name[:80]} was sent twice.")
         fields[name] = value
     return fields
 
@@ -237,7 +237,7 @@ def choose(world: World, who: str, organization: str, error: str) -> tuple[Perso
     except ControlRefusal as refused:
         raise OAuthRefused(error, refused.detail) from None
     if world.get(MEMBERSHIPS, f"{place.id}/{person.id}") is None:
-        raise OAuthRefused(error, f"the person does not belong to {place.alias}")
+        raise OAuthRefused(error, f"the user does not belong to {place.alias}")
     return person, place.id
 
 
@@ -300,8 +300,8 @@ def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
     name = engine.world.name
     forward = command_line("clock set now", context.base_url, name)
     _log.warning(
-        "somebody signed in to world %s, where it is %s; by this machine's time, %s, OpenID clients "
-        "refuse such tokens: begin the world with `--at now`%s",
+        "a user signed in to world %s at world time %s; OpenID clients compare with this machine's "
+        "time, %s, and refuse the tokens: start the world with `--at now`%s",
         name,
         format_timestamp(now_ms),
         format_timestamp(engine.machine_ms),
@@ -315,9 +315,9 @@ def _still_there(world: World, grant: AuthorizationGrant) -> Person:
     if not is_current(world, grant.session_id, grant.person_id):
         raise GrantRefused("the session has ended; sign in again")
     if person is None:
-        raise GrantRefused("the person is no longer in this world")
+        raise GrantRefused("the user is no longer in this world")
     if organization_id and world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is None:
-        raise GrantRefused("the person no longer belongs to that organization")
+        raise GrantRefused("the user no longer belongs to that organization")
     return person
 
 
@@ -336,7 +336,7 @@ def _claims(person: Person, scope: str, organization_id: str | None) -> dict[str
 
 
 def userinfo(context: Context, engine: Engine) -> Any:
-    """Tell who the access token in the Authorization header speaks for (OpenID Connect)."""
+    """Return the user of the access token in the Authorization header (OpenID Connect)."""
     sent = context.request.headers.getall("Authorization", [])
     error = "invalid_token" if sent else ""
     try:
@@ -344,7 +344,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
         principal, key = engine.identity.authenticate(engine.begin_change(), token)
         person = engine.world.get(PEOPLE, principal.person_id)
         if key is not None or person is None:
-            raise Refused("unauthenticated", "An access token of a person is needed.")
+            raise Refused("unauthenticated", "An access token of a user is needed.")
     except Refused as refused:
         detail = refused.detail
         challenge = f'Bearer error="{error}", error_description="{detail}"' if error else "Bearer"
@@ -394,6 +394,6 @@ def discovery(context: Context, engine: Engine) -> dict[str, Any]:
 
 
 async def jwks(context: Context, engine: Engine) -> Any:
-    """Give the keys that tokens are verified with (RFC 7517)."""
+    """Return the keys that verify tokens (RFC 7517)."""
     # In a thread: the first time, finding the key of ID tokens takes a while.
     return await context.apart(engine.identity.jwks)

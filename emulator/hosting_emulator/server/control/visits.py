@@ -66,7 +66,7 @@ def visit(
     if url.netloc:
         project = project_at(Change(engine.world, engine.world.at_ms), url.hostname or "")
         if project is None or url.path == REDEEM_PATH:
-            raise ValueError(f"{asked.url[:80]} is no page of a dev origin")
+            raise ValueError(f"{asked.url[:80]} is not a page of a dev origin")
         page = dev_origins.answer(visitor, engine, project, url.path, url.query, site)
         return _reply_of(_done(page))
     rest = (issuer_path(engine.world.name) + url.path.removeprefix(_IDP)).removeprefix(PREFIX)

@@ -79,10 +79,10 @@ class NewClock(Body):
 
 
 class NewWorld(Body):
-    """A world to make. One without a name is a throw-away one. `vary` is a seed, or null for none.
+    """A world to create. One without a name is temporary. `vary` is a seed, or null for none.
 
-    With `token`, if only `{}`, the answer has an access token. With `ttl`, such as `6h`, it is deleted
-    once nobody has asked anything of it for so long, in real time, or a little longer.
+    With `token`, even `{}`, the response has an access token. With `ttl`, such as `6h`, the world
+    is deleted after this long without a request, in real time, or a little later.
     """
 
     name: WorldName | None = None
@@ -99,9 +99,9 @@ class NewWorld(Body):
 
 
 class NewFork(Body):
-    """The copy of a world; `commit` is the one to copy it at, the last unless given.
+    """A copy of a world; `commit` is the one to copy it at (default: the last).
 
-    With `token`, if only `{}`, the answer has an access token.
+    With `token`, even `{}`, the response has an access token.
     """
 
     name: WorldName | None = None
@@ -119,15 +119,15 @@ def list_worlds(context: Context) -> list[Summary]:
 
 
 def show_world(engine: Engine) -> Engine:
-    """Show a world in short."""
+    """Show a world's summary."""
     return engine
 
 
 async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Summary:
-    """Make a world: a default one, or one of a scenario, or of an exported state.
+    """Create a world: a default one, or from a scenario or an exported state.
 
-    One without a name is a throw-away one: it lives in memory. With `vary` its answers vary. With
-    `token` the answer is all that a client needs: base URL, ids, clock and an access token.
+    One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
+    `token` the response has all that a client needs: base URL, ids, clock and an access token.
     """
     variation = variation_or_usual(context, body.vary, body.only)
     with refused_as(400, "Bad ttl", ValueError):
@@ -186,7 +186,7 @@ def _is_ephemeral(body: NewWorld | NewFork) -> bool:
 async def _world_of_state(body: NewWorld, name: str) -> World:
     if body.scenario or body.clock or body.assumptions:
         raise ControlRefusal(
-            400, "Bad request", "a state brings its own clock and assumptions: leave them out"
+            400, "Bad request", "a state has its own clock and assumptions: leave them out"
         )
     with refused_as(400, "State refused", StateRefused):
         world = await asyncio.to_thread(import_state, body.state, name, 0, body.seed)
@@ -198,7 +198,7 @@ def _with_overrides(world: World, body: NewWorld) -> World:
     clock = body.clock
     if clock is not None and clock.at is not None:
         raise ControlRefusal(
-            400, "Bad clock", "a scenario says itself where its time starts: leave out clock.at"
+            400, "Bad clock", "a scenario sets its own start time: leave out clock.at"
         )
     mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
     with refused_as(400, "Assumption refused", AssumptionRefused):
@@ -223,15 +223,15 @@ def free_name(context: Context, name: str | None) -> str:
         raise ControlRefusal(
             400,
             "Bad name",
-            f"{name[:80]!r} is no name of a world: use 1 to 63 of a-z, 0-9 and -, not - first",
+            f"{name[:80]!r} is not a valid world name: use 1 to 63 of a-z, 0-9 and -, not starting with -",
         )
     if context.worlds.get(name) is not None:
-        raise ControlRefusal(409, "World exists", f"there is a world named {name!r} already")
+        raise ControlRefusal(409, "World exists", f"a world named {name!r} already exists")
     return name
 
 
 def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
-    """Copy a world into a new one, which lives on by itself."""
+    """Copy a world into a new, independent one."""
     name = free_name(context, body.name)
     of = None if body.commit is None else find_moment(engine, body.commit).world
     claims = None if body.token is None else claims_for(of or engine.world, body.token)
@@ -245,14 +245,14 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
     """Delete a world and its state. The default world can only be reset (409)."""
     if world == DEFAULT_WORLD:
         raise ControlRefusal(
-            409, "Not deleted", "the default world is always there; reset it instead"
+            409, "Not deleted", "the default world cannot be deleted; reset it instead"
         )
     context.worlds.delete(world)
     engine.call_off()
 
 
 def reset_world(context: Context, engine: Engine) -> Engine:
-    """Put a world back to its seed."""
+    """Reset a world to how it started."""
     context.worlds.reset(engine)
     return engine
 
@@ -270,7 +270,7 @@ def find_moment(engine: Engine, commit: int) -> Commit:
 async def get_state(engine: Engine, seed: bool = False) -> web.Response:
     """Export the whole state of a world.
 
-    Without its `seed`, a world that is made of it draws a new one: its ids and secrets are its own.
+    Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
     """
     engine.run_due()
     world = engine.world
@@ -301,9 +301,9 @@ def _written(world: World, with_seed: bool) -> bytes:
 
 
 async def put_state(context: Context, world: str, body: StateDocument) -> Engine:
-    """Replace a world's state by an exported one, or make a world of it.
+    """Replace a world's state by an exported one, or create a world from it.
 
-    The old state stays until the new one is read and kept.
+    The old state stays until the new one is read and saved.
     """
     with refused_as(400, "State refused", StateRefused):
         imported = await asyncio.to_thread(import_state, body, world, 0)
@@ -318,7 +318,7 @@ async def put_state(context: Context, world: str, body: StateDocument) -> Engine
 
 
 def list_assumptions(engine: Engine) -> list[Summary]:
-    """List what a world assumes where the contract is silent."""
+    """List a world's assumptions where the contract is silent."""
     return describe(engine.world.assumptions)
 
 

@@ -39,8 +39,8 @@ _LINKS: Final = (
     (
         ERRORS_PATH,
         "Problem catalogue",
-        f"The {len(PROBLEMS)} problem codes: what each means, when it comes and what a client"
-        " should do about it.",
+        f"The {len(PROBLEMS)} problem codes: what each means, when it is returned and"
+        " what a client should do.",
     ),
     (
         OPENAPI_PATH,
@@ -50,14 +50,14 @@ _LINKS: Final = (
     (
         ASSUMPTIONS_PATH,
         "Assumptions",
-        "Every point on which the contract is silent: our default, the alternatives, and the"
-        " name to set it by.",
+        "Every point on which the contract is silent: our default, the alternatives,"
+        " and the name of the setting.",
     ),
     (
         CONTROL_DOCS_PATH,
         "Control API",
         "Worlds, time, failures and the request log: everything beside the contract, as an OpenAPI"
-        " 3.1 document to read and to try.",
+        " 3.1 document to read and try.",
     ),
     ("/_emulator/health", "Health", "Whether the emulator is up, and its version."),
 )

@@ -34,10 +34,14 @@ _STYLES: Final = "dashboard/style/"
 #: These come first, in this order: what follows, such as a panel's own, is written on top of them.
 _FIRST: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 _LINKS: Final = (
-    (DOCS_PATH, "Documentation", "All that the emulator says about itself."),
-    (ERRORS_PATH, "Problem catalogue", "Each code: what it means, when it comes, what to do."),
+    (DOCS_PATH, "Documentation", "Everything the emulator says about itself."),
+    (
+        ERRORS_PATH,
+        "Problem catalogue",
+        "Each code: what it means, when it is returned, what to do.",
+    ),
     (OPENAPI_PATH, "OpenAPI document", "For generators and checkers, with assumptions marked."),
-    (ASSUMPTIONS_PATH, "Assumptions", "Where the contract is silent, and what else could be."),
+    (ASSUMPTIONS_PATH, "Assumptions", "Where the contract is silent, and the alternatives."),
 )
 _NAME: Final = "<b>$alias</b>"
 _ID: Final = "<code>$id</code>"
