@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from hosting_emulator.contract_check import CheckOptions
@@ -422,6 +423,11 @@ edit(
     lambda page: page.update(deployments=page.pop("items")),
 )
 
+
+def _a_day_earlier(timestamp: str) -> str:
+    return (datetime.fromisoformat(timestamp) - timedelta(days=1)).isoformat()
+
+
 # --- Keys -----------------------------------------------------------------------------------------
 
 _KEYS = "/user-api-keys"
@@ -437,9 +443,7 @@ edit(
     _KEYS,
     "keys of 89 days",
     "keys.days limit.key",
-    lambda c: c["key"].update(
-        created_at="2026-01-01T00:00:00.000Z", expires_at="2026-03-31T00:00:00.000Z"
-    ),
+    lambda c: c["key"].update(expires_at=_a_day_earlier(c["key"]["expires_at"])),
 )
 edit(_KEYS, "permissions in a text", "key.metadata", lambda c: c["key"].update(permissions="all"))
 edit(
@@ -489,8 +493,6 @@ edit(_TICKETS, "a ticket's id a number", "ticket.ticket_id ulid", lambda t: t.up
 
 
 def _earlier(timestamp: str) -> str:
-    from datetime import datetime, timedelta
-
     moved = datetime.fromisoformat(timestamp) - timedelta(minutes=1)
     return moved.isoformat().replace("+00:00", "Z")
 

@@ -6,6 +6,7 @@ this module puts them into the table of `deviations`.
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -26,6 +27,11 @@ _OTHER = "7ZZZZZZZZZZZZZZZZZZZZZZZZY"
 def at(exchange: Exchange, ending: str) -> bool:
     """Whether a request's path ends so."""
     return exchange.path.partition("?")[0].endswith(ending)
+
+
+def later(timestamp: str, **by: float) -> str:
+    """Return a later moment, or an earlier one."""
+    return (datetime.fromisoformat(timestamp) + timedelta(**by)).isoformat()
 
 
 def polls(exchange: Exchange) -> bool:
@@ -431,9 +437,7 @@ edit(
     _KEYS,
     "keys of ninety days and an hour",
     "keys.days limit.key",
-    lambda made: made["key"].update(
-        created_at="2026-01-01T00:00:00.000Z", expires_at="2026-04-01T01:00:00.000Z"
-    ),
+    lambda made: made["key"].update(expires_at=later(made["key"]["expires_at"], hours=1)),
 )
 edit(_KEYS, "never used is null", "key.metadata", lambda m: m["key"].update(last_used_at=None))
 edit(_KEYS, "permissions as numbers", "key.metadata", lambda m: m["key"].update(permissions=[1]))
@@ -538,7 +542,7 @@ def _(exchange: Exchange) -> None:
         refused(exchange, 401, "forbidden")
 
 
-@answers("API keys are no tokens", "auth.kinds")
+@answers("API keys are no tokens", "auth.kinds key.value")
 def _(exchange: Exchange) -> None:
     if "phk_" in exchange.sent.get("Authorization", ""):
         refused(exchange, 401, "unauthenticated")
@@ -888,11 +892,7 @@ def _(exchange: Exchange) -> None:
 
 
 def _on_another_day(days: int) -> Callable[[dict[str, Any]], None]:
-    def change(found: dict[str, Any]) -> None:
-        observed = datetime.fromisoformat(found["observed_at"]) + timedelta(days=days)
-        found["observed_at"] = observed.isoformat()
-
-    return change
+    return lambda found: found.update(observed_at=later(found["observed_at"], days=days))
 
 
 edit(_COMPUTE, "observed yesterday", "compute.observed_at", _on_another_day(-1))
@@ -948,3 +948,273 @@ edit(
     "compute.project_id ulid",
     lambda f: f.update(project_id=f["project_id"][:25]),
 )
+
+
+# --- A second round, written after the check had found all of the first ------------------------------
+
+edit(
+    _LIST,
+    "a cursor by another name",
+    "deployments.page-through",
+    lambda page: page.update(nextCursor=page.pop("next_cursor", None)),
+)
+edit(
+    _FLAG,
+    "a time by another name",
+    "flag.enabled_at flag.closed flag.on",
+    lambda flag: flag.update(enabledAt=flag.pop("enabled_at")),
+)
+edit(
+    _KEYS, "key ids with a prefix", "key.metadata ulid", lambda made: made["key"].update(id="key_1")
+)
+edit(
+    _LIST,
+    "ids with I, L, O and U",
+    "deployment.id ulid deployments.page-through",
+    lambda page: last(page).update(id="01LOUI" + "0" * 20),
+)
+
+
+@answers("the page before is the next", "deployments.page-through")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and "cursor=" in exchange.path:
+        page = exchange.json
+        page["items"] = page["items"][:1] * 2 + page["items"][2:]
+        exchange.json = page
+
+
+@answers("a cursor that was given is refused", "deployments.page-through deployments.query")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and "cursor=" in exchange.path:
+        refused(exchange, 400, "invalid_request")
+
+
+class ReusedWithoutChange(Tampering):
+    """The second request under a key is refused, although it is the same."""
+
+    def __init__(self, ending: str) -> None:
+        self._ending, self._keys = ending, set[str]()
+
+    def after(self, exchange: Exchange) -> None:
+        if not exchange.ok or not at(exchange, self._ending):
+            return
+        key = exchange.sent.get("Idempotency-Key", "")
+        if key in self._keys:
+            refused(exchange, 409, "idempotency_key_reused")
+        self._keys.add(key)
+
+
+people("a flag's retry is a reuse", "flag.retry flag.replay", lambda _: ReusedWithoutChange(_FLAG))
+people(
+    "a key's retry is a reuse",
+    "keys.replay keys.uncertainty",
+    lambda _: ReusedWithoutChange(_KEYS),
+)
+people("a source's retry is a reuse", "condition.reused", lambda _: ReusedWithoutChange(_SOURCE))
+people("a domain's retry is a reuse", "domains.idempotent", lambda _: ReusedWithoutChange(_DOMAINS))
+
+
+def _before_it_was_made(found: dict[str, Any]) -> None:
+    found["updated_at"] = "2025-01-01T00:00:00Z"
+
+
+operation("changed before it was made", "operation.times", _before_it_was_made)
+edit(
+    _LIST,
+    "a deployment changed before it was made",
+    "deployment.times",
+    lambda page: _before_it_was_made(last(page)),
+)
+
+
+def _last_year(made: dict[str, Any]) -> None:
+    made["key"] |= {"created_at": "2025-03-01T12:00:00Z", "expires_at": "2025-05-30T12:00:00Z"}
+
+
+edit(_KEYS, "a key of last year", "keys.days limit.key key.metadata", _last_year)
+
+
+@answers("an operation of last year", "operation.times")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and (at(exchange, _DOMAINS) or polls(exchange)):
+        found = exchange.json
+        found["created_at"] = "2025-03-01T12:00:00Z"
+        exchange.json = found
+
+
+@wrong("what was deployed is not listed", "operation.deployment_id")
+class NotListed(Tampering):
+    def __init__(self) -> None:
+        self._deployed = ""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and at(exchange, _SOURCE):
+            self._deployed = exchange.json["deployment_id"]
+        elif exchange.ok and at(exchange, _LIST):
+            page = exchange.json
+            page["items"] = [item for item in page["items"] if item["id"] != self._deployed]
+            exchange.json = page
+
+
+edit(
+    _KEYS,
+    "a value without its end",
+    "key.value auth.kinds",
+    lambda made: made.update(value=made["value"] and made["value"][:-3]),
+)
+
+
+class SignedByNobody(Tampering):
+    """A token whose header says that it is not signed is believed."""
+
+    def __init__(self, options: CheckOptions) -> None:
+        self._token = options.token
+
+    def before(self, exchange: Exchange) -> None:
+        sent = exchange.sent.get("Authorization", "").removeprefix("Bearer ")
+        if sent.endswith(".") and sent.split(".")[1] == self._token.split(".")[1]:
+            exchange.sent["Authorization"] = f"Bearer {self._token}"
+
+
+people("signed by nobody", "auth.bearer auth.kinds auth.unauthenticated", SignedByNobody)
+
+
+@answers("the token in a header", "ticket.once")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and at(exchange, _LIST):
+        exchange.headers["X-Debug-Caller"] = exchange.sent["Authorization"]
+
+
+edit(
+    _KEYS,
+    "a secret beside the key",
+    "ticket.once",
+    lambda made: made["key"].update(client_secret="c8Jd02mQx7VtLwPz"),
+)
+operation(
+    "the provider's id of an operation",
+    "compute.no-identifiers",
+    lambda found: found.update(provider_operation_id="op-7f3a"),
+)
+edit(
+    _LIST,
+    "a private key in a deployment",
+    "ticket.once",
+    lambda page: last(page).update(note="-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
+)
+edit(
+    _DNS,
+    "the provider's account",
+    "dns.no-credentials",
+    lambda found: found.update(account_id="023e105f4ecef8ad9ca31a8372d0c353"),
+)
+
+
+@answers("dev and prod are swapped", "compute.query")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and at(exchange, _COMPUTE):
+        found = exchange.json
+        found["environment"] = {"dev": "prod", "prod": "dev"}[found["environment"]]
+        exchange.json = found
+
+
+@wrong("another origin for each ticket", "ticket.origin")
+class AnotherOrigin(Tampering):
+    def __init__(self) -> None:
+        self._issued = 0
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and at(exchange, _TICKETS):
+            self._issued += 1
+            word = "abcdefghi"[self._issued]
+            changed = re.sub("dev-[a-z]+-", f"dev-{word}-", exchange.body.decode())
+            exchange.body = changed.encode()
+
+
+@requests("an X-Request-Id of 1 is too short", "request-id limit.request-id")
+def _(exchange: Exchange) -> None:
+    if len(exchange.sent.get("X-Request-Id", "")) == 1:
+        exchange.sent["X-Request-Id"] = "x" * 129
+
+
+@requests("an Idempotency-Key of 1 is too short", "idempotency-key limit.idempotency-key")
+def _(exchange: Exchange) -> None:
+    if len(exchange.sent.get("Idempotency-Key", "")) == 1:
+        exchange.sent["Idempotency-Key"] = "x" * 129
+
+
+@answers("nobody's request is not in order", "auth.unauthenticated")
+def _(exchange: Exchange) -> None:
+    if exchange.status == 401 and at(exchange, _SOURCE):
+        refused(exchange, 400, "invalid_request")
+
+
+edit(
+    _KEYS,
+    "names in small letters",
+    "key.metadata",
+    lambda made: made["key"].update(name=made["key"]["name"].upper()),
+)
+problem("resource_not_found", "an instance with spaces", "problem.instance", instance="no such")
+problem("unauthenticated", "200 in the document", "problem.status", status=200)
+waits("half a second", "problem.retry_after_seconds", 0.5, "1")
+waits("no seconds are null", "problem.retry_after_seconds", None, "30")
+operation("a result in words", "operation.result", lambda found: found.update(result="done"))
+edit(_TICKETS, "a ticket of other characters", "ticket.redeem_url", lambda t: t.update(
+    redeem_url=t["redeem_url"][:-1] + "+"))  # fmt: skip
+edit(_DNS, "a zone with an underscore", "dns.zone", lambda d: d.update(zone="my_shop.example"))
+edit(_DNS, "a zone for all names", "dns.zone", lambda d: d.update(zone="*.shop.example"))
+
+
+@answers("a packed body", "json dns.response")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and at(exchange, _DNS):
+        exchange.body = gzip.compress(exchange.body)
+
+
+@answers("the list by reference", "deployments.response page.items")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and at(exchange, _LIST):
+        exchange.json = {"items": {"href": "/v1/items"}}
+
+
+@answers("missing with 400", "condition.missing condition.statuses problem.status")
+def _(exchange: Exchange) -> None:
+    if exchange.status == 404 and at(exchange, _COMPUTE):
+        exchange.status = 400
+
+
+@answers("outsiders are forbidden to list", "condition.missing")
+def _(exchange: Exchange) -> None:
+    if exchange.status == 404 and at(exchange, _LIST):
+        refused(exchange, 403, "forbidden")
+
+
+waits("until a day long ago", "problem.retry_after_seconds", 30, "Thu, 01 Jan 2026 00:00:30 GMT")
+
+
+@requests("no body shows the flag", "flag.body flag.request")
+def _(exchange: Exchange) -> None:
+    if at(exchange, _FLAG) and not exchange.content:
+        exchange.sent_json = {"enabled": True}
+
+
+@answers("a page of as many as there are", "deployments.query limit.page-size")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and exchange.path.endswith(_LIST):
+        page = exchange.json
+        page["items"] = (page["items"] * 6)[:101]
+        exchange.json = page
+
+
+@wrong(
+    "any ticket of 43 characters",
+    "states.ticket-once states.ticket-revoked limit.ticket tickets.revokes",
+)
+class AnyTicket(OpensAlways):
+    def after(self, exchange: Exchange) -> None:
+        self.opened = set()
+        super().after(exchange)
+
+    def opens(self, ticket: str) -> bool:
+        return True

@@ -12,6 +12,7 @@ from tests.contract_check import mutations as mutations
 from tests.contract_check import people as people
 from tests.contract_check.check_run import checked, differing, options, with_verdict
 from tests.contract_check.deviations import DEVIATIONS, Deviation
+from tests.contract_check.mutations import refused
 from tests.contract_check.tampered_world import TamperedWorld
 from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 
@@ -43,6 +44,23 @@ def test_a_deviation_behind_a_socket_is_named_as_well(
         found = differing(checked(emulator, base_url=url, origin_url=origin_of(url)))
 
     assert set(found) == set(planted.breaks), found
+
+
+class HidesInSecret(Tampering):
+    """Refuses to hide the flag, which is hidden all the same."""
+
+    def before(self, exchange: Exchange) -> None:
+        self._free = exchange.content == b'{"enabled": false}'
+
+    def after(self, exchange: Exchange) -> None:
+        if self._free and exchange.ok:
+            refused(exchange, 409, "powered_by_flag_required")
+
+
+def test_a_flag_that_is_hidden_although_that_was_refused() -> None:
+    report = TamperedWorld(HidesInSecret()).checked(allow=frozenset(["flag"]))
+
+    assert differing(report).keys() == {"flag.off-refused"}
 
 
 def test_there_are_many() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 
 import pytest
@@ -76,7 +78,8 @@ class WaitsUntilADate(Tampering):
     def after(self, exchange: Exchange) -> None:
         if exchange.status == 404 and "/v1/" in exchange.path:
             exchange.json = {**exchange.json, "retry_after_seconds": 30}
-            exchange.headers["Retry-After"] = "Thu, 01 Jan 2026 00:00:30 GMT"
+            now = parsedate_to_datetime(exchange.headers["Date"])
+            exchange.headers["Retry-After"] = format_datetime(now + timedelta(seconds=30), True)
 
 
 LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {

@@ -9,7 +9,6 @@ import json
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
@@ -24,6 +23,7 @@ from hosting_emulator.contract_check.values import (
     TERMINAL,
     brief,
     complaint,
+    http_date,
     is_integer,
     moment,
 )
@@ -40,6 +40,8 @@ _FORMS = {
 #: Open sets whose words a report lists, by the field of an answer.
 _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
 _OPEN_SETS["items[].status"] = "Deployment.status"
+#: So far may two clocks of one server be apart.
+_APART_MS = 60_000
 #: What is observed may be so much older than what happened just before, and is fresh.
 _STALE_MS = 300_000
 #: Credentials that show what they are: a password in a URL, a JWT, a private key.
@@ -51,7 +53,11 @@ _NO_SECRETS = {
     "get_dns_authorization": "dns.no-credentials",
     "read_database_compute": "compute.no-identifiers",
 }
-_IDENTIFIER = re.compile(r"secret|password|credential|token|api_?key|provider|(^|_)(id|arn)$", re.I)
+_CREDENTIAL = re.compile(
+    r"secret|password|credential|private_?key|(access|auth|api)_?(token|key)", re.I
+)
+_IDENTIFIER = re.compile(r"token|provider|(^|_)(id|arn)$", re.I)
+_PROVIDER = re.compile(r"provider\w*_(id|arn)$", re.I)
 _KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}
 #: The clauses of the codes whose status the contract fixes.
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
@@ -264,10 +270,10 @@ class Judge:
             if told.isascii() and told.isdigit() and len(told) < 10:
                 right = not is_integer(seconds) or int(told) == seconds
             else:  # HTTP allows a date there
-                try:
-                    right = parsedate_to_datetime(told) is not None
-                except ValueError:
-                    right = False
+                until, now = http_date(told), http_date(answer.header("Date") or "")
+                right = until is not None
+                if until is not None and now is not None and is_integer(seconds):
+                    right = abs(until - now - seconds * 1000) <= _APART_MS
             judge("problem.retry_after_seconds", right, answer, wrong)
         if isinstance(code, str) and code in _FIXED:
             key, fixed = _FIXED[code], PROBLEMS[code].status
@@ -354,6 +360,11 @@ class Judge:
                 self._field(seen, name, value, field)
             elif field.required or how == "null":  # null stands where the contract says so
                 self.differs(f"{field.key} {field.also}", seen, f"{name} is {how}")
+        made, changed = (moment(found.get(name)) for name in ("created_at", "updated_at"))
+        if made is not None and changed is not None and changed < made - 1_000:
+            self.differs(
+                f"{resource.lower()}.times", seen, f"{inside}updated_at is before created_at"
+            )
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
             if isinstance(value, dict):
@@ -395,13 +406,16 @@ class Judge:
             wrong = f"{name} is older than what had happened before"
             self.judge(key, at_ms >= self._happened_ms - _STALE_MS, seen, wrong)
 
-    def made_now(self, seen: Answer, at: Any) -> None:
-        """Judge what was observed before by the moment of something that was made after it."""
-        at_ms = moment(at)
-        if at_ms is None or at_ms < self._happened_ms - _STALE_MS:
-            return  # that moment is wrong itself
-        if self._observed_ms > at_ms + _STALE_MS:
-            self.differs("compute.observed_at", seen, "observed_at lay after what was made later")
+    def made_now(self, seen: Answer, at_ms: int | None, keys: str) -> bool:
+        """Judge the moment of something that was made just now, and by it what was observed before."""
+        if at_ms is not None and at_ms < self._happened_ms - _STALE_MS:
+            self.differs(keys, seen, "created_at is older than what had happened before")
+            return False
+        if at_ms is not None and self._observed_ms > at_ms + _STALE_MS:
+            self.differs(
+                "compute.observed_at", seen, "observed_at was later than what came after it"
+            )
+        return True
 
     def _keeps_secrets(self, answer: Answer) -> None:
         shown = answer.body.decode(errors="replace") + str(answer.headers)
@@ -411,11 +425,16 @@ class Judge:
         key = _NO_SECRETS.get(answer.call_id) if answer.ok else None
         for name, value in _members(answer.document):
             handed_out = name in ("value", "redeem_url")
+            known = name in _KNOWN or isinstance(value, bool) or not value
             if isinstance(value, str) and _SECRET.search(value) and not handed_out:
                 self.differs(key or "ticket.once", answer, f"{name} holds a credential")
-            elif key and _is_identifier(name, value):
-                wrong = f"{name} looks like a credential or a provider's identifier"
-                self.differs(key, answer, wrong)
+            elif not known and _CREDENTIAL.search(name):
+                self.differs(key or "ticket.once", answer, f"{name} looks like a credential")
+            elif known or is_ulid(str(value)):
+                continue
+            elif (_PROVIDER if key is None else _IDENTIFIER).search(name):
+                wrong = f"{name} looks like a provider's identifier"
+                self.differs(key or "compute.no-identifiers", answer, wrong)
 
 
 def _members(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -428,10 +447,3 @@ def _members(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from _members(value, name)
     else:
         yield name, document
-
-
-def _is_identifier(name: str, value: Any) -> bool:
-    """Whether a member that the contract does not name holds a credential or a foreign id."""
-    if name in _KNOWN or not isinstance(value, str | int) or isinstance(value, bool):
-        return False
-    return bool(value) and bool(_IDENTIFIER.search(name)) and not is_ulid(str(value))

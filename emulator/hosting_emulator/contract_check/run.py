@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -16,7 +16,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.clauses import CALL_CLAUSES
 from hosting_emulator.contract_check.http import Address, Answer
 from hosting_emulator.contract_check.judge import Judge
-from hosting_emulator.contract_check.values import moment
+from hosting_emulator.contract_check.values import http_date, moment
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
@@ -328,7 +328,7 @@ class Run(Judge):
     def accept(self, answer: Answer, again: Callable[[str], Answer]) -> None:
         """Keep an operation that was started just now."""
         self.accepted.append(Accepted(answer, again, self.waited_s))
-        self.made_now(answer, answer["created_at"])
+        self.made_now(answer, moment(answer["created_at"]), "operation.times")
 
     def name_of(self, assumption: str) -> str | None:
         """Return the name or path that was given or found out, None if neither."""
@@ -387,6 +387,8 @@ class Run(Judge):
         if signed.count(".") == 1 and len(signature) > 1:
             other = "A" if signature[0] != "A" else "B"
             found["another signature"] = f"{signed}{dot}{other}{signature[1:]}"
+            unsigned = urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').decode().rstrip("=")
+            found["no signature"] = f"{unsigned}.{signed.partition('.')[2]}."
         return found
 
     def wrong_input(self, keys: str, answer: Answer) -> None:
@@ -428,11 +430,7 @@ class Run(Judge):
         about = "for its time"
         answer = self.usual(_CLOCK, about) if _CLOCK in self.askable() else self.read(about)
         observed_ms = moment(answer["observed_at"])
-        try:
-            date = parsedate_to_datetime(answer.header("Date") or "").timestamp()
-        except (ValueError, OverflowError):
-            return observed_ms, None
-        return observed_ms, int(date * 1000)
+        return observed_ms, http_date(answer.header("Date") or "")
 
     def happened_between(
         self, at_ms: int | None, before: Now, after: Now, slack_ms: int = _SLACK_MS

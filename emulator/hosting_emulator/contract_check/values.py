@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -77,6 +78,14 @@ def moment(value: Any) -> int | None:
     at_ms = (began - _EPOCH) // timedelta(milliseconds=1)
     at_ms += int(found["second"]) * 1000 + thousandths
     return at_ms - (-1 if found["sign"] == "-" else 1) * (ahead // timedelta(milliseconds=1))
+
+
+def http_date(text: str) -> int | None:
+    """Read a date of an HTTP header as ms since 1970; None for anything else."""
+    try:
+        return int(parsedate_to_datetime(text).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _minute(day: str, minute: str) -> datetime | None:

@@ -130,6 +130,7 @@ _WRONG_BODIES: dict[tuple[str, str], tuple[tuple[Any, str], ...]] = {
         ({"enabled": True, "hosting_emulator_check": 1}, "a property more"),
         ([True], "an array"),
         (b'{"enabled":', "half a body"),
+        (b"", "no body"),
     ),
     ("CreateUserApiKeyRequest", "keys.body limit.key-name"): (
         ({"name": ""}, "name empty"),

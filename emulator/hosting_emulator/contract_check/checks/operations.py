@@ -9,6 +9,7 @@ from typing import Any
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract_check.checks.access import nobody
+from hosting_emulator.contract_check.checks.reading import items_of
 from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import BLAMES, NOWHERE, Accepted, Run, alike, check
 from hosting_emulator.contract_check.values import TERMINAL, moment
@@ -44,6 +45,8 @@ def initialize(run: Run) -> None:
 
     run.accept(answer, again)
     retried = again("the same key and body")
+    if retried.code == "idempotency_key_reused":
+        run.differs("condition.reused", retried, "the request is the same")
     if retried.ok and retried["id"] not in (None, answer["id"]):
         # What a retry of this call answers is not shown: the second is polled to its end too.
         run.note(f"a retry of {_SOURCE} starts another operation")
@@ -276,11 +279,12 @@ def _deployed(run: Run, accepted: Accepted) -> None:
         return
     query = f"?{limit}=100" if limit else ""
     page = run.call("list_deployments", query, about="for what was deployed")
-    items = page["items"] if isinstance(page["items"], list) else []
-    for item in items:
-        if isinstance(item, dict) and item.get("id") == made:
-            same = alike(item.get("operation_id"), accepted.id)
-            run.judge("deployment.operation_id", same, page, "another operation's is named")
+    listed = {str(item.get("id")).upper(): item for item in items_of(page)}
+    if (found := listed.get(str(made).upper())) is not None:
+        same = alike(found.get("operation_id"), accepted.id)
+        run.judge("deployment.operation_id", same, page, "it names another operation")
+    elif listed and not page["next_cursor"] and "NONE" not in listed:
+        run.differs("operation.deployment_id", page, "it does not list the deployment")
 
 
 @check(allow=("source", "domains"))

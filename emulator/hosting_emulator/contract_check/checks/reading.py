@@ -172,14 +172,16 @@ def list_deployments(run: Run) -> None:
     plain = _list(run)
     if not run.succeeded(f"deployments.call deployments.query {_THROUGH}", plain):
         return
+    if (count := len(items_of(plain))) > _LARGEST:
+        run.differs(_QUERY, plain, f"it has {count} items")
     if _cursor(plain) is not None:
-        run.see("default_page_size", len(_items(plain)))
-    if not _items(plain):
+        run.see("default_page_size", count)
+    if not items_of(plain):
         run.skips(" ".join(RESOURCES["Deployment"].clauses), "the project has no deployments")
 
     def works(name: str) -> bool:
         one = _list(run, f"?{name}=1")
-        shorter = len(_items(one)) <= 1 < len(_items(plain))
+        shorter = len(items_of(one)) <= 1 < len(items_of(plain))
         return one.ok and (shorter or _list(run, f"?{name}=0").status == 400)
 
     limit = _find(run, "limit_parameter", works, f"{_QUERY} {_THROUGH}", "is the page size")
@@ -192,15 +194,15 @@ def _bounds(run: Run, limit: str) -> None:
     for most in (1, _LARGEST):
         answer = _list(run, f"?{limit}={most}")
         if run.succeeded(_QUERY, answer):
-            count = len(_items(answer))
+            count = len(items_of(answer))
             run.judge(_QUERY, count <= most, answer, f"it has {count} items")
     # The contract bounds the size, and does not say whether what is beyond is refused or cut.
     for size in ("0", "101"):
         answer = _list(run, f"?{limit}={size}")
-        seen = f"{answer}: it has {len(_items(answer))} items"
+        seen = f"{answer}: it has {len(items_of(answer))} items"
         if not answer.ok:
             run.wrong_input(_QUERY, answer)
-        elif len(_items(answer)) > _LARGEST:
+        elif len(items_of(answer)) > _LARGEST:
             run.differs(_QUERY, seen)
         else:
             run.skips(_QUERY, f"{seen}, so the server may have limited the size")
@@ -212,10 +214,10 @@ def _page_through(run: Run, limit: str) -> None:
     whole = _list(run, f"?{limit}={_LARGEST}")
     if not whole.ok:
         return
-    total = len(_items(whole))
+    total = len(items_of(whole))
     if _cursor(whole) is None:
         _see_last(run, whole)
-        made = [moment(item.get("created_at")) for item in _items(whole)]
+        made = [moment(item.get("created_at")) for item in items_of(whole)]
         times = [at for at in made if at is not None]
         if len(set(times)) > 1 and times in (sorted(times), sorted(times, reverse=True)):
             order = "oldest_first" if times == sorted(times) else "newest_first"
@@ -291,11 +293,12 @@ def _see_last(run: Run, last: Answer) -> None:
         run.see("last_page_cursor", "null" if "next_cursor" in last.fields else "absent")
 
 
-def _items(answer: Answer) -> list[dict[str, Any]]:
+def items_of(answer: Answer) -> list[dict[str, Any]]:
+    """Return the deployments of a page."""
     items = answer["items"]
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _ids(answer: Answer) -> list[str]:
     # In one case: what else is wrong with an id is judged elsewhere.
-    return [str(item["id"]).upper() for item in _items(answer) if item.get("id") is not None]
+    return [str(item["id"]).upper() for item in items_of(answer) if item.get("id") is not None]
