@@ -10,7 +10,7 @@ from typing import Any
 from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import ExchangeContext, run_through
+from hosting_emulator.engine.exchange import Connection, ExchangeContext, run_through
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import Keeper, Memory
 from hosting_emulator.world.population import new_world
@@ -82,8 +82,9 @@ class InProcess(Calls[Answer]):
         self._tokens: dict[tuple[str, bool], str] = {}
         #: Where dev origins answer; None: at the scheme's own port.
         self.dev_port: int | None = None
-        #: The connection that requests come by.
+        #: The number of the connection that requests come by, and those that there were.
         self.connection = 0
+        self.opened: dict[int, Connection] = {}
 
     @property
     def world(self) -> World:
@@ -138,7 +139,9 @@ class InProcess(Calls[Answer]):
             dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
-        context.entry.connection = self.connection
+        context.entry.connection = self.opened.setdefault(
+            self.connection, Connection(2 * self.connection)
+        )
         reply = run_through(self.engine.exchange(context))
         return Answer(reply.status, reply.body, dict(reply.headers))
 

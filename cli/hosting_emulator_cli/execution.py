@@ -286,11 +286,15 @@ def _shrink(
     settings = replace(execution.settings, log_requests=False)
     unseen = replace(execution, report="never", keep=None, quiet=True, silent=True)
 
+    seen: tuple[str, ...] = ()
+
     def fails(points: tuple[str, ...]) -> bool:
+        nonlocal seen
         varied = {"vary_only": points} if points else {"vary": None, "vary_only": None}
         ran = execute(replace(unseen, settings=replace(settings, **varied)))
         if ran.signalled:
             raise Stopped
+        seen = ran.varied
         return ran.code != 0
 
     mention(f"Shrinking: at most {MOST_RUNS + 3} more runs, output hidden, each in a fresh world.")
@@ -300,14 +304,22 @@ def _shrink(
     from hosting_emulator.variation.points import POINTS
 
     # Those seen to vary, or else all.
-    starts = (first.varied, settings.vary_only or tuple(POINTS))
+    every = settings.vary_only or tuple(POINTS)
+    starts = (first.varied, every)
     points = next((points for points in starts if points and fails(points)), None)
     if points is None:
         mention("It passed when run again with the same points: the failure is intermittent.")
         return
-    found = smallest(points, fails, MOST_RUNS)
-    rest = "" if found.finished else ", as far as this many runs can tell"
-    mention(
-        f"It fails with {' and '.join(found.items)} alone{rest} ({found.tries} runs).\n"
-        f"Again: {again(found.items)}"
-    )
+    tries, without = 0, ""
+    while points:
+        found = smallest(points, fails, MOST_RUNS - tries)
+        rest = "" if found.finished else ", as far as this many runs can tell"
+        mention(
+            f"{without or 'It fails'} with {' and '.join(found.items)} alone{rest} "
+            f"({found.tries} runs).\nAgain: {again(found.items)}"
+        )
+        # One mistake may hide another, which is met where the first is not.
+        every = tuple(point for point in every if point not in found.items)
+        tries, without = tries + found.tries + 1, "Without that, it fails"
+        goes_on = found.finished and tries < MOST_RUNS and every and fails(every)
+        points = tuple(point for point in every if point in seen) if goes_on else ()

@@ -76,6 +76,8 @@ class _Attempts:
     """What is known of one thing that was to be done: the last attempt under each key."""
 
     unsure: dict[str, ExchangeView] = field(default_factory=dict)
+    #: All keys that it was asked for under, as far as is remembered.
+    keys: set[str] = field(default_factory=set)
     #: The last of all attempts, whatever became of it.
     last: ExchangeView | None = None
     #: What was found of attempts that were not asked for again, by their keys.
@@ -103,11 +105,14 @@ class KeyChanged(ConductJudge):
         if key in known.accused:
             known.accused.pop(key).withdrawn = True
         for other, before in list(known.unsure.items()):
-            if other != key:
-                over = _forgotten(before, now) or now.waited(before, A_RETRY_MS)
-                if not over and (before.uncertain or now.entry.real_ms < before.left_ms):
-                    yield _accuse(before, now, known)
-                del known.unsure[other]  # said once, or over
+            over = _forgotten(before, now) or now.waited(before, A_RETRY_MS)
+            if other == key or (key in known.keys and not over):  # no new key
+                continue
+            if not over and (before.uncertain or now.entry.real_ms < before.left_ms):
+                yield _accuse(before, now, known)
+            del known.unsure[other]  # said once, or over
+        if len(known.keys) < _MOST_ACCUSED:
+            known.keys.add(key)
         last = known.last
         came_between = last is not None and now.entry.real_ms < last.entry.real_ms < now.left_ms
         if now.entry.late_ms and last is not None and came_between and last.key != key:
@@ -303,9 +308,13 @@ class NotRetryable(ConductJudge):
         place = (now.credentials, now.request)
         mutation = now.spec is not None and now.spec.method != "GET"
         before = self._refused.get(place) if mutation else self._last.get(now.credentials)
-        self._last.keep(now.credentials, now)
+        last = now
+        if before is not None and before.request == now.request and now.crossed(before):
+            # Of those that come one upon another the first stays: the others come after that one.
+            last = before if before.entry.code == now.entry.code else now
+        self._last.keep(now.credentials, now if mutation else last)
         if mutation and now.status >= 400:
-            self._refused.keep(place, now)
+            self._refused.keep(place, last)
         elif mutation or (now.call == "get_operation" and now.shows_end):
             self._refused.clear()
         if before is not None and _in_vain(before, now):
@@ -408,7 +417,8 @@ class TooSoon(ConductJudge):
         if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
             for line in (now.line, None):
                 place = (now.credentials, limited if by_limit else unwell, line)
-                self._told.keep(place, (now, wait_s))
+                if place not in self._told or not now.crossed(self._told[place][0]):
+                    self._told.keep(place, (now, wait_s))
 
     def _storm(self, now: ExchangeView) -> Iterator[Finding]:
         """Find attempts without end or pause, where nothing said how long to wait."""
@@ -509,7 +519,7 @@ class AfterEnd(ConductJudge):
         if now.call == "get_operation" and end is not None:
             if end.anew:
                 end.anew = False
-            elif now.knows(end.last) != "no":
+            elif shown is not None and now.knows(end.last) != "no":
                 yield self._looked(now, end, on_end=on_end)
         if shown is None:
             return

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.engine.exchange import Entry, retry_after_s
+from hosting_emulator.engine.exchange import NO_CONNECTION, Connection, Entry, retry_after_s
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
@@ -28,14 +28,16 @@ _LONGEST_PATH = 120
 _COMPARED_BYTES = 256
 #: What is asked again after so long is a new attempt of somebody, and no retry.
 A_RETRY_MS = 600_000
-#: What came so soon, in real time, by another connection may have been on its way already.
-_ON_ITS_WAY_MS = 50
+#: What came so soon, in real time, by another connection may have been on its way already; and of
+#: two programs that were started together one asks so much later.
+_ON_ITS_WAY_MS, _TOGETHER_MS = 50, 1000
 
 
 @dataclass(slots=True, eq=False)
 class Line:
     """A connection: how many requests came by it so far, and the number of the last."""
 
+    connection: Connection = NO_CONNECTION
     count: int = 0
     last: int = 0
 
@@ -49,6 +51,8 @@ class ExchangeView:
         self.line.count, self.line.last = self.line.count + 1, entry.n
         #: Which request of its connection it is, from 1.
         self.nth = self.line.count
+        #: How often in a row it was seen to be asked again by a new connection.
+        self.again = 0
         self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
         self.world: World = entry.world
         #: The call, or what was asked where there is none, for a sentence.
@@ -157,17 +161,36 @@ class ExchangeView:
         """Tell whether whoever asked this had the answer to another request by then.
 
         A request counts from when it was sent. What comes by the same connection comes from the same
-        client. So it may where each request has a connection of its own; where they are kept, a new
-        one may be another client's, and one in use is.
+        client. So it may where each request has a connection of its own: surely with the same key, a
+        second later, or if it goes on. Where they are kept, a new one may be another client's, and one
+        in use is.
         """
         world_ms, since_ms = self.waits_ms(before)
         if self.world.clock.mode == "frozen" and since_ms >= 0:
             since_ms = max(since_ms, world_ms)  # somebody has moved it in between
         if self.line is before.line:
             return "surely" if since_ms >= 0 else "no"
-        if since_ms < _ON_ITS_WAY_MS or self.nth > 1 or before.line.last != before.n:
+        if self.nth > 1 or before.line.last != before.n or self.crossed(before, since_ms):
             return "no"
-        return "surely" if before.nth == 1 else "maybe"
+        self.again = before.again + 1
+        together_ms = _ON_ITS_WAY_MS if self.has_key_of(before) else _TOGETHER_MS
+        alone = before.nth == 1 and (self.again > 1 or since_ms >= together_ms)
+        return "surely" if alone else "maybe"
+
+    def has_key_of(self, before: ExchangeView) -> bool:
+        """Tell whether both are mutations under one Idempotency-Key."""
+        return self.mutation_key is not None and self.mutation_key == before.mutation_key
+
+    def crossed(self, before: ExchangeView, since_ms: int | None = None) -> bool:
+        """Tell whether this may have been on its way, by another connection, when that was answered.
+
+        It was not if it has the same Idempotency-Key, and the former connection was over before.
+        """
+        since_ms = self.waits_ms(before)[1] if since_ms is None else since_ms
+        if self.line is before.line or since_ms >= _ON_ITS_WAY_MS:
+            return False
+        over = self.line.connection.follows(before.line.connection)
+        return since_ms < 0 or not (over and self.has_key_of(before))
 
     def beside(self, other: ExchangeView, ms: int = _ON_ITS_WAY_MS) -> bool:
         """Tell whether both were sent within so long, each by a connection of its own."""

@@ -21,7 +21,7 @@ from hosting_emulator.conduct.rules import (
     Recent,
 )
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.exchange import Connection, Entry
 from hosting_emulator.engine.redaction import Redactor
 
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
@@ -100,7 +100,7 @@ class Watch:
         self._skipping = False
         self._found: dict[str, _RuleFindings] = {}
         self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
-        self._lines: Recent[int, Line] = Recent()
+        self._lines: Recent[Connection, Line] = Recent()
 
     def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
         """ConductJudge what is new, and say what was found; `off` are ids of rules to leave out.
@@ -138,7 +138,7 @@ class Watch:
             return
         self._judged += 1
         place = entry.connection
-        line = self._lines.get(place) or self._lines.keep(place, Line())
+        line = self._lines.get(place) or self._lines.keep(place, Line(place))
         exchange = ExchangeView(entry, line)
         if entry.call == "get_operation" and entry.world.clock.mode == "skip":
             self._skipping = True

@@ -53,6 +53,23 @@ def run_through(exchange: Exchange, pass_over: Callable[[int], None] | None = No
         return reply
 
 
+class Connection:
+    """What requests came by. Beginnings and ends of all connections are counted in one row."""
+
+    __slots__ = ("began", "ended")
+
+    def __init__(self, began: int = 0) -> None:
+        self.began, self.ended = began, 0
+
+    def follows(self, other: Connection) -> bool:
+        """Tell whether it began after another had ended."""
+        return 0 < other.ended < self.began
+
+
+#: Requests of this process come by none.
+NO_CONNECTION = Connection()
+
+
 class Entry(msgspec.Struct, kw_only=True):
     """What is kept of one exchange. `why` are the reasons that were noted, in order.
 
@@ -65,8 +82,7 @@ class Entry(msgspec.Struct, kw_only=True):
     `headers_cut` says that long headers were kept in part, each saying how long it was.
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
-    `took_ns` is real time in the core; until the exchange is over, when that began. `connection` is
-    the number of the connection that it came by; 0: by none, as from this process.
+    `took_ns` is real time in the core; until the exchange is over, when that began.
     """
 
     n: int = 0
@@ -100,7 +116,7 @@ class Entry(msgspec.Struct, kw_only=True):
     real_ms: int = 0
     late_ms: int = 0
     headers_cut: bool = False
-    connection: int = 0
+    connection: Connection = NO_CONNECTION
 
 
 class ExchangeContext(CallRequest, kw_only=True):

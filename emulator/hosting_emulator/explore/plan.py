@@ -50,7 +50,8 @@ _ORDER = (*KINDS, *LASTING)
 LATE_MS = 1000
 #: `wire` stands for all kinds.
 _WORDS = (*KINDS, *OUTCOMES, "wire", *(f"abort:{code}" for code in PROBLEMS), "abort:*")
-#: Of ten points the one that tells most, the first of these first.
+#: Of ten points the one that tells most, the first of these first; and a few of a small command's.
+_FEWEST = 6
 _TELLING = (
     *("fail", "value_lost", "connection_reset", "outage", "abort:forbidden", "stick"),
     *("abort:service_unavailable", "database_null", "no_zone"),
@@ -299,7 +300,7 @@ def plan(
 ) -> Plan:
     """Plan the runs. Without `calls` all are meant; `max_runs` None does not bound.
 
-    With `quick` it is a tenth of them: those that tell most.
+    With `quick` it is a tenth of them, or a few: those that tell most.
     """
     words, only = tuple(faults), set(calls)
     chosen = tuple(r for r in requests if not only or r.call in only)
@@ -325,7 +326,7 @@ def plan(
     if quick:
         reads_of = {request.name: request.is_read for request in chosen}
         ordered.sort(key=lambda point: (_telling(point), reads_of[point.request]))
-        bound = min(bound, -(-len(ordered) // 10))
+        bound = min(bound, max(_FEWEST, -(-len(ordered) // 10)))
     return Plan(chosen, tuple(ordered[:bound]), tuple(merged), tuple(ordered[bound:]))
 
 

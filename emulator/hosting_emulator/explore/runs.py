@@ -207,15 +207,24 @@ _SOON_MS = 100
 _MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
 #: Of two that ask at once none hears what the other is answered, but so many are a retry.
 _SOME = 3
-_TOO_SOON = "retried-too-soon:"
+_TOO_SOON, _AFTER_END = "retried-too-soon:", "polled-after-end:"
+#: Nobody who waits for what does not end is given more time than this before being taken for one
+#: who waits for ever, in real seconds.
+_LONGEST_WAIT_S = 150.0
 NO_VALUE = (
     "it reports success without an API key's value: the response was lost, and a replay has null"
 )
 _BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 _LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
 _FAILED = re.compile(r" (?:failed|cancelled)(?: \(|$)")
+#: What stands for none, as a part of a name or an address.
+_NONE_AS_NAME = re.compile(
+    r"\S*(?:\w[.@]|//)(?:null|None|undefined)\b\S*|\b(?:null|None|undefined)[.@]\w\S*"
+)
 #: How runtimes say that a program's own code broke: on something missing, null, or of another type.
 _CRASH = re.compile(
+    # Node's fetch calls a broken connection a TypeError, too.
+    r"(?!TypeError: (?:fetch failed|terminated))"
     r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError)\b.*"
     r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
     r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
@@ -609,7 +618,7 @@ def judge_lasting(
         return judge(point, ended, seen, clean, limit_s=limit_s, conduct=conduct)
     if more and found.kind != "answer":
         verdict, says = "doubled", [what, *more]
-    elif ended.hung and seen.sent - clean.seen.sent > limit_s / _LONG_PAUSE_S:
+    elif ended.hung and _asks_for_ever(point, seen, clean, told, limit_s):
         verdict, says = (
             "hung",
             [what, f"it did not end within {limit_s:g} s, and kept sending requests"],
@@ -629,6 +638,21 @@ def judge_lasting(
     return _result(point, verdict, says, ended, seen, () if conduct == "off" else told)
 
 
+def _asks_for_ever(
+    point: FaultPoint, seen: Observation, clean: CleanRun, told: Sequence[str], limit_s: float
+) -> bool:
+    """Whether a run that was ended would have gone on for good.
+
+    What may still come is waited for as long as anybody likes: for two minutes, and more.
+    """
+    assert point.lasting is not None
+    often = (seen.sent - clean.seen.sent) / limit_s
+    may_come = point.lasting.kind == "unfinished" or point.lasting.word in ("outage", "limited")
+    if may_come and not any(rule.startswith(_AFTER_END) for rule in told):
+        return often > _FAST or limit_s > _LONGEST_WAIT_S
+    return often * _LONG_PAUSE_S > 1
+
+
 def _blind(
     point: FaultPoint, ended: RunEnd, seen: Observation, clean: CleanRun, every: list[str]
 ) -> list[str]:
@@ -641,6 +665,10 @@ def _blind(
         return [NO_VALUE]
     if found.kind == "refused" and seen.in_vain and _says_the_same(point, ended, clean):
         return ["but its output is the same as when all succeeds"]
+    if found.kind == "answer":
+        shown = (name[0] for line in ended.printed or () for name in _NONE_AS_NAME.finditer(line))
+        usual = "\n".join(clean.ended.printed or ())
+        return [f"but it continues with {name!r}" for name in shown if name not in usual][:1]
     return []
 
 

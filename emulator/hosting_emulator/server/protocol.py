@@ -18,6 +18,7 @@ from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooL
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.exchange import Connection
 from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.server import memory
 from hosting_emulator.server.framing import (
@@ -52,7 +53,7 @@ class Protocol(web.RequestHandler):
         self.server = manager
         #: Closes the server's ports for so many seconds.
         self.refuse = manager.refuse
-        self.number = next(_connections)
+        self.connection = Connection(next(_connections))
         self.framing = RequestFraming()
         #: How many requests are answered, and the one whose handler began last.
         self.answered = 0
@@ -94,6 +95,7 @@ class Protocol(web.RequestHandler):
         """Tell whoever waits for the end of the connection."""
         super().connection_lost(exc)
         self.server.count(-1)
+        self.connection.ended = next(_connections)
         if self.half is not None:
             self.half[1].cancel()
         if self.gone is not None and not self.gone.done():

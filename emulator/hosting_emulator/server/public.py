@@ -70,7 +70,7 @@ def note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
     """
     protocol = request.protocol
     assert isinstance(protocol, Protocol)
-    ctx.entry.connection = protocol.number
+    ctx.entry.connection = protocol.connection
     if not protocol.framing.large:
         return
     left, kept = HEADERS_KEPT, []

@@ -290,16 +290,17 @@ def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
 
-#: Suffix, minutes east of UTC, digits of the fraction. None: as few as say it all.
+#: Suffix, minutes east of UTC, digits of the fraction. None: as few as say it all. The zones are far
+#: apart, so that who compares texts is wrong where the moments are hours apart, too.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
     ("Z", 0, None),
     ("Z", 0, 6),
     ("+00:00", 0, 3),
-    ("+00:00", 0, 6),
     ("+00:00", 0, None),
-    ("+02:00", 120, 3),
-    ("-05:30", -330, 6),
-    ("+02:00", 120, None),
+    ("+14:00", 840, 3),
+    ("-12:00", -720, 6),
+    ("+05:45", 345, None),
+    ("-09:30", -570, 3),
 )
 _DAY_MS = 86_400_000
 

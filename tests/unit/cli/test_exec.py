@@ -253,6 +253,27 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
     assert {run.report for run in runs} == {"never"}
 
 
+def test_a_mistake_that_another_hides_is_found_as_well(run, monkeypatch: pytest.MonkeyPatch):
+    def execute(wanted: Execution) -> CommandResult:
+        points = wanted.settings.vary_only or (tuple(POINTS) if wanted.settings.vary else ())
+        # Where one breaks it, it never comes to what another would break.
+        met = ("absent-fields",) if "absent-fields" in points else points
+        bad = {"absent-fields", "timestamp-form", "id-order"} & {*met}
+        return CommandResult(int(bool(bad)), met)
+
+    monkeypatch.setattr(execution_module, "execute", execute)
+
+    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    blamed = [line.partition(" alone")[0] for line in told if " alone (" in line]
+    assert blamed == [
+        "It fails with absent-fields",
+        "Without that, it fails with id-order",
+        "Without that, it fails with timestamp-form",
+    ]
+    assert told[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
+
+
 def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
         execution_module, "execute", lambda wanted: CommandResult(1, ("key-order",))

@@ -78,6 +78,24 @@ def two_processes(api: Place) -> None:
             return
 
 
+def two_processes_in_an_outage(api: Place) -> None:
+    api.fault(abort={"code": "service_unavailable"}, times=6)
+    for attempt in range(3):
+        for process in ("a", "b"):
+            api.by(None, api.apply_domains, key=process)
+            api.pass_time(0.06)
+        api.sleep(2**attempt)
+
+
+def looks_again_in_an_outage(api: Place) -> None:
+    operation = api.by(None, api.apply_domains, key="a").json
+    api.follow(operation, None)
+    api.fault(abort={"code": "service_unavailable"}, times=4)
+    for attempt in range(5):
+        api.sleep(2**attempt)
+        api.by(None, api.poll, operation["id"])
+
+
 def retrying_proxy(api: Place) -> None:
     api.fault(gateway_error={"status": 502}, times=3)
     lines = [next(api.connections) for _ in range(2)]
@@ -172,6 +190,7 @@ def value_lost(api: Place) -> None:
 
 CLIENTS = (
     *(hedged, parallel, two_processes, retrying_proxy, crash_and_resume, token_refresh),
+    *(two_processes_in_an_outage, looks_again_in_an_outage),
     *(short_timeouts, dashboard, cron, reads_all_pages, a_connection_each, two_jobs, value_lost),
 )
 

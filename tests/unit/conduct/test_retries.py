@@ -269,6 +269,62 @@ def test_two_reads_at_once_of_what_is_not_there_are_no_retry(api: Watched):
     assert api.broken() == []
 
 
+# --- A connection for each request -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("attempts", "severities"), [(2, ["note"]), (3, ["warning"])])
+@pytest.mark.parametrize(
+    ("fault", "rule"), [(LIMITED, TOO_SOON), ({"abort": {"code": "forbidden"}}, IN_VAIN)]
+)
+def test_the_same_key_by_a_connection_after_the_last_is_a_retry_however_soon(
+    api: Watched, fault: dict[str, object], rule: str, attempts: int, severities: list[str]
+):
+    api.fault(**fault, times=9)
+    for _ in range(attempts):
+        api.next_connection()
+        api.apply_domains(key="a")
+        api.pass_time(0.002)
+
+    found = api.findings()
+    assert [one.rule.id for one in found] == [rule]
+    assert [one.severity for one in found] == severities
+
+
+def test_one_key_by_connections_that_stay_open_may_be_two_workers(api: Watched):
+    api.fault(abort={"code": "forbidden"}, times=3)
+    for connection in (1, 2, 3):
+        api.connection = connection
+        api.apply_domains(key="a")
+        api.pass_time(0.002)
+
+    assert api.broken() == []
+
+
+@pytest.mark.parametrize(("asks", "severities"), [(4, []), (8, ["note"]), (20, ["warning"])])
+def test_reads_that_go_on_and_on_are_a_loop_though_none_waits_for_long(
+    api: Watched, asks: int, severities: list[str]
+):
+    for _ in range(asks):
+        api.next_connection()
+        api.poll(NOWHERE)
+        api.pass_time(0.012)
+
+    assert [found.severity for found in api.findings()] == severities
+
+
+@pytest.mark.parametrize("fault", [{"abort": {"code": "forbidden"}}, LIMITED])
+def test_two_programs_that_were_started_together_are_refused_each_for_itself(
+    api: Watched, fault: dict[str, object]
+):
+    api.fault(**fault, times=2)
+    for key in ("a", "b"):
+        api.next_connection()
+        api.apply_domains(key=key)
+        api.pass_time(0.3)
+
+    assert [found.severity for found in api.findings()] == ["note"]
+
+
 # --- Without Retry-After --------------------------------------------------------------------------
 
 

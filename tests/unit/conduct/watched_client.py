@@ -57,6 +57,12 @@ class Watched(InProcess):
         """Keep the world as it is, to be put back."""
         return SavedState(self.world, self.engine.now_ms())
 
+    def next_connection(self) -> None:
+        """End the connection, and go on by a new one, as who opens one for each request."""
+        if self.connection in self.opened:
+            self.opened[self.connection].ended = 2 * self.connection + 1
+        self.connection += 1
+
     def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Answer:
         """Send a request that a fault holds up for so long, in real time, before it is done."""
         sent = [("Authorization", f"Bearer {self.token()}")]

@@ -106,6 +106,12 @@ def test_quick_is_the_tenth_that_tells_most():
     assert len(planned.left_out) == len(whole.points) - len(planned.points)
 
 
+def test_quick_tries_a_few_points_of_a_small_command():
+    planned = plan(requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True)
+
+    assert len(planned.points) == 6
+
+
 def test_a_change_meets_each_fault_before_and_after_its_commit():
     planned = plan(requests(MUTATION), faults=["timeout"])
 

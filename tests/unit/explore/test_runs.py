@@ -197,7 +197,7 @@ READ = "list_deployments#1/abort:forbidden/lasting"
 DONE = {"1": operation("succeeded")}
 
 
-def lasted(text: str, end: RunEnd | None = None, /, **over: Any) -> str:
+def lasted(text: str, end: RunEnd | None = None, /, limit_s: int = 10, **over: Any) -> str:
     """Judge a run in which something lasted; return its verdict."""
     usual = Observation((), state(operations=DONE, user_api_keys=ONE), sent=4, values=1)
     before = clean(usual)
@@ -206,7 +206,7 @@ def lasted(text: str, end: RunEnd | None = None, /, **over: Any) -> str:
     point = FaultPoint.read(text)
 
     ended = end or RunEnd(0, duration_s=1, printed=("done 2",))
-    return judge_lasting(point, ended, seen, before, limit_s=10).verdict
+    return judge_lasting(point, ended, seen, before, limit_s=limit_s).verdict
 
 
 def test_who_gives_up_where_something_lasts_is_right():
@@ -272,7 +272,31 @@ def test_patience_cannot_be_told_from_waiting_for_ever():
     end = RunEnd(143, hung=True, duration_s=10)
 
     assert lasted(STUCK, end, sent=9) == "waits"
+    assert lasted(STUCK, end, sent=40) == "waits"  # it may have a limit of two minutes
     assert lasted(STUCK, end, sent=300) == "hung"
+    assert lasted(STUCK, end, sent=40, limit_s=180) == "hung"
+
+
+def test_what_has_ended_or_is_refused_for_good_nobody_waits_for():
+    end, told = RunEnd(143, hung=True, duration_s=10), ("polled-after-end: Polled an operation",)
+
+    assert lasted(FORBIDDEN, end, sent=40) == "hung"
+    assert lasted("apply_project_domains#1/fail/lasting", end, sent=40, conduct=told) == "hung"
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("dig www.null", "blind success"),
+        ("https://undefined/", "blind success"),
+        ("zone null, none; not there/null.", "survived"),
+        ('{"zone": null}', "survived"),
+    ],
+)
+def test_what_is_null_is_no_name(line: str, verdict: str):
+    ended = RunEnd(0, printed=(line,))
+
+    assert lasted("get_dns_authorization#1/no_zone/lasting", ended) == verdict
 
 
 @pytest.mark.parametrize(
@@ -282,6 +306,7 @@ def test_patience_cannot_be_told_from_waiting_for_ever():
         ("TypeError: Cannot read properties of null (reading 'min_cu')", "crashed"),
         ("panic: runtime error: invalid memory address", "crashed"),
         ("RuntimeError: the operation failed", "gave up"),
+        ("TypeError: fetch failed", "gave up"),
         ("urllib.error.HTTPError: HTTP Error 403: Forbidden", "gave up"),
     ],
 )
