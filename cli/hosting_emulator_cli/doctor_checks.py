@@ -29,6 +29,7 @@ from click.core import ParameterSource
 
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
+from hosting_emulator.sdk.control import start_line
 from hosting_emulator_cli.options import open_client
 
 if TYPE_CHECKING:
@@ -228,6 +229,7 @@ def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFi
     elif info is None:
         kind = "closed"
     facts = {"url": url, "version": version, "ours": __version__, "why": why}
+    facts["start"] = start_line(url)
     return finding("emulator", kind, pid=info and info["pid"], **facts)
 
 

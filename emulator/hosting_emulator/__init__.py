@@ -8,3 +8,5 @@ __version__ = "0.1.0"
 DEFAULT_SEED = "hosting-emulator"
 #: Where it listens unless told otherwise.
 DEFAULT_PORT = 4620
+#: The world whose hosts stand directly in the zones; other worlds put their name before them.
+DEFAULT_WORLD = "default"

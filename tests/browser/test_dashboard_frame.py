@@ -7,6 +7,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from hosting_emulator_cli.main import cli
 from tests.browser.chromium import Chromium
 from tests.browser.dashboard import Dashboard
 from tests.conftest import Api
@@ -183,6 +187,19 @@ def test_many_pages_of_many_worlds_share_one_stream(chromium: Chromium, api: Api
     assert all("/_emulator/events?" in url for url in streams)
     assert forks[-1].name in streams[-1]
     assert api.emulator.name in streams[-1]
+
+
+def test_the_line_for_a_shell_leads_to_this_emulator_and_world(
+    dashboard: Dashboard, api: Api, panel: Panel, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("HOSTING_EMULATOR_URL", raising=False)
+    with dashboard(panel("connect")) as page:
+        page.read("sets the same up as variables")
+        [line] = re.findall(r"\$\(hosting-emulator ([^)]*)\)", page.text())
+
+    result = CliRunner().invoke(cli, line.split())
+
+    assert f"HOSTING_BASE_URL={api.emulator.base_url}" in result.output
 
 
 def test_without_scripts_the_page_says_where_things_are(chromium: Chromium, api: Api, origin: str):

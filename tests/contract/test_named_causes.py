@@ -38,7 +38,7 @@ def test_a_world_that_is_not_there_is_named_to_the_client(api: HeldApi) -> None:
     answer = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
 
     detail = problem(answer, 404, "resource_not_found")["detail"]
-    assert detail == "No world is named 'nope': `hosting-emulator world list` names them."
+    assert detail == "No world is named 'nope': GET /_emulator/worlds lists them."
 
 
 def test_the_log_names_the_world_whose_token_came(api: HeldApi, other: HostingEmulator) -> None:

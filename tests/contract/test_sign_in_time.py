@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from click.testing import CliRunner
 
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_cli.main import cli
 from hosting_emulator_cli.parameters import timestamp
 from tests.contract.sign_in_client import Browser
 
@@ -40,6 +43,8 @@ def test_a_world_of_another_time_is_warned_of_once(
     assert "--at now" in told
     world = f"--world {hosting_emulator.name} --url http://127.0.0.1:"
     assert f"`hosting-emulator clock set now {world}" in told
+    [line] = re.findall("`hosting-emulator (.*?)`", told)
+    assert CliRunner().invoke(cli, line.split()).exit_code == 0
 
 
 @pytest.mark.parametrize(

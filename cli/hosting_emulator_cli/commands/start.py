@@ -120,8 +120,10 @@ def banner(ready: Ready) -> str:
 
 
 def _facts(ready: Ready) -> list[tuple[str, object]]:
+    from hosting_emulator.contract.words import command_line
     from hosting_emulator_cli.commands.world import varied_words
 
+    more = command_line("token", ready.local_url, ready.world)
     return [
         ("base URL", ready.base_url),
         ("development", ready.dev_base_url if ready.dev_base_url != ready.base_url else None),
@@ -138,7 +140,7 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         ("project", ready.project_id),
         (
             "token",
-            f"for user {ready.person}, below; `hosting-emulator token` prints more"
+            f"for user {ready.person}, below; `{more}` prints more"
             if ready.person
             else "none: no organization has an owner, so name a user with --as",
         ),

@@ -385,7 +385,11 @@ def _unknown(name: str, known: list[str]) -> str:
     if fixed := _fixed().get(name):
         return f"{name} cannot be set: {fixed.note}"
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "; `contract assumptions` lists them"
+    hint = (
+        f"; did you mean {near[0]}?"
+        if near
+        else "; `hosting-emulator contract assumptions` lists them"
+    )
     return f"no assumption is named {name!r}{hint}"
 
 

@@ -6,9 +6,12 @@ Those are Markdown beside the code: a section a row, an item a value.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+from hosting_emulator import DEFAULT_PORT, DEFAULT_WORLD
 
 if TYPE_CHECKING:
     import msgspec
@@ -30,6 +33,14 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
     known = list(known)
     hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
     return f"there is no {what} {word[:80]!r}{hint}"
+
+
+def command_line(words: str, base_url: str, world: str) -> str:
+    """Return a line of our command that works as it is typed, for a server and a world."""
+    where = "" if world == DEFAULT_WORLD else f" --world {world}"
+    if base_url not in (f"http://{host}:{DEFAULT_PORT}" for host in ("127.0.0.1", "localhost")):
+        where += f" --url {shlex.quote(base_url)}"
+    return f"hosting-emulator {words}{where}"
 
 
 class DocumentRefused(ValueError):

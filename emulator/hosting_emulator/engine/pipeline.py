@@ -140,7 +140,7 @@ def _elsewhere(path: str) -> Refused | None:
     """Return what to say of a path that was meant for a world, or a dev origin, that is not there."""
     _, first, name, *_ = [*path.split("/"), "", ""]
     if first == "worlds" and name:
-        told = f"No world is named {name[:64]!r}: `hosting-emulator world list` names them."
+        told = f"No world is named {name[:64]!r}: GET /_emulator/worlds lists them."
     elif first == ".service":
         told = (
             f"Redeem a ticket with GET {REDEEM_PATH}?stage=dev&ticket=…, with a ticket "

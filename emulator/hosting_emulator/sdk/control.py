@@ -46,6 +46,14 @@ class ControlError(Exception):
     """Anything that kept the control API from doing what was asked; its text is one line."""
 
 
+def start_line(address: str) -> str:
+    """Return the command that starts an emulator at an address, as far as that can be told."""
+    parts = urlsplit(address)
+    local = parts.hostname in ("127.0.0.1", "localhost")
+    port = f" --port {parts.port}" if local and parts.port not in (None, DEFAULT_PORT) else ""
+    return f"hosting-emulator start{port}"
+
+
 class EmulatorUnreachable(ControlError):
     """Nothing answers at the address, or it stopped answering.
 
@@ -53,12 +61,8 @@ class EmulatorUnreachable(ControlError):
     """
 
     def __init__(self, address: str, reason: str) -> None:
-        parts = urlsplit(address)
-        local = parts.hostname in ("127.0.0.1", "localhost")
-        port = f" --port {parts.port}" if local and parts.port not in (None, DEFAULT_PORT) else ""
         super().__init__(
-            f"no emulator answers at {address} ({reason}); start it with "
-            f"`hosting-emulator start{port}`"
+            f"no emulator answers at {address} ({reason}); start it with `{start_line(address)}`"
         )
         self.address = address
         self.reason = reason

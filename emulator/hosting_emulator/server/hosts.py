@@ -8,14 +8,12 @@ name that anybody can own in the public DNS is answered only when it was allowed
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from aiohttp import web
 
-from hosting_emulator import DEFAULT_PORT
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _HOST = re.compile(
@@ -142,14 +140,6 @@ class Site:
     def own_docs_url(self) -> str:
         """Where the documentation is, whoever asks."""
         return self.own_url + _DOCS
-
-
-def command_line(words: str, base_url: str, world: str) -> str:
-    """Return a line of our command that works as it is typed, for a server and a world."""
-    where = "" if world == DEFAULT_WORLD else f" --world {world}"
-    if base_url not in (f"http://{host}:{DEFAULT_PORT}" for host in ("127.0.0.1", "localhost")):
-        where += f" --url {shlex.quote(base_url)}"
-    return f"hosting-emulator {words}{where}"
 
 
 def world_prefix(name: str) -> str:

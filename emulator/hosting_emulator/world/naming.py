@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from hosting_emulator import DEFAULT_WORLD as DEFAULT_WORLD
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.world.records import Organization, Person, Project
@@ -22,8 +23,6 @@ from hosting_emulator.world.value import World, apply
 N = TypeVar("N", Organization, Person, Project)
 
 _KINDS = {ORGANIZATIONS.name: "organization", PEOPLE.name: "person", PROJECTS.name: "project"}
-#: The world whose hosts stand directly in the zones; other worlds put their name before them.
-DEFAULT_WORLD = "default"
 
 
 class Hostnames(NamedTuple):

@@ -16,12 +16,13 @@ from msgspec import Meta
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import ClockMode, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.hosts import Hosts, Site, command_line
+from hosting_emulator.server.hosts import Hosts, Site
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.words import command_line
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed, SignIns
@@ -26,7 +27,6 @@ from hosting_emulator.server.control.context import (
     refused_as,
 )
 from hosting_emulator.server.guard import basic_credentials
-from hosting_emulator.server.hosts import command_line
 from hosting_emulator.world.naming import usual_person
 from hosting_emulator.world.records import AuthorizationGrant, Person
 from hosting_emulator.world.sessions import is_current

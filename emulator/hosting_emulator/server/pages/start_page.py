@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from hosting_emulator.server.hosts import command_line
+from hosting_emulator.contract.words import command_line
 from hosting_emulator.server.pages.layout import (
     ASSUMPTIONS_PATH,
     DOCS_PATH,
