@@ -147,7 +147,7 @@ def test_trouble_with_the_folder_breaks_nothing(suite: Suite):
     result = suite.run("--hosting-emulator-keep=failed", "--hosting-emulator-keep-dir=taken")
 
     result.assert_outcomes(passed=2, failed=1, xfailed=1, errors=1)
-    result.stdout.fnmatch_lines(["the world could not be kept: *taken*"])
+    result.stdout.fnmatch_lines(["the world could not be saved: *taken*"])
 
 
 def read_object(process: subprocess.Popen[str]) -> str:
@@ -194,5 +194,5 @@ def test_a_world_of_a_passed_test_that_could_not_be_kept_is_said(suite: Suite):
 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        ["hosting emulator: test_it.py::test_passes: the world could not be kept: *"]
+        ["hosting emulator: test_it.py::test_passes: the world could not be saved: *"]
     )
