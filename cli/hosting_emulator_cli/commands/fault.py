@@ -138,45 +138,45 @@ def _parsed(text: str) -> dict[str, Any]:
     return found
 
 
-@fault.command("list")
-@prints(
-    columns(
-        {
-            "FAULT": "id",
-            "EFFECT": lambda found: words(found).effect,
-            "MATCHES": lambda found: words(found).matches or "everything",
-            "WHEN": lambda found: words(found).conditions or "always",
-            "PHASE": "phase",
-            "SEEN": "seen",
-            "HITS": "hits",
-            "SPENT": "spent",
-        }
+def manage_commands(group: click.Group, shown: Mapping[str, Any], ids: completion.Complete) -> None:
+    """Add to `fault` or `outcome` the commands that list and remove what is armed; `shown` are columns."""
+    noun = str(group.name)
+
+    @group.command("list", help=f"List the {noun}s in the order they apply.")
+    @prints(
+        columns({noun.upper(): "id", **shown, "SEEN": "seen", "HITS": "hits", "SPENT": "spent"})
     )
+    @opt.with_world
+    def list_(world: opt.HostingEmulator) -> Any:
+        return world.control.get(world.control_path(f"{noun}s"))["items"]
+
+    @group.command(help=f"Remove {noun}s.")
+    @click.argument(
+        "ids", nargs=-1, required=True, metavar=f"{noun.upper()}...", shell_complete=ids
+    )
+    @opt.with_world
+    def remove(world: opt.HostingEmulator, ids: tuple[str, ...]) -> None:
+        for id_ in ids:
+            world.control.delete(world.control_path(f"{noun}s", id_))
+            say(f"Removed {id_}.")
+
+    @group.command(help=f"Remove all {noun}s of a world.")
+    @opt.with_world
+    def clear(world: opt.HostingEmulator) -> None:
+        count = world.control.delete(world.control_path(f"{noun}s"))["removed"]
+        say(f"Removed {count} {noun if count == 1 else f'{noun}s'}.")
+
+
+manage_commands(
+    fault,
+    {
+        "EFFECT": lambda found: words(found).effect,
+        "MATCHES": lambda found: words(found).matches or "everything",
+        "WHEN": lambda found: words(found).conditions or "always",
+        "PHASE": "phase",
+    },
+    completion.FAULTS,
 )
-@opt.with_world
-def list_(world: opt.HostingEmulator) -> Any:
-    """List the armed faults in the order they apply."""
-    return [fault.state for fault in world.faults]
-
-
-@fault.command()
-@click.argument(
-    "faults", nargs=-1, required=True, metavar="FAULT...", shell_complete=completion.FAULTS
-)
-@opt.with_world
-def remove(world: opt.HostingEmulator, faults: tuple[str, ...]) -> None:
-    """Remove faults."""
-    for name in faults:
-        world.remove_fault(name)
-        say(f"Removed {name}.")
-
-
-@fault.command()
-@opt.with_world
-def clear(world: opt.HostingEmulator) -> None:
-    """Remove all faults of a world."""
-    count = world.clear_faults()
-    say(f"Removed {count} {'fault' if count == 1 else 'faults'}.")
 
 
 _kind_columns = columns(

@@ -11,12 +11,13 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.fault import (
     armed_words,
     kinds_text,
+    manage_commands,
     when_options,
     words,
     written_rule,
 )
 from hosting_emulator_cli.groups import CommandGroup
-from hosting_emulator_cli.output import columns, prints, say
+from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.parameters import TYPED_VALUE
 
 
@@ -42,44 +43,15 @@ def add(
     return world.tell({kind: dict(taken), **written_rule(rule)}).state
 
 
-@outcome.command("list")
-@prints(
-    columns(
-        {
-            "OUTCOME": "id",
-            "TELLS": lambda found: words(found).effect,
-            "OF": lambda found: words(found).matches or "any operation",
-            "WHEN": lambda found: words(found).conditions or "always",
-            "SEEN": "seen",
-            "HITS": "hits",
-            "SPENT": "spent",
-        }
-    )
+manage_commands(
+    outcome,
+    {
+        "TELLS": lambda found: words(found).effect,
+        "OF": lambda found: words(found).matches or "any operation",
+        "WHEN": lambda found: words(found).conditions or "always",
+    },
+    completion.OUTCOMES,
 )
-@opt.with_world
-def list_(world: opt.HostingEmulator) -> Any:
-    """List the outcomes in the order they apply."""
-    return [told.state for told in world.outcomes]
-
-
-@outcome.command()
-@click.argument(
-    "outcomes", nargs=-1, required=True, metavar="OUTCOME...", shell_complete=completion.OUTCOMES
-)
-@opt.with_world
-def remove(world: opt.HostingEmulator, outcomes: tuple[str, ...]) -> None:
-    """Remove outcomes."""
-    for name in outcomes:
-        world.remove_outcome(name)
-        say(f"Removed {name}.")
-
-
-@outcome.command()
-@opt.with_world
-def clear(world: opt.HostingEmulator) -> None:
-    """Remove all outcomes of a world."""
-    count = world.clear_outcomes()
-    say(f"Removed {count} {'outcome' if count == 1 else 'outcomes'}.")
 
 
 @outcome.command()
