@@ -6,7 +6,7 @@ parts. What the things are and what is shown, it does not know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -22,6 +22,19 @@ class Smallest(NamedTuple, Generic[T]):
     items: tuple[T, ...]
     tries: int
     finished: bool
+
+
+def read_target(text: str, fields: Collection[str], example: str) -> dict[str, str]:
+    """Read the `name=value` words that tell what is to stay. Raises ValueError, naming the fields."""
+    given: dict[str, str] = {}
+    for word in text.split():
+        name, _, value = word.partition("=")
+        if name not in fields or not value:
+            raise ValueError(f"{word!r} is not one of {', '.join(f'{f}=…' for f in fields)}")
+        given[name] = value
+    if not given:
+        raise ValueError(example)
+    return given
 
 
 class _OutOfTries(Exception):

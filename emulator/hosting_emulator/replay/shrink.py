@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from hosting_emulator.delta_debugging import smallest
+from hosting_emulator.delta_debugging import read_target, smallest
 from hosting_emulator.replay.recording import RecordedAnswer, RecordedCall, Recording, moment_ms
 from hosting_emulator.replay.run import (
     Beginning,
@@ -43,14 +43,8 @@ class Shows:
     """
 
     def __init__(self, text: str) -> None:
-        given: dict[str, Any] = {}
-        for word in text.split():
-            name, equals, value = word.partition("=")
-            if name not in FIELDS or not equals or not value:
-                raise ValueError(f"{word!r} is not one of {', '.join(f'{f}=…' for f in FIELDS)}")
-            given[name] = value
-        if not given:
-            raise ValueError("say which answer, such as status=409 code=idempotency_key_reused")
+        example = "say which answer, such as status=409 code=idempotency_key_reused"
+        given: dict[str, Any] = {**read_target(text, FIELDS, example)}
         for name in given.keys() & {"status", "n"}:
             if not given[name].isascii() or not given[name].isdigit() or len(given[name]) > 9:
                 raise ValueError(f"{name} is a number, not {given[name]!r}")

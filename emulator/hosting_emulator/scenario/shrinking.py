@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from hosting_emulator.delta_debugging import smallest
+from hosting_emulator.delta_debugging import read_target, smallest
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import REQUESTS, Scenario, scenario_of
 from hosting_emulator.scenario.source import Path, ScenarioError, Source
@@ -76,14 +76,12 @@ def shrink_scenario(
 
 
 def _target(scenario: Scenario, keeps: str) -> int:
-    given: dict[str, str] = {}
-    for word in keeps.split():
-        name, equals, value = word.partition("=")
-        if name not in FIELDS or not equals or not value:
-            raise NotKept(f"{word!r} is not one of {', '.join(f'{name}=…' for name in FIELDS)}")
-        given[name] = value
-    if not given:
-        raise NotKept("name a step, such as status=409 code=idempotency_key_reused or n=12")
+    try:
+        given = read_target(
+            keeps, FIELDS, "name a step, such as status=409 code=idempotency_key_reused or n=12"
+        )
+    except ValueError as error:
+        raise NotKept(str(error)) from None
     for number, step in enumerate(scenario.part.story):
         expect = step.expect
         told: dict[str, Any] = {"n": number + 1, "call": step.call}
