@@ -88,6 +88,7 @@ def test_it_is_one_commit_that_rewind_and_reset_take_back(api: HeldApi):
     before = api.emulator.summary["commit"]
     api.emulator.add(people=[ZOE])
     assert api.emulator.history[-1].title == "intervention add"
+    assert api.emulator.history[-1].says == "people=zoe"
 
     api.emulator.rewind(before)
     assert "zoe" not in api.emulator.people

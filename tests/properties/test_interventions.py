@@ -38,6 +38,12 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "zone": st.just("customer.example"),
     "domain": st.just("own.example"),
     "count": st.integers(1, 3),
+    "people": st.sampled_from(
+        [[{"alias": "zoe", "organizations": {"acme": "owner"}}], [{"alias": "yan"}]]
+    ),
+    "projects": st.sampled_from([[{"alias": "site", "organization": "acme", "deployments": 2}]]),
+    "keys": st.sampled_from([[{"person": "owner", "value": "phk_" + "k" * 43}]]),
+    "ago": st.sampled_from(["1m", "5h"]),
     "status": st.sampled_from(["ready", "failed", "cancelled"]),
     "code": st.sampled_from(["quota", "operation_failed"]),
     "times": st.integers(1, 2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hosting_emulator.contract.durations import format_duration
@@ -81,6 +81,7 @@ def _summary(moment: Commit, before: World | None) -> str:
     """
     planned = sorted(planned_in(moment.writes), key=lambda one: not one.refused)
     changes = [
+        *_intervened(moment.turn or {}),
         *(f"the timeline: {one.said}" for one in planned),
         *_clock_changes(moment.world, before),
         *_operation_changes(moment),
@@ -88,6 +89,20 @@ def _summary(moment: Commit, before: World | None) -> str:
     ]
     more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
     return "; ".join([*changes[:_TOLD], *more])
+
+
+def _intervened(turn: Mapping[str, Any]) -> Iterator[str]:
+    """Give the fields of an intervention as one types them; of parts of a world, their names."""
+    for fields in (turn.get("intervene") or {}).values():
+        if fields:
+            yield " ".join(f"{name}={_named(value)}" for name, value in fields.items())
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_named, value))
+    named = value.get("alias") or value.get("person") if isinstance(value, dict) else value
+    return " ".join(str(named).split())[:80]
 
 
 def _clock_changes(world: World, before: World | None) -> Iterator[str]:
