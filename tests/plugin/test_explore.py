@@ -197,6 +197,39 @@ def test_outcomes_are_explored_and_giving_up_is_right(explored: Suite):
     assert explored.run("test_it.py::test_clear", *line).parseoutcomes() == {"passed": 1}
 
 
+@pytest.mark.parametrize("renews", [True, False])
+def test_a_token_that_has_expired_may_be_renewed(explored: Suite, renews: bool):
+    renewed = 'hosting_emulator.mint_token("owner")["access_token"]' if renews else "token"
+    explored.write(
+        test_it=f"""
+            import urllib.error, urllib.request
+            import pytest
+
+            @pytest.mark.hosting_explore(faults=["token_expired"])
+            def test_dns(hosting_emulator):
+                token = hosting_emulator.token("owner")
+                for _ in range(4):
+                    request = urllib.request.Request(
+                        hosting_emulator.url("/v1/projects/{{project}}/edge-dns"),
+                        headers={{"Authorization": f"Bearer {{token}}"}},
+                    )
+                    try:
+                        urllib.request.urlopen(request, timeout=20).close()
+                        return
+                    except urllib.error.HTTPError as error:
+                        error.close()
+                        token = {renewed}
+                raise RuntimeError("no answer")
+        """
+    )
+
+    result = explored.run()
+
+    result.assert_outcomes(**{"passed" if renews else "failed": 1})
+    if not renews:
+        result.stdout.fnmatch_lines(["get_dns_authorization#1  repeated at 1 point: *"])
+
+
 def test_a_skipped_test_is_skipped(explored: Suite):
     skipped = f'import pytest\n\n{MARK}\ndef test_it(hosting_emulator):\n    pytest.skip("later")'
     explored.write(test_it=skipped)

@@ -182,7 +182,7 @@ class _Known:
         """Know of what an intervention adds, as far as that can be told beforehand."""
         if turn and "add" in turn and not any(_names_in(turn)):
             attempt = self.change.fork()
-            with place.refusals():
+            with (place / "add").refusals():
                 read_intervention(turn).apply(attempt)
             self.change = Change(attempt.applied(), attempt.now_ms)
 
@@ -234,6 +234,8 @@ def _check_step(place: Place, step: StepPart, known: _Known) -> None:
         _check_variables(place, known)
     with collected():
         _check_action(place, step, known)
+    if "add" in (step.intervene or {}):
+        known.mistakes.tell()  # what was not added would be missed by other steps as well
     with collected():
         _check_who_and_what(place, step, known.change)
     with collected():
