@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tests.contract_check.deviations import DEVIATIONS, Deviation
 from tests.contract_check.mutations import refused
 from tests.contract_check.tampered_world import TamperedWorld
 from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.sampling import sampled
 
 
 @pytest.fixture
@@ -153,6 +156,57 @@ def test_a_server_without_json_is_not_checked(emulator: HostingEmulator, how: st
         pytest.raises(CheckRefused, match=r"No response there is JSON: is this the API\? \(http"),
     ):
         checked(emulator, base_url=url)
+
+
+JUNK: list[Any] = [
+    *(None, True, -1, 1.5, 10**400, "", "x", [], {}, [{"id": 1}], {"a": [None]}),
+    *(
+        "9999-12-31T23:59:59Z",
+        "0000-01-01T00:00:00Z",
+        "https://u:p@x/",
+        "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+    ),
+]
+HEADERS = {
+    "Retry-After": ["0", "-1", "9" * 30, "Thu, 99 Foo", " 2 "],
+    "Date": ["", "x", "Thu, 01 Jan 1970 00:00:00 GMT"],
+    "Location": ["/v1/", "http://["],
+}
+
+
+class Junk(Tampering):
+    """Puts junk of every type anywhere, leaves things out, and changes statuses and headers."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        self._rate = self._random.choice((0.01, 0.05, 0.2, 0.5))
+
+    def _takes(self, share: float = 1.0) -> bool:
+        return self._random.random() < self._rate * share
+
+    def _spoiled(self, found: Any) -> Any:
+        if self._takes():
+            return self._random.choice(JUNK)
+        if isinstance(found, dict):
+            return {n: self._spoiled(v) for n, v in found.items() if not self._takes(0.3)}
+        return [self._spoiled(each) for each in found] if isinstance(found, list) else found
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.body and exchange.body[:1] in b"{[":
+            exchange.json = self._spoiled(exchange.json)
+        if self._takes(0.3):
+            exchange.status = self._random.choice((200, 204, 302, 304, 400, 404, 429, 503, 599))
+        for name, values in HEADERS.items():
+            if self._takes(0.2):
+                exchange.headers[name] = self._random.choice(values)
+
+
+@pytest.mark.parametrize("seed", sampled(range(300), 15))
+def test_whatever_is_answered_ends_in_a_report(seed: int) -> None:
+    with suppress(CheckRefused):
+        report = TamperedWorld(Junk(seed)).checked()
+
+        assert sum(report["summary"].values()) == len(report["sentences"])
 
 
 class RefusesAll(Tampering):

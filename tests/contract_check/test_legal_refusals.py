@@ -15,6 +15,7 @@ from tests.contract_check.check_run import checked, differing, options, with_ver
 from tests.contract_check.people import TakesFor
 from tests.contract_check.tampered_world import TamperedWorld
 from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.in_process import fresh_world
 
 
 def refuse(exchange: Exchange, status: int, code: str, **more: Any) -> None:
@@ -146,3 +147,12 @@ def test_a_token_that_the_server_does_not_know_shows_nothing(
 @pytest.mark.parametrize(("value", "right"), [(10**400, True), (1.5, False), (float("inf"), False)])
 def test_any_number_can_be_looked_at(value: float, right: bool) -> None:
     assert is_integer(value) == right
+
+
+def test_who_is_forbidden_everything_is_no_reader() -> None:
+    served = TamperedWorld(world=fresh_world(mode="skip", unshared_project="forbidden"))
+
+    report = served.checked(project_id=served.project("labs"))
+
+    assert differing(report) == {}
+    assert "compute.readers" in with_verdict(report, "skipped")

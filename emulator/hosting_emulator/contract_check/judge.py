@@ -40,6 +40,10 @@ _FORMS = {
 #: Open sets whose words a report lists, by the field of an answer.
 _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
 _OPEN_SETS["items[].status"] = "Deployment.status"
+#: What the contract does not forbid, and clients that look a request up stumble over.
+_OTHER_ID = (
+    "a problem's request_id is not what its X-Request-Id says: the contract does not forbid it"
+)
 #: So far may two clocks of one server be apart.
 _APART_MS = 60_000
 #: What is observed may be so much older than what happened just before, and is fresh.
@@ -241,6 +245,8 @@ class Judge:
             judge("request-id", 1 <= len(request_id) <= 128, answer, wrong)
         problem = self._json_object(answer, "problem")
         if problem is not None:
+            if request_id not in (None, problem.get("request_id")):
+                self.note(_OTHER_ID)
             self._fields(answer, problem, "ProblemDetails")
             self._problem_as_a_whole(call, answer, problem)
             code, about_http = answer.code, answer.status in (405, 413, 415)
@@ -251,30 +257,13 @@ class Judge:
     def _problem_as_a_whole(self, call: str, answer: Answer, problem: dict[str, Any]) -> None:
         judge = self.judge
         status, code, link = (problem.get(name) for name in ("status", "code", "type"))
-        header = answer.header("X-Request-Id")
-        if header is not None and header != problem.get("request_id"):
-            self.note(
-                "a problem's request_id is not what its X-Request-Id says: the contract does not "
-                "forbid it"
-            )
         if is_integer(status) and status != answer.status:
             self.differs("problem.status", answer, f"the document says {status}")
         if isinstance(code, str) and isinstance(link, str):
             ending = f"/errors/{code.replace('_', '-')}"
             wrong = f"type is {brief(link)}, which does not end in {ending}"
             judge("problem.type", link.endswith(ending), answer, wrong)
-        seconds, header = problem.get("retry_after_seconds"), answer.header("Retry-After")
-        if seconds is not None:
-            wrong = f"retry_after_seconds is {brief(seconds)}, and Retry-After"
-            wrong, told = f"{wrong} {header or 'missing'}", (header or "").strip()
-            if told.isascii() and told.isdigit() and len(told) < 10:
-                right = not is_integer(seconds) or int(told) == seconds
-            else:  # HTTP allows a date there
-                until, now = http_date(told), http_date(answer.header("Date") or "")
-                right = until is not None
-                if until is not None and now is not None and is_integer(seconds):
-                    right = abs(until - now - seconds * 1000) <= _APART_MS
-            judge("problem.retry_after_seconds", right, answer, wrong)
+        self._retry_after(answer, problem.get("retry_after_seconds"))
         if isinstance(code, str) and code in _FIXED:
             key, fixed = _FIXED[code], PROBLEMS[code].status
             right = answer.status == fixed
@@ -282,6 +271,19 @@ class Judge:
             retryable = problem.get("retryable")
             if isinstance(retryable, bool):
                 judge(key, not retryable, answer, "it is retryable", call=call)
+
+    def _retry_after(self, answer: Answer, seconds: Any) -> None:
+        if seconds is None:
+            return
+        told = (answer.header("Retry-After") or "").strip()
+        until, now = http_date(told), http_date(answer.header("Date") or "")
+        right = until is not None  # HTTP allows a date there
+        if is_integer(seconds) and told.isascii() and told.isdigit() and len(told) < 10:
+            right = int(told) == seconds
+        elif is_integer(seconds) and until is not None and now is not None:
+            right = abs(until - now - seconds * 1000) <= _APART_MS
+        wrong = f"retry_after_seconds is {brief(seconds)}, and Retry-After {told or 'missing'}"
+        self.judge("problem.retry_after_seconds", right, answer, wrong)
 
     def _success(self, spec: CallSpec, call: str, response: str, answer: Answer) -> None:
         self.holds(f"{call} paths v1", answer)
@@ -319,22 +321,25 @@ class Judge:
                 wrong = "scopes are not empty although status is not_authorized"
                 judge("dns.scopes", not found["scopes"], seen, wrong)
         elif resource == "Operation":
-            progress, mine = found.get("progress"), found.get("deployment_id")
-            theirs = progress.get("deployment_id") if isinstance(progress, dict) else None
-            if None not in (mine, theirs) and mine != theirs:
-                self.differs("progress-object", seen, "it is another deployment's progress")
-            observed = moment(progress.get("observed_at")) if isinstance(progress, dict) else None
-            made = moment(found.get("created_at"))
-            if made is not None and observed is not None and observed < made - _STALE_MS:
-                self.differs("progress-object", seen, "it was observed before the operation began")
-            waits = found.get("blocking_operation_id") is not None
-            if waits and found.get("state") in ("running", *TERMINAL):
-                self.differs("states.blocking", seen, "it waits, and is not queued")
+            self._operation(seen, found)
         elif resource == "DevAccessTicket":
             origin, url = found.get("origin"), found.get("redeem_url")
             if isinstance(origin, str) and isinstance(url, str):
                 wrong = "redeem_url does not start with the origin"
                 judge("ticket.redeem_url", url.startswith(origin + "/"), seen, wrong)
+
+    def _operation(self, seen: Answer, found: dict[str, Any]) -> None:
+        progress = found.get("progress")
+        if isinstance(progress, dict):
+            made, observed = moment(found.get("created_at")), moment(progress.get("observed_at"))
+            if made is not None and observed is not None and observed < made - _STALE_MS:
+                self.differs("progress-object", seen, "it was observed before the operation began")
+            deployments = [each.get("deployment_id") for each in (found, progress)]
+            if None not in deployments and deployments[0] != deployments[1]:
+                self.differs("progress-object", seen, "it is another deployment's progress")
+        waits = found.get("blocking_operation_id") is not None
+        if waits and str(found.get("state")) in ("running", *TERMINAL):
+            self.differs("states.blocking", seen, "it waits, and is not queued")
 
     # --- Fields ------------------------------------------------------------------------------
 
@@ -361,10 +366,10 @@ class Judge:
             elif field.required or how == "null":  # null stands where the contract says so
                 self.differs(f"{field.key} {field.also}", seen, f"{name} is {how}")
         made, changed = (moment(found.get(name)) for name in ("created_at", "updated_at"))
-        if made is not None and changed is not None and changed < made - 1_000:
-            self.differs(
-                f"{resource.lower()}.times", seen, f"{inside}updated_at is before created_at"
-            )
+        known = "updated_at" in RESOURCES[resource].names
+        if known and made is not None and changed is not None and changed < made - 1_000:
+            wrong = f"{inside}updated_at is before created_at"
+            self.differs(f"{resource.lower()}.times", seen, wrong)
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
             if isinstance(value, dict):

@@ -161,10 +161,8 @@ class Run(Judge):
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
         super().__init__(world, options.project_id)
         self.options, self._server = options, server
-        tokens = [getattr(options, name) or "" for name in TOKENS]
-        for token in tokens:
-            if len(token) >= _SHORTEST_SECRET:
-                self.secrets[token] = "ticket.once"
+        sent = (getattr(options, name) or "" for name in TOKENS)
+        self.secrets = {one: "ticket.once" for one in sent if len(one) >= _SHORTEST_SECRET}
         self.requests = self._silent = self._keys = 0
         self.waited_s = 0.0
         #: A user API key that may be used: the one given, or the one that was created.
@@ -292,13 +290,9 @@ class Run(Judge):
     @property
     def created(self) -> list[str]:
         """What was made or changed there, in words."""
-        left = {
-            **_LEFT,
-            **({} if self.put_back else {_FLAG: "the project's flag was switched"}),
-        }
-        return [
-            f"{left[call]}{': ' * bool(ids)}{', '.join(ids)}" for call, ids in self._made.items()
-        ]
+        left = _LEFT if self.put_back else {**_LEFT, _FLAG: "the project's flag was switched"}
+        made = self._made.items()
+        return [f"{left[call]}: {', '.join(ids)}" if ids else left[call] for call, ids in made]
 
     def ask_before(self, title: str) -> None:
         """Count a request, and say which one is to be sent."""

@@ -41,13 +41,18 @@ def unauthenticated(run: Run) -> None:
 def as_reader(run: Run) -> None:
     """A reader is refused what is the owner's, and may read."""
     token, about, reads = run.options.reader_token, "as a reader", "compute.readers auth.roles"
+    stranger = "--reader-token is not from a reader of this project"
     if not _is_refused_owners_calls(run, token, "reader"):
-        run.skips(reads, "--reader-token is not from a reader of this project")
+        run.skips(reads, stranger)
         return
     for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "reader"):
         if call_id not in run.askable():
             run.skips("compute.readers", "the query parameter's name is not known")
-        elif run.succeeded(reads, answer := run.usual(call_id, about, token=token)):
+            continue
+        answer = run.usual(call_id, about, token=token)
+        if answer.code == "forbidden" == run.read(about, token=token).code:
+            run.skips(reads, stranger)
+        elif run.succeeded(reads, answer):
             run.holds(reads, answer)
 
 

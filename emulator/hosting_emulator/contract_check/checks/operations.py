@@ -25,6 +25,8 @@ _SURELY_WRONG = 987_654
 _MOST_GENERATIONS = 20
 #: How long to wait between polls where the operation does not say.
 _POLL_S = 1.0
+#: No patience is as long.
+_LONGEST_S = 10**9
 
 # --- Starting them -------------------------------------------------------------------------------
 
@@ -170,7 +172,7 @@ def follow(run: Run) -> None:
         _blocking(run, path, found, found.answer)
     at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
     for found, answer in at_first:
-        if answer["state"] in TERMINAL and found.waited_s == run.waited_s:
+        if answer.text("state") in TERMINAL and found.waited_s == run.waited_s:
             role = CALLS[found.answer.call_id].role
             run.see(role.replace("_role", "_profile"), "immediate")
     for found, answer in at_first:
@@ -237,7 +239,7 @@ def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None
     for number in count(2):
         if not answer.ok:
             return
-        if answer["state"] in TERMINAL:
+        if answer.text("state") in TERMINAL:
             _ended(run, path, accepted, answer)
             return
         if not run.wait(_next_poll_s(answer)):
@@ -251,7 +253,7 @@ def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None
 def _next_poll_s(operation: Answer) -> float:
     progress: Any = operation["progress"]
     told = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
-    return float(told) if type(told) is int and told >= 0 else _POLL_S
+    return float(min(told, _LONGEST_S)) if type(told) is int and told >= 0 else _POLL_S
 
 
 def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
@@ -265,7 +267,7 @@ def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
             if alike(ended[name], after[name]) is False:
                 run.differs("durable", after, f"it had ended with another {name}")
         _deployed(run, accepted)
-    if first["state"] not in TERMINAL:
+    if first.text("state") not in TERMINAL:
         replay = accepted.again("the same key, after its end")
         if replay.ok and replay["id"] == accepted.id:
             current = replay["state"] == state
@@ -319,6 +321,6 @@ def leave_nothing(run: Run) -> None:
     for operation_id in run.started if path is not None else ():
         for number in count(1):
             answer = run.poll(str(path), operation_id, f"the rest, poll {number}")
-            ended = not answer.ok or answer["state"] in TERMINAL
+            ended = not answer.ok or answer.text("state") in TERMINAL
             if ended or not run.wait(_next_poll_s(answer)):
                 break

@@ -72,7 +72,7 @@ def read_compute(run: Run) -> None:
         if [dev["environment"], prod["environment"]] == ["dev", "prod"]:
             return True
         # A name that is asked for, or whose values are looked at, is the right one all the same.
-        told = {dev["environment"], prod["environment"]} <= {"dev", "prod"}
+        told = {dev.text("environment"), prod.text("environment")} <= {"dev", "prod"}
         return told and (plain.status == 400 or read(f"?{name}=staging").status == 400)
 
     keys = "compute.call compute.query"
