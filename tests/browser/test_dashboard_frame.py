@@ -117,7 +117,7 @@ def test_a_state_that_was_exported_is_imported(
         found = page.ask("Runtime.evaluate", expression="document.querySelector('[type=file]')")
         page.ask("DOM.setFileInputFiles", files=[str(file)], objectId=found["result"]["objectId"])
         page.click("button", "Import", within=("dialog", "Import a state"))
-        page.read(f"World {api.emulator.name} is that of kept.json now.")
+        page.read(f"World {api.emulator.name} now has the state of kept.json.")
 
     assert api.emulator.summary["counts"]["deployments"] == len(
         json.loads(file.read_text(encoding="utf-8"))["tables"]["deployments"]

@@ -82,7 +82,7 @@ def test_the_list_is_filtered(dashboard: Dashboard, api: Api, panel: Panel):
         page.fill("searchbox", "Text", "compute?env")
         page.wait(f"String({_NUMBERS}) === '3'")
         page.fill("searchbox", "Text", "nothing of the kind")
-        page.read("No request fits the filter")
+        page.read("No request in the log matches the filter")
 
 
 def test_a_request_says_why_and_what_was_answered(dashboard: Dashboard, api: Api, panel: Panel):
@@ -162,7 +162,7 @@ def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
     with dashboard(panel("requests")) as page:
         page.click("link", "1 — Show or hide the flag response lost: connection_reset")
         page.find("heading", "Request 1")
-        page.read("None reached the client.")
+        page.read("No response reached the client.")
         first = page.evaluate("document.querySelector('.detail .stack p').innerText")
         words = page.evaluate("[...document.querySelectorAll('.step .word')].map(w => w.innerText)")
 
@@ -178,13 +178,13 @@ def test_the_page_asks_for_older_requests_when_they_are_wanted(
     for _ in range(519):
         api.dns()
     with chromium.page(panel("requests")) as page:
-        page.read("The newest 200 of 520 are here.")
+        page.read("The newest 200 of 520 are shown.")
         page.read("Live")
         assert asked(page) == ["limit=200&trail=false"]
 
         page.tab_to("button", "Older ones", most=240)
         page.press("Enter")
-        page.read("The newest 500 of 520 are here; a search looks in all that the log keeps.")
+        page.read("The newest 500 of 520 are shown; search covers the whole log.")
         page.wait("document.activeElement.closest('li')?.querySelector('.n').innerText === '320'")
         assert asked(page) == ["limit=200&trail=false", "limit=500&trail=false"]
         assert not page.has("button", "Older ones")
@@ -205,7 +205,7 @@ def test_older_requests_come_to_a_paused_list_too(dashboard: Dashboard, api: Api
     for _ in range(202):
         api.dns()
     with dashboard(panel("requests")) as page:
-        page.read("The newest 200 of 202 are here.")
+        page.read("The newest 200 of 202 are shown.")
         page.read("Live")
         page.click("button", "Pause")
         api.dns()

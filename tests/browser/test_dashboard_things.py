@@ -88,7 +88,7 @@ def test_a_request_that_the_browser_sent_twice_is_said_to_be(
     with dashboard(panel("try?call=set_project_powered_by_flag")) as page:
         page.evaluate(_SENT_AGAIN)
         page.click("button", "Send")
-        page.read("times: it does so by itself when a connection breaks.")
+        page.read("times: browsers retry when a connection breaks.")
         page.find("link", "Request 1: why")
         page.read("response lost: connection_reset")
         page.find("link", "Request 2: why")

@@ -16,7 +16,7 @@ Panel = Callable[[str], str]
 def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: Api, panel: Panel):
     with dashboard(panel("try")) as page:
         page.read(api.project_path("source:initialize"))
-        page.read("Idempotency-Key made for you")
+        page.read("Idempotency-Key generated")
         for generation in (1, 2):
             page.wait(f"document.querySelector('textarea').value.includes(': {generation}')")
             page.click("button", "Send")

@@ -27,7 +27,7 @@ def test_findings_come_as_they_happen_with_their_requests(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
     with dashboard(panel("conduct")) as page:
-        page.read("Nothing was found in 0 requests.")
+        page.read("No findings in 0 requests.")
         misbehave(api)
         page.read("3 findings in 4 requests.")
         page.read("A mutation without an Idempotency-Key")
@@ -68,7 +68,7 @@ def test_what_was_left_unfinished_is_told_once_the_client_is_done(
     api.apply_domains()
 
     with dashboard(panel("conduct")) as page:
-        page.read("Nothing was found in 1 request.")
+        page.read("No findings in 1 request.")
         page.click("button", "The client has finished")
         page.read("An operation was started but not polled until it ended")
 

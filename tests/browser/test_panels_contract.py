@@ -130,6 +130,6 @@ def test_problems_are_filtered_by_text_status_and_retry(
         page.read(f"{len(wanted)} of {len(known)}")
         found = codes(page)
         page.fill("searchbox", "Find", "no such words")
-        page.read("No code is like that.")
+        page.read("No code matches.")
 
     assert set(found) == wanted

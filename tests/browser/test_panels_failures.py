@@ -53,7 +53,7 @@ def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: Api, 
         page.choose("Call", "Show or hide the flag")
         page.click("button", "Service unavailable")
         page.read("fault-1 is armed.")
-        page.choose("How often", "until it is removed")
+        page.choose("How often", "until removed")
         page.choose("Call", "any call")
         page.click("button", "Slow")
         page.click("button", "Rate limited")
@@ -135,7 +135,7 @@ def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
         page.click("checkbox", MORE)
         page.fill("textbox", "path", "projects")
         page.click("button", "Arm")
-        page.read("does not fit any call")
+        page.read("does not match any call")
 
     assert api.emulator.faults == []
 
@@ -179,7 +179,7 @@ def test_an_operation_is_made_stuck_and_released(dashboard: Dashboard, api: Api,
     with dashboard(panel("interventions/release_operation")) as page:
         page.choose("operation", "initialize managed source of shop")
         page.click("button", "Do it")
-        page.read("moves again.")
+        page.read("is no longer stuck.")
     assert api.emulator.why(operation).held_by is None
 
 
@@ -192,7 +192,7 @@ def test_an_intervention_is_found_and_focus_goes_to_its_form(
         page.wait("document.activeElement.ariaLabel === 'disconnect domain'")
         page.choose("project", "shop")
         page.click("button", "Do it")
-        page.read("Shop gave up ")
+        page.read("Shop no longer has ")
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
         page.click("link", "stuck-operation")
         page.read("stick_operation: {project: shop}")
         page.click("button", "Run its story")
-        page.read("6 steps, in a world of its own")
+        page.read("6 steps, in a temporary world")
         page.read("time moved by 1h")
         passed = page.evaluate("document.querySelectorAll('.steps > li:not(.bad)').length")
 
@@ -268,7 +268,7 @@ def test_a_scenario_is_loaded_into_this_world_once_that_is_confirmed(
     with dashboard(panel("scenarios/provider-outage")) as page:
         page.click("button", "Load into this world")
         page.click("button", "Load", within=("dialog", "Load this scenario"))
-        page.read("is that of provider-outage now.")
+        page.read("now has the world of provider-outage.")
 
     history = api.emulator.control.get(f"/worlds/{api.emulator.name}/history")
     assert history["items"][0]["title"] == "scenario provider-outage"
@@ -293,13 +293,13 @@ def test_a_scenario_of_ones_own_is_checked_and_loaded_by_the_keyboard_alone(
         page.ask("Input.insertText", text=OWN)
         page.tab_to("button", "Check")
         page.press("Enter")
-        page.read("1 step, in a world of its own")
+        page.read("1 step, in a temporary world")
         assert len(api.emulator.requests) == 0
         page.press("Tab", "Enter")
         page.find("dialog", "Load your scenario")
         page.tab_to("button", "Load")
         page.press("Enter")
-        page.read("is that of your scenario now.")
+        page.read("now has the world of your scenario.")
 
     history = api.emulator.control.get(f"/worlds/{api.emulator.name}/history")
     assert history["items"][0]["title"] == "scenario mine"
@@ -365,4 +365,4 @@ def test_a_draft_stays_and_a_scenario_of_the_library_can_be_its_beginning(
         page.wait(f"{field}?.includes('stick_operation')")
         page.wait("document.activeElement.localName === 'textarea'")
         page.click("button", "Check")
-        page.read("6 steps, in a world of its own")
+        page.read("6 steps, in a temporary world")

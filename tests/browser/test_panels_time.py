@@ -33,10 +33,10 @@ def test_the_clock_goes_by_a_typed_span_and_to_a_moment(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
     with dashboard(panel("clock")) as page:
-        page.fill("textbox", "By a span", "2d")
+        page.fill("textbox", "By a duration", "2d")
         page.press("Enter")
         page.read("Time moved by 2d")
-        page.fill("textbox", "To a moment", "2031-05-06T07:08:09Z")
+        page.fill("textbox", "To a timestamp", "2031-05-06T07:08:09Z")
         page.click("button", "Go there")
         page.read("2031-05-06 07:08:09")
 
@@ -47,7 +47,7 @@ def test_a_span_that_is_none_is_refused_in_the_form(dashboard: Dashboard, api: A
     before = api.emulator.clock.now
 
     with dashboard(panel("clock")) as page:
-        page.fill("textbox", "By a span", "soon")
+        page.fill("textbox", "By a duration", "soon")
         page.click("button", "Advance")
         page.read("is not a duration")
 
@@ -58,7 +58,7 @@ def test_the_clock_goes_until_an_operation_has_ended(dashboard: Dashboard, api: 
     operation = api.initialize().json["id"]
 
     with dashboard(panel("clock")) as page:
-        page.choose("Until an operation has ended", "initialize managed source of shop")
+        page.choose("Until an operation ends", "initialize managed source of shop")
         page.click("button", "Until it ends")
         page.read("No operation is in progress")
 
@@ -90,7 +90,7 @@ def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
     with dashboard(panel("history")) as page:
         page.click("button", f"Rewind to {before}")
         page.click("button", "Rewind", within=("dialog", f"Rewind to {before}"))
-        page.read(f"The world is back at commit {before}.")
+        page.read(f"The world was rewound to commit {before}.")
         page.click("button", "1 new")
         page.read(f"rewound to {before}")
 
@@ -139,7 +139,7 @@ def test_a_snapshot_is_taken_restored_and_deleted(dashboard: Dashboard, api: Api
         page.click("button", "Restore", within=("dialog", f"Restore {kept['id']}"))
         page.read(f"{kept['id']} is restored.")
         page.click("button", f"Delete {kept['id']}")
-        page.read("No snapshot is kept.")
+        page.read("No snapshots yet.")
         page.wait("document.activeElement.id === 'panel-title'")
 
     assert api.deployments().json["items"] == deployments

@@ -40,7 +40,7 @@ def status(world: HostingEmulator, bearer: str) -> int:
 
 
 def made_after(world: HostingEmulator) -> set[str]:
-    """Make an API key and an operation; return value and ids."""
+    """Create an API key and an operation; return value and ids."""
     key = world.create_api_key(name="later")
     return {key["value"], key["key"]["id"], world.token()}
 

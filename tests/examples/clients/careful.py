@@ -113,7 +113,7 @@ class Careful:
     # --- Parts of the job --------------------------------------------------------------------
 
     def make_key(self, name: str) -> None:
-        """Make an API key; its value is answered once, and that answer may have been lost."""
+        """Create an API key; its value is answered once, and that answer may have been lost."""
         made = self.change("POST", f"{self.service.organization}/user-api-keys", {"name": name})
         if not made.get("value"):
             # Another key would leave this one behind, alive and with nobody to hold it.

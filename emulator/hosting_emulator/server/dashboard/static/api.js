@@ -85,7 +85,7 @@ export async function send({ method, path, who, key, body }) {
   const headers = { "X-Emulator-Own": "page" };
   if (who) headers.Authorization = `Bearer ${await tokenOf(who)}`;
   if (key) headers["Idempotency-Key"] = key;
-  const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a whole response."], headers);
+  const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a complete response."], headers);
   let found;
   try {
     found = JSON.parse(text);

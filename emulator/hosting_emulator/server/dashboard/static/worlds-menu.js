@@ -7,9 +7,9 @@ import { useResource } from "./resource.js";
 import { DEFAULT_WORLD, go, world } from "./store.js";
 
 const CLOCKS = [
-  { value: "real", label: "real: runs as the machine's" },
+  { value: "real", label: "real: runs like the machine's" },
   { value: "frozen", label: "frozen: stands still until you move it" },
-  { value: "skip", label: "skip: jumps to what is waited for" },
+  { value: "skip", label: "skip: jumps to what the client waits for" },
 ];
 
 const enter = (/** @type {{name: string}} */ { name }) => go("requests", "", {}, { world: name });
@@ -44,9 +44,9 @@ function ThisWorld({ name, close }) {
     close();
     if (made) enter(made);
   };
-  const reset = () => surely({ title: `Reset ${name}`, text: "It begins again from its seed or scenario: what it holds now, and its log, are gone.", yes: "Reset" },
+  const reset = () => surely({ title: `Reset ${name}`, text: "It starts over from its seed or scenario. Its current state and log are lost.", yes: "Reset" },
     () => inWorld.post("/reset"), `World ${name} begins again.`);
-  const remove = () => surely({ title: `Delete ${name}`, text: "The world, its log and what is kept of it are gone.", yes: "Delete" }, async () => {
+  const remove = () => surely({ title: `Delete ${name}`, text: "The world, its log and its saved state are deleted.", yes: "Delete" }, async () => {
     await inWorld.delete("");
     enter({ name: DEFAULT_WORLD });
   }, `World ${name} is deleted.`);
@@ -54,7 +54,7 @@ function ThisWorld({ name, close }) {
     const [chosen] = event.currentTarget.files;
     if (!chosen) return;
     const text = `World ${name} becomes that of ${chosen.name}: what it holds now is replaced.`;
-    await surely({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} is that of ${chosen.name} now.`);
+    await surely({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} now has the state of ${chosen.name}.`);
   };
   return html`<div class="row">
     <${Button} small onClick=${fork}>Fork<//>
@@ -71,7 +71,7 @@ function NewWorld({ close }) {
   const library = useResource(() => api.get("/scenarios"), { on: [] });
   /** @type {import("./parts/form.js").Field[]} */
   const fields = [
-    { name: "name", label: "Name", unset: "one is made for it", placeholder: "a-z, 0-9 and -" },
+    { name: "name", label: "Name", unset: "generated", placeholder: "a-z, 0-9 and -" },
     { name: "clock", label: "Clock", kind: "select", choices: CLOCKS },
     { name: "scenario", label: "Scenario", kind: "select", choices: (library.data?.items ?? []).map((one) => one.name) },
   ];

@@ -14,14 +14,14 @@ export default function Assumptions() {
     await all.reload();
   }, said);
   const resetAll = async () => {
-    const text = `Put ${changed.length === 1 ? "the one that was" : `all ${changed.length} that were`} changed back to the default?`;
+    const text = `Reset ${changed.length === 1 ? "the changed one" : `all ${changed.length} changed ones`} to the default?`;
     if (!await ask({ title: "Reset assumptions", text, yes: "Reset" })) return;
-    await set(Object.fromEntries(changed.map((item) => [item.name, item.default])), "Every assumption is at its default.");
+    await set(Object.fromEntries(changed.map((item) => [item.name, item.default])), "All assumptions are at their defaults.");
     toTitle();
   };
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
   return html`<${Panel} title="Settings" actions=${actions}
-    lead="Assumptions: what the emulator does where the contract says nothing. A client should work with any of them.">
+    lead="Assumptions: what the emulator does where the contract is silent. A client should work with any of them.">
     <${Shown} of=${all}>${(found) => html`<${List} items=${found.items} set=${set} />`}<//>
   <//>`;
 }

@@ -7,14 +7,14 @@ import { choicesFor } from "../choices.js";
 import { counted, span } from "../words.js";
 
 const MODES = [
-  { value: "real", about: "runs as the machine's" },
+  { value: "real", about: "runs like the machine's" },
   { value: "frozen", about: "stands still until you move it" },
   { value: "scaled", about: "runs faster or slower: 60 is a minute each second" },
   { value: "skip", about: "jumps to the next event when an unfinished operation is polled" },
 ];
 const PRESETS = [["10m", "10 minutes"], ["1h", "1 hour"], ["1d", "1 day"], ["90d", "90 days"]];
-const BY = { name: "by", label: "By a span", kind: "text", required: true, placeholder: "90s, 1h30m, 2d" };
-const TO = { name: "to", label: "To a moment", kind: "text", required: true, placeholder: "2030-01-31T09:30:00Z" };
+const BY = { name: "by", label: "By a duration", kind: "text", required: true, placeholder: "90s, 1h30m, 2d" };
+const TO = { name: "to", label: "To a timestamp", kind: "text", required: true, placeholder: "2030-01-31T09:30:00Z" };
 
 export default function Clock() {
   const now = clock.value;
@@ -30,7 +30,7 @@ function Now() {
     <p class="clock-now"><time dateTime=${text}>${text.replace("T", " ").slice(0, 19)}</time> <span class="quiet">UTC</span></p>
     <${Facts} of=${[
       ["Mode", mode === "scaled" ? `scaled: ${rate} world seconds each second` : mode],
-      ["Next event", due ? `${what ? `${what}, ` : ""}in ${span(Math.max(0, Date.parse(due) - nowMs.value))}, at ${due}` : "none is scheduled"],
+      ["Next event", due ? `${what ? `${what}, ` : ""}in ${span(Math.max(0, Date.parse(due) - nowMs.value))}, at ${due}` : "none"],
       ["Scheduled", counted(pending, "event")],
     ]} />
   <//>`;
@@ -49,10 +49,10 @@ function Move() {
   /** A form shows what is refused. */
   const sent = async (how) => toast(await advance(how), "good");
   const until = {
-    name: "until_operation", label: "Until an operation has ended", kind: "select", required: true,
+    name: "until_operation", label: "Until an operation ends", kind: "select", required: true,
     choices: choicesFor("operation"),
   };
-  return html`<${Section} title="Move time" lead="All that is due on the way happens, in order. Time never goes back.">
+  return html`<${Section} title="Move time" lead="Everything that falls due happens in order. Time never goes back.">
     <div class="row" role="group" aria-label="Advance by">
       ${PRESETS.map(([by, label]) => html`<${Button} key=${by} onClick=${() => move({ by })}>+ ${label}<//>`)}
       <${Button} disabled=${!due} onClick=${() => move({ to: due })}>To the next event<//>
@@ -81,7 +81,7 @@ function Mode() {
   const change = () => act(async () => {
     await inWorld.put("/clock", mode === "scaled" ? { mode, rate: Number(rate) } : { mode });
     await refresh();
-  }, `The clock is ${mode} now.`);
+  }, `The clock is now ${mode}.`);
   return html`<${Section} title="How time passes">
     <fieldset class="clock-modes"><legend class="visually-hidden">Mode</legend>
       ${MODES.map(({ value, about }) => html`<label key=${value}>

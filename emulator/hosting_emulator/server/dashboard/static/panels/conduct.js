@@ -18,14 +18,14 @@ export default function Conduct({ query }) {
   const conduct = useResource(() => inWorld.get(`/conduct?final=${final}`), { on: ["request", "world"], deps: [final] });
   const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client has finished<//>`;
   return html`<${Panel} title="Client checks" actions=${done}
-      lead="What the client does wrong: it breaks a rule of the contract or of HTTP, and may fail with the real service.">
+      lead="Where the client breaks a rule of the contract or of HTTP, and may fail with the real service.">
     <${Shown} of=${conduct} empty=${(found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
       ${(found) => html`<${Findings} of=${found} />`}
     <//>
   <//>`;
 }
 
-const Nothing = ({ of }) => html`Nothing was found in ${counted(of.judged, "request")}. ${of.remarks.join(" ")}`;
+const Nothing = ({ of }) => html`No findings in ${counted(of.judged, "request")}. ${of.remarks.join(" ")}`;
 
 function Findings({ of }) {
   /** @type {string[]} */

@@ -23,7 +23,7 @@ export default function Connect() {
 function Where({ of }) {
   const facts = info.value;
   const openapi = `${of.control_url}/openapi.json`;
-  return html`<${Section} wide title="Where it is">
+  return html`<${Section} wide title="Addresses">
     <${Facts} of=${[
       ["Base URL", html`<${Address} text=${of.base_url} />`],
       ["Control API", html`<${Address} text=${of.control_url} />`],
@@ -71,7 +71,7 @@ function Names({ none, rows, more }) {
 
 function Users({ of }) {
   if (!of.people.length) return html`<${Section} title="Tokens"><${Empty}>This world has no user.<//><//>`;
-  return html`<${Section} title="Tokens" lead="A bearer token for each user of this world; nobody has a password.">
+  return html`<${Section} title="Tokens" lead="A bearer token for each user of this world. Users have no passwords.">
     <ul class="people">
       ${of.people.map(
         (person) => html`<li key=${person.alias} class="spread">
@@ -100,11 +100,11 @@ function FirstRequest({ of }) {
   if (!text) return null;
   const who = of.people.find((row) => row.alias === "owner") ?? of.people[0];
   const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
-  return html`<${Section} title="A first request" lead="Into a shell; the copied text has a fresh token in it.">
+  return html`<${Section} title="A first request" lead="Paste it into a shell; the copied text contains a new token.">
     <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />
-    <p class="small quiet">In a shell, <code>eval "$(${commandLine("env")})"</code> sets the same up as variables.</p>
+    <p class="small quiet">In a shell, <code>eval "$(${commandLine("env")})"</code> sets the same values as environment variables.</p>
     ${key
       ? html`<p>API key of ${who.alias}, shown this once: <code>${key.value}</code> <${CopyButton} text=${key.value} /></p>`
-      : html`<button type="button" class="button small" onClick=${make}>Make an API key</button>`}
+      : html`<button type="button" class="button small" onClick=${make}>Create an API key</button>`}
   <//>`;
 }

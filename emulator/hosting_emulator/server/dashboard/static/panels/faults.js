@@ -15,18 +15,18 @@ const METHODS = ["GET", "POST", "PUT"].map(choice);
 
 const FAULT = {
   noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
-  lead: "What goes wrong on purpose, and how often it did.",
+  lead: "What fails on purpose, and how often it did.",
   none: "No fault is armed.", armed: "Armed", states: ["armed", "used up"], submit: "Arm",
 };
 /** What goes wrong every day. */
 const PRESETS = [
   { name: "Slow", about: "the response comes two seconds late", does: { latency: { delay_ms: 2000 } } },
-  { name: "Service unavailable", about: "503, nothing is done", does: { abort: { code: "service_unavailable" } } },
-  { name: "Rate limited", about: "429 with Retry-After, nothing is done", does: { abort: { code: "rate_limited" } } },
-  { name: "Connection lost", about: "reset before anything is done", does: { connection_reset: {} } },
-  { name: "Response lost", about: "reset after it is done: the client cannot know", does: { connection_reset: {}, phase: "after_commit" } },
+  { name: "Service unavailable", about: "503, the request is not applied", does: { abort: { code: "service_unavailable" } } },
+  { name: "Rate limited", about: "429 with Retry-After, the request is not applied", does: { abort: { code: "rate_limited" } } },
+  { name: "Connection lost", about: "connection reset, the request is not applied", does: { connection_reset: {} } },
+  { name: "Response lost", about: "connection reset after the request is applied", does: { connection_reset: {}, phase: "after_commit" } },
 ];
-const TIMES = [{ value: "1", label: "the next request" }, { value: "3", label: "the next three" }, { value: "", label: "until it is removed" }];
+const TIMES = [{ value: "1", label: "the next request" }, { value: "3", label: "the next three" }, { value: "", label: "until removed" }];
 
 /** @param {{query: Record<string, string>}} props */
 export default function Faults({ query }) {
@@ -59,7 +59,7 @@ export function ArmedPanel({ of, rows, first, children }) {
     await act(async () => {
       await inWorld.delete(`/${of.noun}s`);
       await of.reload();
-    }, `Every ${of.noun} is removed.`);
+    }, `Removed all ${of.noun}s.`);
     toTitle();
   };
   const some = rows.length > 0;
@@ -89,7 +89,7 @@ function Armed({ of, rows }) {
   const remove = (event, id) => removingRow(event, () => act(async () => {
     await inWorld.delete(`/${of.noun}s/${id}`);
     await of.reload();
-  }, `${id} is removed.`));
+  }, `Removed ${id}.`));
   return html`<${Table} caption=${`Armed ${of.noun}s`} rows=${rows} of=${(fault) => fault.id} columns=${[
     { name: of.title.slice(0, -1), cell: (fault) => html`<span class="whole">${fault.id}</span>` },
     { name: "Does", wide: true, cell: effectText },

@@ -42,7 +42,7 @@ export function Picks({ panel, items, chosen }) {
     ${found.length > 0 && html`<ul class="pick" ref=${list}>${found.map(({ id, name, about }) => html`<li key=${id}>
       <a href=${link(panel, id)} aria-current=${id === chosen ? "true" : undefined}>
         <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>`}
-    ${!found.length && html`<p class="state">Nothing is like that.</p>`}`;
+    ${!found.length && html`<p class="state">Nothing matches.</p>`}`;
 }
 
 /** Tell whether a text has every one of some words. @param {string} text @param {string} words */

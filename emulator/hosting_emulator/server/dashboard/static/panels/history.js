@@ -15,7 +15,7 @@ const PAGE = 100;
 const NONE = [];
 
 export default function History() {
-  return html`<${Panel} title="History" lead="Every accepted change is a commit. Go back to any that is kept, or let a new world begin there."
+  return html`<${Panel} title="History" lead="Every accepted change is a commit. Rewind to any kept commit, or fork a new world from it."
       actions=${html`<${SaveScenario} />`}>
     <${Snapshots} />
     <${Commits} />
@@ -44,12 +44,12 @@ function Commits() {
 /** @param {{item: any, last: boolean, reload: () => any}} props */
 function Ways({ item, last, reload }) {
   const rewind = async () => {
-    const text = `The state of ${world.value} becomes what it was after commit ${item.commit}. Its clock and faults go back too; the request log stays.`;
+    const text = `The state of ${world.value} is rewound to commit ${item.commit}. Its clock and faults are rewound too; the request log stays.`;
     if (!await ask({ title: `Rewind to ${item.commit}`, text, yes: "Rewind", danger: true })) return;
     await act(async () => {
       await inWorld.post("/rewind", { commit: item.commit });
       await reload();
-    }, `The world is back at commit ${item.commit}.`);
+    }, `The world was rewound to commit ${item.commit}.`);
   };
   return html`<span class="row">
     ${last
@@ -72,7 +72,7 @@ function Snapshots() {
     return made;
   }, (made) => `${made.id} is taken at commit ${made.commit}.`);
   const restore = async (one) => {
-    const text = `The state of ${world.value} becomes what it was at commit ${one.commit}: state, clock, faults and assumptions.`;
+    const text = `The state of ${world.value} is restored to commit ${one.commit}: state, clock, faults and assumptions.`;
     if (!await ask({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true })) return;
     await act(() => inWorld.post(`/snapshots/${one.id}/restore`, {}), `${one.id} is restored.`);
   };
@@ -80,9 +80,9 @@ function Snapshots() {
     await inWorld.delete(`/snapshots/${one.id}`);
     await kept.reload();
   }, `${one.id} is deleted.`));
-  return html`<${Section} title="Snapshots" lead="Set the state aside, and come back to it as often as you like."
+  return html`<${Section} title="Snapshots" lead="Save the current state, and restore it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
-    <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshot is kept."}>
+    <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshots yet."}>
       ${(d) => html`<${Table} caption="Kept snapshots" rows=${d.items} of=${(one) => one.id} columns=${[
         { name: "Snapshot", cell: (one) => one.id },
         { name: "Commit", number: true, cell: (one) => one.commit },

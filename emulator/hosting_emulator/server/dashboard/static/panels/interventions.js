@@ -11,7 +11,7 @@ import { Picks } from "./find.js";
 /** @param {{arg?: string}} props */
 export default function Interventions({ arg }) {
   const words = useResource(described, { on: [] });
-  return html`<${Panel} title="Interventions" lead="Change the world from outside the contract: what a client cannot do.">
+  return html`<${Panel} title="Interventions" lead="Change the world in ways that a client cannot.">
     <${Shown} of=${words}>${(found) => html`
       <div class="beside">
         <${Section} title="Changes">

@@ -36,13 +36,13 @@ function Why({ of, reload }) {
     <div class="stack">
       <${Facts} of=${[
         ["Phase", spoken(of.phase)],
-        ["Next", of.next ? html`${of.next.what}, <${Moment} at=${of.next.at} /> <span class="quiet">(${sinceNow(of.next.at)})</span>` : html`<span class="quiet">nothing by itself</span>`],
+        ["Next", of.next ? html`${of.next.what}, <${Moment} at=${of.next.at} /> <span class="quiet">(${sinceNow(of.next.at)})</span>` : html`<span class="quiet">nothing scheduled</span>`],
         of.waits_for && ["Waits for", html`<a href=${link("operations", of.waits_for)}>${of.waits_for}</a>`],
         of.held_by && ["Held by", of.held_by],
         ["Clock", html`<a href=${link("clock")}>${clock.value?.mode}</a>`],
-        ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>those that name it</a>`],
+        ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>requests about it</a>`],
       ].filter(Boolean)} />
-      ${of.commands.length > 0 && html`<${Code} shell label="Commands that would move it" text=${of.commands.join("\n")} />`}
+      ${of.commands.length > 0 && html`<${Code} shell label="Commands that move it on" text=${of.commands.join("\n")} />`}
     </div>
   </div>`;
 }
@@ -58,7 +58,7 @@ function Steer({ of, stuck, reload }) {
     await reload();
   };
   const step = async () => {
-    await act(() => inWorld.post(`/operations/${operation}/step`), (answer) => `It is ${answer.state} now.`);
+    await act(() => inWorld.post(`/operations/${operation}/step`), (answer) => `It is now ${answer.state}.`);
     await reload();
   };
   const fixed = { operation };
@@ -90,5 +90,5 @@ const RECONCILIATION = { none: ["require"], completed: ["require"], required: ["
 const FAILURE = [
   { name: "code", label: "Code", value: "operation_failed", required: true },
   { name: "message", label: "Message", value: "The operation failed.", required: true },
-  { name: "retryable", label: "A client may try it again", kind: "checkbox" },
+  { name: "retryable", label: "Retryable by the client", kind: "checkbox" },
 ];

@@ -9,7 +9,7 @@ export default function Outcomes() {
   const found = useResource(() => inWorld.get("/outcomes"), { on: ["outcome", "world"] });
   const of = {
     noun: "outcome", title: "Outcomes", add: "Add an outcome", any: "any operation", reload: found.reload,
-    lead: "How the next operations end. Each is for one operation unless it says more.",
+    lead: "How the next operations end. Each applies to one operation unless it says otherwise.",
     none: "No outcome is pending: operations end as usual.",
     armed: "Pending and applied", states: ["pending", "applied"], submit: "Add",
   };

@@ -9,7 +9,7 @@ import { Story, verdict } from "./story.js";
 /** What is being written; it stays while other panels are looked at. @type {import("../vendor/signals.js").Signal<string>} */
 export const draft = signal("");
 let wanted = false;
-const LEAD = "Paste a scenario. A check builds its world and runs its story there; this world stays as it is.";
+const LEAD = "Paste a scenario. Check builds its world and runs its story there; this world does not change.";
 
 /** Let the field have the keyboard's focus: now, or once it is there. */
 export function focusField() {
@@ -44,14 +44,14 @@ export function OwnScenario() {
   const check = () => trying(async () => {
     const found = await api.post("/scenarios/run", { text: draft.peek() });
     setTold(found);
-    said.value = found.steps.length ? verdict(found) : "Its world can be built.";
+    said.value = found.steps.length ? verdict(found) : "The scenario is valid.";
   });
   const load = async () => {
     const warning = `World ${world.value} becomes that of your scenario: what it holds now is replaced.`;
     if (!await ask({ title: "Load your scenario", text: warning, yes: "Load", danger: true })) return;
     await trying(async () => {
       await inWorld.post("/scenario", { text: draft.peek() });
-      toast(`World ${world.value} is that of your scenario now.`, "good");
+      toast(`World ${world.value} now has the world of your scenario.`, "good");
     });
   };
   return html`<${Section} title="Your own scenario" lead=${LEAD}>
@@ -61,7 +61,7 @@ export function OwnScenario() {
         <textarea id=${id} class="yaml" ref=${area} rows="18" spellcheck="false" autocapitalize="off" wrap="off" value=${draft.value}
           aria-invalid=${error ? "true" : undefined} aria-describedby=${error ? `${id}-error ${id}-help` : `${id}-help`}
           onInput=${(event) => (draft.value = event.currentTarget.value)}></textarea>
-        <small id=${`${id}-help`} class="quiet">What may stand in it: <a href="/_emulator/contract/scenario-schema.json">the schema</a>, or any scenario of the library.</small>
+        <small id=${`${id}-help`} class="quiet">Format: <a href="/_emulator/contract/scenario-schema.json">the schema</a>, or see any scenario of the library.</small>
       </div>
       ${error && html`<${Wrong} id=${`${id}-error`} of=${error} />`}
       <div class="row buttons">

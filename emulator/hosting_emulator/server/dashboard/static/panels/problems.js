@@ -11,7 +11,7 @@ const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label
 /** @param {{query: Record<string, string>}} props */
 export default function Problems({ query }) {
   const problems = useResource(() => api.get("/contract/problems"), { on: [] });
-  return html`<${Panel} title="Errors" lead="Every code that an error may have, what it means, and what a client should do.">
+  return html`<${Panel} title="Errors" lead="Every error code, what it means, and what a client should do.">
     <${Shown} of=${problems}>${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}<//>
   <//>`;
 }
@@ -35,7 +35,7 @@ function Catalogue({ items, first }) {
     </search>
     ${found.length
       ? html`<${Table} caption="Problem codes" rows=${found} of=${(item) => item.code} columns=${COLUMNS} />`
-      : html`<p class="quiet">No code is like that.</p>`}
+      : html`<p class="quiet">No code matches.</p>`}
   <//>`;
 }
 

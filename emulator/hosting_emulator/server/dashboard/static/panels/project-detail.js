@@ -95,7 +95,7 @@ const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments
     ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
       ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
         <${Button} small label="More deployments" onClick=${more}>More<//></p>`}`
-    : html`<${Empty}>Nothing was deployed yet.<//>`}
+    : html`<${Empty}>No deployments yet.<//>`}
 <//>`;
 
 /** @type {import("../parts/table.js").Column[]} */
@@ -133,7 +133,7 @@ function Database({ of, name }) {
 const Tickets = ({ of }) => html`<${Section} title="Dev access tickets">
   ${of.tickets.length
     ? html`<${Table} caption="Tickets" rows=${of.tickets} of=${(row) => row.id} columns=${TICKET_COLUMNS} />`
-    : html`<${Empty}>No ticket was issued. <a href=${link("try", "", { call: "create_dev_access_ticket", project_id: of.id })}>Create one</a><//>`}
+    : html`<${Empty}>No tickets yet. <a href=${link("try", "", { call: "create_dev_access_ticket", project_id: of.id })}>Create one</a><//>`}
 <//>`;
 
 /** @type {import("../parts/table.js").Column[]} */
@@ -153,5 +153,5 @@ const Users = ({ of }) => html`<${Section} title="Users">
           { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
         ]} />` },
       ]} />`
-    : html`<${Empty}>Nobody has a role here.<//>`}
+    : html`<${Empty}>No user has a role here.<//>`}
 <//>`;

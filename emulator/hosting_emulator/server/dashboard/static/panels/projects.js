@@ -17,12 +17,12 @@ export default function Projects({ arg }) {
   const keys = useResource(() => inWorld.get("/keys"));
   if (arg) {
     return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" data-closes title="All projects (Escape)" href=${link("projects")}>All projects</a>`}>
-      <${Shown} of=${projects} empty=${(found) => !pick(found, arg) && html`No project is called ${arg}. <a href=${link("projects")}>All projects</a>`}>
+      <${Shown} of=${projects} empty=${(found) => !pick(found, arg) && html`No project is named ${arg}. <a href=${link("projects")}>All projects</a>`}>
         ${(found) => html`<${ProjectDetail} of=${pick(found, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
       <//>
     <//>`;
   }
-  return html`<${Panel} title="Projects" lead="What the world holds. Interventions stand beside the things they change.">
+  return html`<${Panel} title="Projects" lead="What is in the world. Each intervention is next to what it changes.">
     <${Shown} of=${projects} empty=${(found) => !found.items.length && "This world has no project."}>
       ${(found) => html`<${Table} caption="Projects" rows=${found.items} of=${(row) => row.id}
         open=${(row) => go("projects", row.alias)} columns=${COLUMNS} />`}
@@ -45,8 +45,8 @@ const COLUMNS = [
 ];
 
 /** @param {{of: import("../resource.js").Resource<any>}} props */
-const Keys = ({ of }) => html`<${Section} title="API keys" lead="Their values were shown once, and are not kept.">
-  <${Shown} of=${of} empty=${(found) => !found.items.length && "No API key was made."}>
+const Keys = ({ of }) => html`<${Section} title="API keys" lead="Their values were shown once and are not stored.">
+  <${Shown} of=${of} empty=${(found) => !found.items.length && "No API keys yet."}>
     ${(found) => html`<${Table} caption="API keys, newest first" rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>
 <//>`;

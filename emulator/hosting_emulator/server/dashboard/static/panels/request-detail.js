@@ -50,14 +50,14 @@ function Whole({ item }) {
     ].filter(Boolean)} />
     <${Side} name="Request" of=${request} />
     ${item.status ? html`<${Side} name="Response" of=${answer} />`
-      : html`<section aria-label="Response" class="stack tight"><h3>Response</h3><p class="small quiet">None reached the client.</p></section>`}
+      : html`<section aria-label="Response" class="stack tight"><h3>Response</h3><p class="small quiet">No response reached the client.</p></section>`}
   </div>`;
 }
 
 /** The trail, or the plain reasons of an emulator that has none. @param {{item: any}} props */
 function Trail({ item }) {
   const steps = item.trail ?? item.why.map((/** @type {string} */ says) => ({ step: "why", says }));
-  if (!steps.length) return html`<p class="quiet">Nothing special: the response is what the contract says.</p>`;
+  if (!steps.length) return html`<p class="quiet">No special decisions: the response follows the contract.</p>`;
   return html`<ol class="trail">
     ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}${idle(step, says) ? " idle" : ""}`}>
       <span class="word">${spoken(step)}</span><span>${says}</span></li>`)}
@@ -111,6 +111,6 @@ function Side({ name, of }) {
       <dl class="headers mono">${headers.map(([key, value], place) => html`<div key=${place}><dt>${key}</dt><dd>${value}</dd></div>`)}</dl>
     </details>
     ${text(of.body) ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">No body.</p>`}
-    ${of.body_cut && html`<p class="small quiet">Only its beginning was kept: it has ${of.body_bytes.toLocaleString("en")} bytes.</p>`}
+    ${of.body_cut && html`<p class="small quiet">Truncated: the body has ${of.body_bytes.toLocaleString("en")} bytes.</p>`}
   </section>`;
 }

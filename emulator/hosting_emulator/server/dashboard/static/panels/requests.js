@@ -97,8 +97,8 @@ function Filter({ query }) {
 /** What the emulator finds in all that its log keeps. */
 function Found({ search, ...rest }) {
   const found = useResource(() => inWorld.get(`/requests?${search}&limit=${MOST}&trail=false`), { on: ["request", "world"] });
-  return html`<${Shown} of=${found}>${({ items }) => html`<${Rows} all=${items} none="No request fits the filter, of all that the log keeps." ...${rest} />
-    ${items.length === MOST && html`<p class="small quiet older">The newest ${MOST} that fit are here.</p>`}`}<//>`;
+  return html`<${Shown} of=${found}>${({ items }) => html`<${Rows} all=${items} none="No request in the log matches the filter." ...${rest} />
+    ${items.length === MOST && html`<p class="small quiet older">The newest ${MOST} matches are shown.</p>`}`}<//>`;
 }
 
 function All(rest) {
@@ -142,7 +142,7 @@ function Older() {
     from.current = document.querySelectorAll(".requests li").length;
     await loadOlder();
   };
-  return html`<p class="row older"><span class="small quiet" tabindex="-1" ref=${note}>The newest ${length} of ${total.value.toLocaleString("en")} are here${length < MOST ? "." : "; a search looks in all that the log keeps."}</span>
+  return html`<p class="row older"><span class="small quiet" tabindex="-1" ref=${note}>The newest ${length} of ${total.value.toLocaleString("en")} are shown${length < MOST ? "." : "; search covers the whole log."}</span>
     ${length < MOST && html`<${Button} small onClick=${older}>Older ones<//>`}</p>`;
 }
 

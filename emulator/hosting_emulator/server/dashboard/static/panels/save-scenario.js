@@ -5,7 +5,7 @@ import { html } from "../lib.js";
 import { act, Button } from "../parts.js";
 import { counted } from "../words.js";
 
-const LEFT_OUT = "of which no story can say what they were answered, left out";
+const LEFT_OUT = "left out, because a story cannot express their responses";
 
 export function SaveScenario() {
   const save = () => act(async () => {
@@ -14,7 +14,7 @@ export function SaveScenario() {
     return recorded;
   }, ({ name, steps, left_out: { length } }) =>
     `${name}.yaml is saved: a story of ${counted(steps, "step")}${length ? `; ${counted(length, "request")} ${LEFT_OUT}` : ""}.`);
-  return html`<${Button} onClick=${save} title="All that was done in this world, as a file whose story passes">Save as scenario<//>`;
+  return html`<${Button} onClick=${save} title="Everything done in this world, as a scenario file">Save as scenario<//>`;
 }
 
 /** Let the browser save a file. @param {string} name @param {string} text */

@@ -11,7 +11,7 @@ import { Story, verdict } from "./story.js";
 /** @param {{arg?: string}} props */
 export default function Scenarios({ arg }) {
   const library = useResource(() => api.get("/scenarios"), { on: [] });
-  return html`<${Panel} title="Scenarios" lead="A world with its failures, and a story that proves them. A story runs in a world of its own.">
+  return html`<${Panel} title="Scenarios" lead="A world with failures, and a story that tests them. A story runs in its own world.">
     <${Shown} of=${library}>
       ${(d) => html`<div class="beside">
         <${Section} title="Library">
@@ -42,10 +42,10 @@ function Chosen({ name }) {
   const load = async () => {
     const text = `World ${world.value} becomes that of ${name}: what it holds now is replaced.`;
     if (!await ask({ title: "Load this scenario", text, yes: "Load", danger: true })) return;
-    await act(() => inWorld.post("/scenario", { name }), `World ${world.value} is that of ${name} now.`);
+    await act(() => inWorld.post("/scenario", { name }), `World ${world.value} now has the world of ${name}.`);
   };
   const copy = async (/** @type {string} */ text) => {
-    const warning = "What you have written in the field is replaced.";
+    const warning = "This replaces the text in the editor.";
     if (draft.peek().trim() && draft.peek() !== text && !await ask({ title: "Edit a copy", text: warning, yes: "Replace" })) return;
     draft.value = text;
     focusField();

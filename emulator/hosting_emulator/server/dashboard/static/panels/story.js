@@ -8,7 +8,7 @@ export function Story({ told }) {
   const { passed, steps } = told;
   return html`<div class="story">
     <p><${Badge} tone=${passed ? "good" : "bad"}>${passed ? "passed" : "failed"}<//>${" "}
-      ${steps.length ? `${counted(steps.length, "step")}, in a world of its own that is gone again.` : "Its world can be built; it has no story."}</p>
+      ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid; it has no story."}</p>
     ${steps.length > 0 && html`<ol class="steps">${steps.map((step) => html`<li key=${step.n} class=${step.passed ? "" : "bad"}>
       <span><b>${step.passed ? "✓" : "✗"}<span class="visually-hidden">${step.passed ? " passed" : " failed"}</span></b> ${step.title}</span>
       <span class="quiet">${step.said}</span>

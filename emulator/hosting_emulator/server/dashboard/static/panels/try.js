@@ -19,7 +19,7 @@ export default function Try({ query }) {
   if (!call) return html`<${Panel} title="API console"><${Loading} /><//>`;
   const fields = found && fieldsOf(call, found, named, name);
   const onSubmit = async (values) => setAnswer(await tryIt(call, values));
-  return html`<${Panel} title="API console" lead="Sends a real request to this world, as the user you choose.">
+  return html`<${Panel} title="API console" lead="Sends a real request to this world as the chosen user.">
     <div class="grid">
       <${Section} title="Request">
         <${Pick} label="Call" name="call" value=${call.id} choices=${calls.value.map(({ id, says }) => ({ value: id, label: says }))}
@@ -28,7 +28,7 @@ export default function Try({ query }) {
         ${found && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
       <//>
       <${Section} title="Response">
-        ${answer ? html`<${Answer} of=${answer} />` : html`<${Empty}>Nothing was sent yet.<//>`}
+        ${answer ? html`<${Answer} of=${answer} />` : html`<${Empty}>No request sent yet.<//>`}
       <//>
     </div>
   <//>`;
@@ -64,7 +64,7 @@ function fieldsOf(call, found, named, name) {
   }
   if (call.query) fields.push({ name: "query", label: "Query", value: call.query });
   if (call.body) fields.push({ name: "body", label: "Body", kind: "json", required: true, value: bodyOf(call, project) });
-  if (call.key) fields.push({ name: "key", label: "Idempotency-Key", unset: "made for you" });
+  if (call.key) fields.push({ name: "key", label: "Idempotency-Key", unset: "generated" });
   return fields;
 }
 
@@ -112,10 +112,10 @@ function Answer({ of }) {
       ${of.lost ? html`<${Badge} tone="bad">No response<//>` : html`<${Badge} tone=${toneOfStatus(of.status)}>Status ${of.status}<//>`}
       ${of.sent.map((item) => html`<a key=${item.n} href=${link("requests", item.n)}>Request ${item.n}: why</a> <${Lost} of=${item} />`)}
     </p>
-    ${of.sent.length > 1 && html`<p>The browser sent it ${of.sent.length} times: it does so by itself when a connection breaks.</p>`}
+    ${of.sent.length > 1 && html`<p>The browser sent it ${of.sent.length} times: browsers retry when a connection breaks.</p>`}
     ${of.lost && html`<p>${of.lost.message}</p>`}
     ${operation && html`<p><a class="button" href=${link("operations", operation)}>Follow the operation</a></p>`}
-    ${of.body?.redeem_url && html`<p>Over plain HTTP, for clients that do not get to the dev origin: <code class="mono">${plainUrl(of.body.redeem_url)}</code></p>`}
+    ${of.body?.redeem_url && html`<p>Over plain HTTP, for clients that cannot reach the dev origin: <code class="mono">${plainUrl(of.body.redeem_url)}</code></p>`}
     ${of.key && html`<p class="small quiet">Idempotency-Key <code>${of.key}</code></p>`}
     ${!of.lost && html`<${Json} label="Response's body" value=${of.body} />`}
   </div>`;

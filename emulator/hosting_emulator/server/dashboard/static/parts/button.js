@@ -60,7 +60,7 @@ async function put(text) {
   area.select();
   const done = document.execCommand("copy");
   area.remove();
-  if (!done) throw new Error("the browser has no clipboard for this page");
+  if (!done) throw new Error("the browser does not allow this page to copy");
 }
 
 /**
