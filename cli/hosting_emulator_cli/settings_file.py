@@ -6,6 +6,7 @@ What an option says many times is a list or a mapping there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import environ
 from typing import Any
 
 import click
@@ -34,6 +35,10 @@ class SettingsCommand(click.Command):
         except ValueError as error:
             raise Failure(str(error)) from error
         typed = {word.partition("=")[0] for word in args[: [*args, "--"].index("--")]}
+        if self.name == "start":  # whose options are variables too
+            typed |= {
+                flag for flag in _INSTEAD if f"HOSTING_EMULATOR_{flag[2:].upper()}" in environ
+            }
         left_out = {key for flag, keys in _INSTEAD.items() if flag in typed for key in keys}
         ctx.default_map = self._defaults(name, found, left_out)
         ctx.obj = name

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from hosting_emulator_cli.main import cli as hosting_emulator
-from tests.crash.process import emulator
+from tests.crash.process import Process, emulator
 
 OWN = """\
 name: own
@@ -62,3 +62,40 @@ def test_start_env_and_token_speak_for_the_first_owner_and_the_first_project(own
 def test_start_as_somebody_else(own: Path) -> None:
     with emulator("--ephemeral", "--scenario", str(own), "--as", "nora") as process:
         assert process.ready["person"] == "nora"
+
+
+VALUES = [f"phk_{name}sKeyForTestsItIsNoSecret".ljust(47, "0") for name in ("Mia", "Ola", "Nora")]
+KEYS = f"""{OWN}
+  keys: [{{person: mia, value: {VALUES[0]}}}]
+timeline:
+  - at: 1s
+    intervene: {{add: {{keys: [{{person: ola, value: {VALUES[1]}}}]}}}}
+"""
+
+
+def test_keys_with_chosen_values_last_and_their_values_are_on_no_disk(tmp_path: Path) -> None:
+    file, kept = tmp_path / "keys.yaml", tmp_path / "kept"
+    file.write_text(KEYS, encoding="utf-8")
+    told = ("--data-dir", str(kept), "--clock", "frozen")
+
+    with emulator(*told, "--scenario", str(file)) as process:
+        cli("world", "add", "key", "nora", "--value", VALUES[2], url=process.base_url)
+        cli("clock", "advance", "1m", url=process.base_url)
+        assert who_can_ask(process) == [200, 200, 404]
+        process.kill()
+    texts = [path.read_bytes() for path in kept.rglob("*") if path.is_file()]
+    assert any(b"sha256:" in text for text in texts)
+    assert not [value for value in VALUES for text in texts if value[4:24].encode() in text]
+
+    with emulator(*told) as process:
+        assert who_can_ask(process) == [200, 200, 404]
+        cli("world", "reset", url=process.base_url)
+        assert who_can_ask(process) == [200, 401, 401]
+
+
+def who_can_ask(process: Process) -> list[int]:
+    """Return what the first project answers to each key; nora is in another organization."""
+    project = process.client().control("GET", "worlds/default")["projects"][0]["id"]
+    path = f"/v1/projects/{project}/deployments"
+    sent = [{"Authorization": f"Bearer {value}"} for value in VALUES]
+    return [process.client().send("GET", path, headers=one).status for one in sent]

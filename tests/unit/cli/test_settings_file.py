@@ -160,6 +160,18 @@ def test_what_is_typed_around_a_command_comes_before_the_file(
     assert (second.scenario, second.clock, second.at) == ("theirs.yaml", "frozen", None)
 
 
+def test_a_state_in_a_variable_comes_before_the_files_scenario(
+    run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("{scenario: ours.yaml, clock: skip, seed: file}")
+    monkeypatch.setenv("HOSTING_EMULATOR_FROM", "state.json")
+
+    run("start")
+
+    [found] = bootstrap.settings
+    assert (found.scenario, found.clock, found.seed) == (None, None, "file")
+
+
 def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Settings]) -> None:
     Path("hosting-emulator.yaml").write_text("prot: 4711")
 
@@ -200,7 +212,9 @@ def test_doctor_shows_where_each_value_came_from(
     )
     monkeypatch.setenv("HOSTING_EMULATOR_CLOCK", "skip")
 
-    found = json.loads(run("doctor", "--json", "--port", "0").stdout)["findings"]
+    found = json.loads(
+        run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
+    )["findings"]
 
     assert {each["seen"] for each in found if each["check"] == "settings"} == {
         "--data-dir kept, from hosting-emulator.yaml.",
@@ -214,7 +228,7 @@ def test_doctor_shows_where_each_value_came_from(
 def test_doctor_says_what_start_would_refuse(run: Run) -> None:
     Path("hosting-emulator.yaml").write_text("prot: 4711")
 
-    result = run("doctor", "--json", "--port", "0")
+    result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
 
     assert result.exit_code == 1
     assert "there is no setting 'prot'" in result.stdout
