@@ -84,6 +84,12 @@ def _(exchange: Exchange) -> None:
         exchange.headers["Content-Type"] = "text/html"
 
 
+@answers("a success as a problem", "json")
+def _(exchange: Exchange) -> None:
+    if exchange.ok and at(exchange, _DNS):
+        exchange.headers["Content-Type"] = "application/problem+json"
+
+
 @answers("no number in JSON", "json compute.response")
 def _(exchange: Exchange) -> None:
     if exchange.ok and at(exchange, _COMPUTE):

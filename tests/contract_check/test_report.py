@@ -108,6 +108,13 @@ def test_a_parameter_that_was_told_and_is_ignored_differs(
 TABLES = (API_KEYS.name, TICKETS.name, OPERATIONS.name)
 
 
+def test_a_path_that_was_told_and_leads_nowhere_differs() -> None:
+    """An operation is durable, and where to poll it was told."""
+    told = {"operation_path": "/v1/jobs/{operation_id}"}
+
+    assert "durable" in differing(TamperedWorld().checked(assumed=told))
+
+
 def made(served: TamperedWorld, *tables: str) -> set[str]:
     """Return the ids of what there is in tables of the world."""
     return {id_ for table in tables for id_ in served.world.tables[table]}
@@ -136,8 +143,17 @@ def test_all_that_was_made_is_listed_also_what_should_have_been_refused() -> Non
     assert {"keys.session", "keys.body"} <= differing(report).keys()
 
 
-def test_every_operation_that_was_started_has_ended() -> None:
-    served = TamperedWorld()
+class TakesNoKey(Tampering):
+    """A call that needs an Idempotency-Key is done without one."""
+
+    def before(self, exchange: Exchange) -> None:
+        if exchange.method != "GET" and not exchange.sent.get("Idempotency-Key"):
+            exchange.sent["Idempotency-Key"] = f"made-up-{id(exchange)}"
+
+
+@pytest.mark.parametrize("tampering", [Tampering, TakesNoKey])
+def test_every_operation_that_was_started_has_ended(tampering: type[Tampering]) -> None:
+    served = TamperedWorld(tampering())
 
     served.checked()
 

@@ -295,7 +295,7 @@ class Judge:
         if document is None:
             return
         media = answer.media_type
-        if media and media != "application/json" and not media.endswith("+json"):
+        if media and not re.fullmatch(r"application/(?!problem)(\S+\+)?json", media):
             self.differs("json", answer, f"its media type is {media}")
         self.working.add(call)
         self.holds(response, answer)

@@ -147,8 +147,8 @@ class Accepted(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The operation's id; empty if the answer had none."""
-        return self.answer.text("id") or ""
+        """The operation's id."""
+        return str(self.answer["id"])
 
 
 class Run(Judge):
@@ -168,7 +168,7 @@ class Run(Judge):
         #: A user API key that may be used: the one given, or the one that was created.
         self.api_key = options.api_key
         #: What was made or changed there, by call: the ids, where they have some.
-        self._made: dict[str, list[str]] = {}
+        self.made: dict[str, list[str]] = {}
         #: Whether the flag is again as it was.
         self.put_back = False
         #: The states that operations were seen in last, by id.
@@ -176,8 +176,6 @@ class Run(Judge):
         #: What lets somebody in at a dev origin, as a good ticket showed it.
         self.entrance: tuple[object, ...] | None = None
         self.accepted: list[Accepted] = []
-        #: Ids of further operations that came of trying things out.
-        self.started: list[str] = []
         #: Where operations are polled, once that is found out.
         self.operation_path: str | None = None
         #: An Idempotency-Key under which a call was answered with success, and that call.
@@ -280,7 +278,7 @@ class Run(Judge):
         """Note what a request left there, whether it was to succeed or not."""
         key = answer["key"]
         found = answer.fields | (key if isinstance(key, dict) else {})
-        made = self._made.setdefault(call_id, [])
+        made = self.made.setdefault(call_id, [])
         one = str(found.get("id") or found.get("ticket_id") or "")
         if call_id == "create_user_api_key" and one and "name" in found:
             one = f"{found['name']} ({one})"
@@ -291,7 +289,7 @@ class Run(Judge):
     def created(self) -> list[str]:
         """What was made or changed there, in words."""
         left = _LEFT if self.put_back else {**_LEFT, _FLAG: "the project's flag was switched"}
-        made = self._made.items()
+        made = self.made.items()
         return [f"{left[call]}: {', '.join(ids)}" if ids else left[call] for call, ids in made]
 
     def ask_before(self, title: str) -> None:
@@ -320,9 +318,10 @@ class Run(Judge):
     # --- What several checks conclude --------------------------------------------------------
 
     def accept(self, answer: Answer, again: Callable[[str], Answer]) -> None:
-        """Keep an operation that was started just now."""
-        self.accepted.append(Accepted(answer, again, self.waited_s))
+        """Keep an operation that was started just now, if it can be told from others."""
         self.made_now(answer, moment(answer["created_at"]), "operation.times")
+        if answer.text("id"):
+            self.accepted.append(Accepted(answer, again, self.waited_s))
 
     def name_of(self, assumption: str) -> str | None:
         """Return the name or path that was given or found out, None if neither."""

@@ -52,7 +52,6 @@ def initialize(run: Run) -> None:
     if retried.ok and retried["id"] not in (None, answer["id"]):
         # What a retry of this call answers is not shown: the second is polled to its end too.
         run.note(f"a retry of {_SOURCE} starts another operation")
-        _note_started(run, retried)
     changed = _source(run, generation + 1, key, "the same key, another generation")
     run.refused("condition.reused", changed, "idempotency_key_reused")
 
@@ -117,7 +116,6 @@ def apply_domains(run: Run) -> None:
     used, call_id = run.used_key
     answer = run.call(_DOMAINS, key=used, about=f"the key of {call_id}")
     if answer.ok:
-        _note_started(run, answer)
         run.see("idempotency_scope", "principal_and_call")
         why = "here a key belongs to one call, and this call has no body that could change"
         run.skips("domains.reused", why)
@@ -127,27 +125,17 @@ def apply_domains(run: Run) -> None:
         run.see("idempotency_scope", "principal")
 
 
-def _note_started(run: Run, answer: Answer) -> Answer:
-    found = answer.text("id")
-    if answer.ok and found is not None:
-        run.started.append(found)
-    return answer
-
-
 @check(allow=("source", "domains"))
 def starting_roles(run: Run) -> None:
     """Start operations as those whose tokens were given."""
 
     def source(token: str, about: str) -> Answer:
-        return _note_started(run, _source(run, _SURELY_WRONG, run.new_key(), about, token))
-
-    def domains(token: str, about: str) -> Answer:
-        return _note_started(run, run.usual(_DOMAINS, about, token=token))
+        return _source(run, _SURELY_WRONG, run.new_key(), about, token)
 
     if "source" in run.options.allow:
         run.least_role(_SOURCE, source)
     if "domains" in run.options.allow:
-        run.least_role(_DOMAINS, domains)
+        run.least_role(_DOMAINS)
 
 
 # --- Polling them --------------------------------------------------------------------------------
@@ -159,18 +147,17 @@ _PATHS = ("/v1/operations/{operation_id}", "/v1/projects/{project_id}/operations
 @check(allow=("source", "domains"))
 def follow(run: Run) -> None:
     """Poll operations: each once, at once, and then one after the other to its end."""
-    accepted = [found for found in run.accepted if found.id]
-    if not accepted:
+    if not run.accepted:
         return
-    run.operation_path = path = _find_path(run, accepted[0])
+    run.operation_path = path = _find_path(run, run.accepted[0])
     if path is None:
         why = "where to poll operations is unknown: set it with --assume operation_path=/v1/…"
         run.skips(_OPERATION, why)
         return
-    for found in accepted:
+    for found in run.accepted:
         run.states[found.id] = found.answer.text("state") or ""
         _blocking(run, path, found, found.answer)
-    at_first = [(found, _poll(run, path, found, 1)) for found in accepted]
+    at_first = [(found, _poll(run, path, found, 1)) for found in run.accepted]
     for found, answer in at_first:
         if answer.text("state") in TERMINAL and found.waited_s == run.waited_s:
             role = CALLS[found.answer.call_id].role
@@ -188,7 +175,7 @@ def _find_path(run: Run, accepted: Accepted) -> str | None:
         paths.insert(0, told.replace(run.options.project_id, "{project_id}"))
     for path in [known] if known else paths:
         answer = run.poll(path, accepted.id, "to find where", judged=False)
-        if answer.ok and "state" in answer.fields:
+        if known or (answer.ok and "state" in answer.fields):
             if "{project_id}" in path:
                 run.note(f"operations are polled at {path}")
             else:
@@ -290,37 +277,28 @@ def _deployed(run: Run, accepted: Accepted) -> None:
 
 
 @check(allow=("source", "domains"))
-def polling_strangers(run: Run) -> None:
-    """Poll an operation as nobody and as an outsider, and one that is not there."""
-    path, token = run.operation_path, run.options.outsider_token
+def polling_roles(run: Run) -> None:
+    """Poll an operation as nobody and as those whose tokens were given, and one that is not there."""
+    path, outsider = run.operation_path, run.options.outsider_token
     if path is None:
         return
     poll = partial(run.poll, path, run.accepted[0].id)
     nobody(run, poll)
-    if token is not None:
-        run.missing(poll("as an outsider", token=token))
+    if outsider is not None:
+        run.missing(poll("as an outsider", token=outsider))
     run.missing(run.poll(path, NOWHERE, "no such operation"))
-
-
-@check(allow=("source", "domains"))
-def polling_roles(run: Run) -> None:
-    """Poll an operation as those whose tokens were given."""
-    path = run.operation_path
-
-    def poll(token: str, about: str) -> Answer:
-        return run.poll(str(path), run.accepted[0].id, about, token=token)
-
-    if path is not None and run.accepted[0].id:
-        run.least_role("get_operation", poll)
+    run.least_role("get_operation", lambda token, about: poll(about, token=token))
 
 
 @check(allow=("source", "domains"))
 def leave_nothing(run: Run) -> None:
     """Poll whatever else was started, so that the project is free for others, and the next check."""
-    path = run.operation_path
-    for operation_id in run.started if path is not None else ():
+    path, made = run.operation_path, [*run.made.get(_SOURCE, ()), *run.made.get(_DOMAINS, ())]
+    if path is None:
+        return
+    for operation_id in (one for one in made if run.states.get(one) not in TERMINAL):
         for number in count(1):
-            answer = run.poll(str(path), operation_id, f"the rest, poll {number}")
+            answer = run.poll(path, operation_id, f"the rest, poll {number}")
             ended = not answer.ok or answer.text("state") in TERMINAL
             if ended or not run.wait(_next_poll_s(answer)):
                 break
