@@ -158,7 +158,8 @@ def read_scenario_file(path: str) -> str:
 def read_world_file(path: str) -> dict[str, Any]:
     """Return the `world` of a scenario file, or what stands alone as in one. Raises Failure."""
     found = read_yaml_data(read_scenario_file(path), display_name(path))
-    found = found.get("world", found) if isinstance(found, dict) else None
+    if isinstance(found, dict) and ("world" in found or "name" in found):
+        found = found.get("world")
     if not isinstance(found, dict):
         raise Failure(f"{display_name(path)} has no `world`: write it as a scenario file has it")
     return {name: value for name, value in found.items() if name != "extends"}

@@ -219,6 +219,7 @@ def test_users_and_keys_are_added_as_a_world_file_has_them(
         page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"amce": "owner"}}]')
         page.click("button", "Do it")
         page.read("did you mean acme")
+        page.wait("document.activeElement.name === 'people'")
         page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"acme": "owner"}}]')
         page.click("button", "Do it")
         page.read("Added zoe.")

@@ -112,7 +112,7 @@ def create(
 
 
 def _person(
-    name: str, organization: str | None = None, role: str | None = None, **said: Any
+    name: str, /, organization: str | None = None, role: str | None = None, **said: Any
 ) -> tuple[str, Any]:
     if role and not organization:
         raise click.UsageError("--role is one in an organization: give --organization as well")
@@ -120,19 +120,19 @@ def _person(
     return "add", {"people": [{"alias": name, **roles, **said}]}
 
 
-def _member(name: str, **said: Any) -> tuple[str, Any]:
+def _member(name: str, /, **said: Any) -> tuple[str, Any]:
     return "set_role" if "project" in said else "add_member", {"person": name, **said}
 
 
 #: What can be added: the intervention that does it, and its fields.
 _ADDED: dict[str, Callable[..., tuple[str, Any]]] = {
-    "organization": lambda name, **said: ("add", {"organizations": [{"alias": name, **said}]}),
+    "organization": lambda name, /, **said: ("add", {"organizations": [{"alias": name, **said}]}),
     "person": _person,
-    "project": lambda name, **said: ("add", {"projects": [{"alias": name, **said}]}),
-    "key": lambda name, **said: ("add", {"keys": [{"person": name, **said}]}),
+    "project": lambda name, /, **said: ("add", {"projects": [{"alias": name, **said}]}),
+    "key": lambda name, /, **said: ("add", {"keys": [{"person": name, **said}]}),
     "member": _member,
-    "deployment": lambda name, **said: ("add_deployments", {"project": name, **said}),
-    "domain": lambda name, **said: ("connect_domain", {"domain": name, **said}),
+    "deployment": lambda name, /, **said: ("add_deployments", {"project": name, **said}),
+    "domain": lambda name, /, **said: ("connect_domain", {"domain": name, **said}),
 }
 
 

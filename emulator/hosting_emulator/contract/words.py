@@ -63,10 +63,10 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
         return msgspec.convert(dict(document), kind)
     except msgspec.ValidationError as error:
         message = str(error)
-        if path := re.findall(r"\.([a-z_]+)", message.partition(" - at `$")[2]):
-            field = path[0]
-            reason = plainly(message, part_at(kind, path), path[-1])
-            raise DocumentRefused(reason, field) from None
+        if path := re.findall(r"\.?([a-z_]+|\d+)", message.partition(" - at `$")[2]):
+            names = [name for name in path if not name.isdecimal()]
+            reason = plainly(message, part_at(kind, names), names[-1])
+            raise DocumentRefused(reason, ".".join(path)) from None
         # A check of the kind's own: it names the text that it refuses.
         texts = [name for name, value in document.items() if isinstance(value, str)]
         field = next((name for name in texts if repr(document[name]) in message), "")
@@ -104,6 +104,7 @@ def _literals(hint: Any) -> list[Any]:
 def plainly(reason: str, kind: type[Any], field: str) -> str:
     """Return msgspec's reason in the words of people, with the nearest word or all there are."""
     reason = re.sub(r" - at `\$.*`$", "", reason)
+    reason = reason.replace("Expected `str` matching regex", "it must match")
     if other := re.search("unknown field `(.*)`", reason):
         return unknown("field", other.group(1), kind.__struct_fields__)
     if missing := re.search("missing required field `(.*)`", reason):

@@ -74,7 +74,8 @@ def add(
         before.projects + part.projects,
     )
     for path, message in mistakes_in(part, whole, change.now_ms, prefix):
-        raise DocumentRefused(f"{'.'.join(map(str, path))}: {message}", str(path[0]))
+        field = ".".join(map(str, path))
+        raise DocumentRefused(f"{field}: {message}", field)
     for i, key in enumerate(keys):
         if f"api_key:{key.kept()[0]}" in there.indexes:
             raise DocumentRefused(

@@ -114,7 +114,8 @@ class Place:
             yield
         except ValueError as error:
             field = getattr(error, "field", "")
-            place = self.below(field.split(".")) if field else self
+            path = [int(one) if one.isdecimal() else one for one in field.split(".")]
+            place = self.below(path) if field else self
             raise place.error(str(error)) from None
 
     def check_word(self, what: str, word: str, known: Iterable[str]) -> None:

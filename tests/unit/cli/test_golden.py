@@ -50,6 +50,8 @@ world add person zoe --json
 world add person yan --organization amce
 world add person yan --role owner
 world add key zoe --value phk_ZoesKeyOfATestWhichIsNoSecretOfAnybody00000 --json
+world add key zoe name=ci value=phk_short
+world add project Site --organization acme
 world add project site --organization acme deployments=3 flags=true
 world add member member --project shop --role reader
 world add gizmo x

@@ -89,3 +89,36 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
 def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
     with pytest.raises(ScenarioError, match=says):
         built(world)
+
+
+@pytest.mark.parametrize(
+    ("added", "says"),
+    [
+        ("people: [{alias: zoe}, {alias: owner}]", r"own\.yaml:8:54: .*'owner' is already used"),
+        (
+            "people: [{alias: zoe}, {alias: Yan}]",
+            r"own\.yaml:8:54: .*people\.1\.alias: it must match",
+        ),
+        (
+            "projects: [{alias: x, organization: acme, flags: 1}]",
+            r"own\.yaml:8:34: .*did you mean flag",
+        ),
+    ],
+)
+def test_what_a_timeline_cannot_add_is_refused_at_its_place(added: str, says: str):
+    with pytest.raises(ScenarioError, match=says):
+        built(f"  extends: default\ntimeline:\n  - at: 1h\n    intervene: {{add: {{{added}}}}}\n")
+
+
+def test_a_story_knows_whom_its_timeline_and_its_steps_add():
+    built("""
+  extends: default
+timeline:
+  - at: 1h
+    intervene: {add: {people: [{alias: zoe, organizations: {acme: member}}]}}
+story:
+  - intervene: {add: {people: [{alias: yan, organizations: {acme: member}}]}}
+  - {call: list_deployments, as: yan, expect: {status: 404}}
+  - {advance: 2h}
+  - {call: list_deployments, as: zoe, expect: {status: 404}}
+""")

@@ -48,7 +48,7 @@ export function Form({ fields, submit, onSubmit, values = {}, inline, cancel, ki
 /** The field that an error names, if it names one. @param {any} error @param {Field[]} fields */
 function blamed(error, fields) {
   if (error.field) return error.field;
-  const found = fields.find(({ name }) => new RegExp(`(^|[.\\s'"\`])${name}(['"\`:]|$)`).test(error.message ?? ""));
+  const found = fields.find(({ name }) => new RegExp(`(^|[.\\s'"\`])${name}(['"\`:]|\\.\\d|$)`).test(error.message ?? ""));
   return found?.name ?? "";
 }
 
