@@ -389,7 +389,52 @@ class TheKeyIsEnough(Tampering):
             exchange.sent["Authorization"] = self._owner
 
 
-people("the key is enough", "flag.owner-only auth.roles", TheKeyIsEnough)
+class TheKeyIsEnoughForNobody(TheKeyIsEnough):
+    """Whoever knows an Idempotency-Key needs no token."""
+
+    def before(self, exchange: Exchange) -> None:
+        key = exchange.sent.get("Idempotency-Key", "")
+        if exchange.sent.get("Authorization") == self._owner:
+            self._keys |= {key} - {""}
+        elif key in self._keys and "Authorization" not in exchange.sent:
+            exchange.sent["Authorization"] = self._owner
+
+
+class TheKeyIsEnoughForOutsiders(TheKeyIsEnough):
+    """Whoever knows an Idempotency-Key is told what came of it, where a path ends so."""
+
+    def __init__(self, options: CheckOptions, ending: str) -> None:
+        super().__init__(options)
+        self._ending, self._outsider = ending, f"Bearer {options.outsider_token}"
+
+    def before(self, exchange: Exchange) -> None:
+        theirs = exchange.sent.get("Authorization") in (self._owner, self._outsider)
+        if theirs and at(exchange, self._ending):
+            super().before(exchange)
+
+
+people(
+    "the key is enough",
+    "flag.owner-only auth.roles condition.missing keys.session",
+    TheKeyIsEnough,
+)
+people("the key is enough for nobody", "auth.bearer bearer", TheKeyIsEnoughForNobody)
+people(
+    "the key is enough to make keys",
+    "keys.session",
+    lambda options: TheKeyIsEnoughForOutsiders(options, _KEYS),
+)
+people(
+    "the key is enough to start operations",
+    "condition.missing",
+    lambda options: TheKeyIsEnoughForOutsiders(options, _DOMAINS),
+)
+edit(
+    _KEYS,
+    "most of the value in the obfuscated one",
+    "key.metadata keys.replay",
+    lambda made: made["key"].update(obfuscated_value=(made["value"] or "")[:40] + "…"),
+)
 
 # --- Keys -----------------------------------------------------------------------------------------
 

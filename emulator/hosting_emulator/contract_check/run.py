@@ -142,7 +142,7 @@ class Accepted(NamedTuple):
     """
 
     answer: Answer
-    again: Callable[[str], Answer]
+    again: Callable[..., Answer]
     waited_s: float
 
     @property
@@ -317,7 +317,7 @@ class Run(Judge):
 
     # --- What several checks conclude --------------------------------------------------------
 
-    def accept(self, answer: Answer, again: Callable[[str], Answer]) -> None:
+    def accept(self, answer: Answer, again: Callable[..., Answer]) -> None:
         """Keep an operation that was started just now, if it can be told from others."""
         self.made_now(answer, moment(answer["created_at"]), "operation.times")
         if answer.text("id"):

@@ -21,6 +21,16 @@ def nobody(run: Run, ask: Callable[..., Answer]) -> None:
         run.refused_as("auth.bearer auth.kinds", ask(about, token=token), *_UNKNOWN)
 
 
+def others_replay(
+    run: Run, ask: Callable[..., Answer], refused: Callable[[Answer], object]
+) -> None:
+    """Send a request under its own key again, as nobody and as an outsider, who must be `refused`."""
+    answer = ask("the same key, without a token", token="")
+    run.refused_as("auth.bearer bearer", answer, *_UNKNOWN)
+    if (outsider := run.options.outsider_token) is not None:
+        refused(ask("the same key, as an outsider", token=outsider))
+
+
 @check()
 def unauthenticated(run: Run) -> None:
     """Make each call without a token, and with what is none."""

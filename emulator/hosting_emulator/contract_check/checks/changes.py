@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import secrets
 import string
+from functools import partial
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract_check.checks.access import others_replay
 from hosting_emulator.contract_check.http import Answer, Unreachable
 from hosting_emulator.contract_check.run import EXCUSES, PREFIX, Run, alike, check
 from hosting_emulator.contract_check.values import is_timestamp, moment, redeem_url_complaint
@@ -54,6 +56,7 @@ def switch(run: Run) -> None:
             just_now = run.happened_between(switched, before, run.now(), 0)
         run.judge("flag.enabled flag.on", first["enabled"] is True, first, "it is not shown")
         _same(run, first, _put(run, True, "the same key and body", key))
+        others_replay(run, partial(_put, run, True, key=key), run.missing)
         if (reader := run.options.reader_token) is not None:
             theirs = _put(run, True, "as a reader, with the owner's key", key, reader)
             run.refused("flag.owner-only auth.roles", theirs)
@@ -178,8 +181,9 @@ def create(run: Run) -> None:
     name, key = f"{PREFIX}{run.options.run_id}-".ljust(64, "x"), run.new_key()
     body: dict[str, object] = {"name": name, "hosting_emulator_check": 1}
 
-    def make(about: str, **changed: object) -> Answer:
-        return run.usual("create_user_api_key", about, key=key, body={**body, **changed})
+    def make(about: str, token: str | None = None, **changed: object) -> Answer:
+        content = {**body, **changed}
+        return run.usual("create_user_api_key", about, key=key, body=content, token=token)
 
     first = make("a name of 64, a field more")
     run.ignored_or_refused("unknown_body_fields", first)
@@ -196,6 +200,7 @@ def create(run: Run) -> None:
     run.used_key = run.used_key or (key, first.call_id)
     _creation(run, first, name)
     _replay(run, first, make("exact replay"))
+    others_replay(run, make, partial(run.refused, "keys.session"))
     reused = make("the same key, another name", name=name[:-1] + "y")
     run.refused_as("condition.reused", reused, "condition.reused", "idempotency_key_reused")
 
@@ -217,8 +222,9 @@ def _creation(run: Run, first: Answer, name: str) -> None:
     if mine is None:
         run.skips("auth.key-bound", f"{first}: the key names no organization")
     run.judge("auth.key-bound", mine, first, "it is bound to another organization")
-    if value and value in str(key.get("obfuscated_value")):
-        run.differs("key.metadata", first, "obfuscated_value shows the whole value")
+    shown = str(key.get("obfuscated_value"))
+    if value and any(value[at : at + 20] in shown for at in range(max(1, len(value) - 19))):
+        run.differs("key.metadata", first, "obfuscated_value shows the value")
     made, ends = moment(key.get("created_at")), moment(key.get("expires_at"))
     fresh = run.made_now(first, made, "key.metadata")
     if made is not None and ends is not None:

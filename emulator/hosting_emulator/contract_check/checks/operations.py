@@ -8,7 +8,7 @@ from typing import Any
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract_check.checks.access import nobody
+from hosting_emulator.contract_check.checks.access import nobody, others_replay
 from hosting_emulator.contract_check.checks.reading import items_of
 from hosting_emulator.contract_check.http import Answer
 from hosting_emulator.contract_check.run import BLAMES, NOWHERE, Accepted, Run, alike, check
@@ -42,10 +42,9 @@ def initialize(run: Run) -> None:
         return
     generation, key, answer = started
 
-    def again(about: str) -> Answer:
-        return _source(run, generation, key, about)
-
+    again = partial(_source, run, generation, key)
     run.accept(answer, again)
+    others_replay(run, again, run.missing)
     retried = again("the same key and body")
     if retried.code == "idempotency_key_reused":
         run.differs("condition.reused", retried, "the request is the same")
@@ -98,13 +97,14 @@ def apply_domains(run: Run) -> None:
     """Apply domains, and ask for the same again; then with a key that another call has used."""
     key = run.new_key()
 
-    def again(about: str) -> Answer:
-        return run.call(_DOMAINS, key=key, about=about)
+    def again(about: str, token: str | None = None) -> Answer:
+        return run.call(_DOMAINS, key=key, about=about, token=token)
 
     answer = again("")
     if not run.succeeded("domains.call", answer):
         return
     run.accept(answer, again)
+    others_replay(run, again, run.missing)
     retried = again("the same key")
     if run.succeeded("domains.idempotent", retried):
         same = alike(answer["id"], retried["id"])
