@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -97,6 +98,18 @@ def test_a_request_says_why_and_what_was_answered(dashboard: Dashboard, api: Api
         page.wait("!document.querySelector('.detail')")
 
 
+def test_an_open_request_that_the_log_has_no_more_is_shown_no_more(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    api.dns()
+    with dashboard(panel("requests/1")) as page:
+        page.read("Copy as curl")
+        page.read("Live")
+        api.emulator.reset()
+        page.read("the log has no request '1': it is empty")
+        assert not page.has("button", "Copy as curl")
+
+
 def test_requests_are_walked_with_arrows_and_escape_closes_one(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
@@ -127,6 +140,8 @@ def test_a_row_says_its_project_and_how_long_it_took(dashboard: Dashboard, api: 
         page.choose("Project", "blog")
         page.wait(f"String({_NUMBERS}) === '2'")
         assert page.evaluate("document.querySelector('.requests .project').innerText") == "blog"
+        path = page.evaluate("document.querySelector('.requests .mono').innerText")
+        assert re.fullmatch("GET /v1/projects/[0-9A-Z]{4}…[0-9A-Z]{4}/edge-dns", path)
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 400])

@@ -209,6 +209,20 @@ def test_an_operation_is_stuck_released_and_advanced(dashboard: Dashboard, api: 
     assert api.poll(operation).json["state"] == "succeeded"
 
 
+def test_what_was_over_before_the_history_began_has_been_in_its_state_since_its_end(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    newest = items(api, "operations")[0]
+    with dashboard(panel("operations")) as page:
+        page.wait("document.querySelector('tbody tr time')")
+        times = page.evaluate(
+            "[...document.querySelectorAll('tbody tr:first-child time')].map(one => one.dateTime)"
+        )
+
+    assert times == [newest["created_at"], newest["updated_at"]]
+    assert newest["created_at"] < newest["updated_at"]
+
+
 def test_the_timeline_says_the_states_in_words(dashboard: Dashboard, api: Api, panel: Panel):
     operation = api.initialize().json["id"]
     api.emulator.clock.until(operation)

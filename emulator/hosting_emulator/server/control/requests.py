@@ -87,7 +87,8 @@ def show_request(engine: Engine, n: str) -> dict[str, Any]:
 
 def _find_entry(engine: Engine, n: str) -> Entry:
     """Return the exchange of a number, as a path gives it. Raises ControlRefusal 404."""
-    kept = f"it keeps the last {len(engine.log)} of {engine.log.count}"
+    count = len(engine.log)
+    kept = f"it keeps the last {count} of {engine.log.count}" if count else "it is empty"
     detail = f"the log has no request {n[:40]!r}: {kept}"
     entry = engine.log.find(int(n)) if _NUMBER.fullmatch(n) else None
     return found(entry, "No such request", detail)

@@ -33,7 +33,8 @@ export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) 
       const data = await latest.current();
       if (mine === turn.current) setState({ data, error: null, loading: false });
     } catch (error) {
-      if (mine === turn.current) setState((old) => ({ ...old, error, loading: false }));
+      const gone = /** @type {any} */ (error).status === 404;
+      if (mine === turn.current) setState((old) => ({ data: gone ? undefined : old.data, error, loading: false }));
     }
   };
 

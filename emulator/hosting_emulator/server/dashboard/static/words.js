@@ -8,6 +8,9 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** A word of the contract as people read it. @param {string} word */
 export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
 
+/** A path with its ids in short: what tells it from others is its end. @param {string} path */
+export const shortIds = (path) => path.replace(/[0-9A-HJKMNP-TV-Z]{26}/g, (id) => `${id.slice(0, 4)}…${id.slice(-4)}`);
+
 /**
  * A moment of world time in short; only the time of day when it is of the world's own day.
  * @param {string} at @param {boolean} [time] always only the time of day

@@ -8,7 +8,7 @@ import { act, ask, Badge, Button, Empty, Form, Loading, Panel, Section, Shown, T
 import { choice, documentOf, fieldsOf } from "./fields.js";
 import { Pick, removingRow, toTitle } from "./find.js";
 
-const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at"]);
+const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at", "world"]);
 /** What most faults need; the rest unfolds. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"].map(choice);
@@ -16,7 +16,7 @@ const METHODS = ["GET", "POST", "PUT"].map(choice);
 const FAULT = {
   noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
   lead: "What fails on purpose, and how often it did.",
-  none: "No fault is armed.", armed: "Armed", states: ["armed", "used up"], submit: "Arm",
+  none: "No fault is armed.", armed: "Faults of this world", states: ["armed", "used up"], submit: "Arm",
 };
 /** What goes wrong every day. */
 const PRESETS = [

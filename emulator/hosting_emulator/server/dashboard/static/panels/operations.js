@@ -42,7 +42,7 @@ const COLUMNS = [
   { name: "Project", cell: (row) => html`<a href=${link("projects", row.project)}>${row.project}</a>` },
   { name: "State", cell: (row) => html`<${StateBadge} state=${last(row)?.stuck ? "stuck" : row.state} />` },
   { name: "Began", cell: (row) => html`<${Moment} at=${row.spans[0]?.from} />` },
-  { name: "In this state since", cell: (row) => html`<${Moment} at=${last(row)?.from} />` },
+  { name: "In this state since", cell: (row) => html`<${Moment} at=${last(row)?.to ?? last(row)?.from} />` },
   {
     name: "Took",
     number: true,

@@ -45,7 +45,7 @@ const COLUMNS = [
 ];
 
 /** @param {{of: import("../resource.js").Resource<any>}} props */
-const Keys = ({ of }) => html`<${Section} title="API keys" lead="Their values were shown once and are not stored.">
+const Keys = ({ of }) => html`<${Section} title="API keys" lead="Values are not stored: each was shown when its key was made, or is in the world file.">
   <${Shown} of=${of} empty=${(found) => !found.items.length && "No API keys yet."}>
     ${(found) => html`<${Table} caption="API keys, newest first" rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>

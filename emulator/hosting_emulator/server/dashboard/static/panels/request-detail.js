@@ -10,7 +10,7 @@ import { spoken, took } from "../words.js";
 
 /** @param {{n: string, close: () => void, step: (by: number) => void, walking: {current: boolean}}} props */
 export function RequestDetail({ n, close, step, walking }) {
-  const found = useResource(() => inWorld.get(`/requests/${n}`), { on: [] });
+  const found = useResource(() => inWorld.get(`/requests/${n}`), { on: ["world"] });
   const heading = useRef(null);
   useEffect(() => {
     const { activeElement } = document;

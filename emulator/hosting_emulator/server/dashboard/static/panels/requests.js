@@ -8,7 +8,7 @@ import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../reques
 import { useResource } from "../resource.js";
 import { useStill } from "../still.js";
 import { findings, go, link, requests, route, summary, total, world } from "../store.js";
-import { counted, moment, took } from "../words.js";
+import { counted, moment, shortIds, took } from "../words.js";
 import { choice } from "./fields.js";
 import { RequestDetail } from "./request-detail.js";
 import { SaveScenario } from "./save-scenario.js";
@@ -158,7 +158,7 @@ function Row({ item, current, flagged, project, to }) {
           ${flagged && html`<${Badge} tone="warn">client check<//>`}
           ${item.code && html`<code class="quiet">${item.code}</code>`}
           ${item.why.length > 0 && html`<span class="line reason cut">${item.why.join(" ")}</span>`}
-          <span class="line cut mono quiet">${item.method} ${item.path}${item.query && `?${item.query}`}</span>
+          <span class="line cut mono quiet">${item.method} ${shortIds(item.path)}${item.query && `?${item.query}`}</span>
         </span>
         <span class="project quiet cut">${project}</span>
         <span class="user quiet cut">${item.who ?? "—"}</span>
