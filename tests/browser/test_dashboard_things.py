@@ -212,7 +212,7 @@ def test_an_operation_is_stuck_released_and_advanced(dashboard: Dashboard, api: 
 def test_what_was_over_before_the_history_began_has_been_in_its_state_since_its_end(
     dashboard: Dashboard, api: Api, panel: Panel
 ):
-    newest = items(api, "operations")[0]
+    newest = max(items(api, "operations"), key=lambda one: str(one["created_at"]))
     with dashboard(panel("operations")) as page:
         page.wait("document.querySelector('tbody tr time')")
         times = page.evaluate(
