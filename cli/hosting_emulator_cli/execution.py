@@ -221,7 +221,12 @@ class _Run:
                     failed = failed or self._misbehaved
                 if execution.report == "always" or (execution.report == "failed" and failed):
                     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-                    mention(world.report(color=color))
+                    from hosting_emulator.sdk import report_text
+
+                    document = world.report_document()
+                    for one in document["operations"]:
+                        one["commands"] = []  # the emulator ends with the command
+                    mention(report_text(document, color=color))
                 if execution.keep is not None and failed:
                     write_whole(execution.keep, f"{as_json(world.export())}\n", mode=PRIVATE)
                     if not execution.quiet:

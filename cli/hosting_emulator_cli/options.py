@@ -146,7 +146,16 @@ def with_world(command: F) -> F:
     @with_client
     @functools.wraps(command)
     def call(*args: Any, client: ControlClient, world: str, **rest: Any) -> Any:
-        return command(*args, world=client.world(world), **rest)
+        from hosting_emulator.sdk import ControlRefused
+
+        try:
+            return command(*args, world=client.world(world), **rest)
+        except ControlRefused as refused:
+            if refused.status != 404:
+                raise
+            address = client.control_url.removesuffix("/_emulator")
+            where = "" if refused.title == "No such world" else f"world {world} "
+            raise Failure(f"{refused} ({where}at {address})") from refused
 
     return world_option(call)  # type: ignore[no-any-return]
 

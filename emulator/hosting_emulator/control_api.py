@@ -259,8 +259,9 @@ class Exchange(Record, optional=("trail",)):
     `n` is its number, `at` world time, `duration_us` real time; `why` explains the answer, in
     sentences. `call` is None for a path that is no call's; `who` is the alias of the `principal`,
     `nobody` without a known token, and None where nobody was looked for. `operation` is the id in
-    the path, `project` that in the path or of the operation, `code` that of a problem. `status` is 0
-    when the connection was lost before there was an answer; `lost` names the fault that ate it.
+    the path, or of the operation that it began, `project` that in the path or of the operation,
+    `code` that of a problem. `status` is 0 when the connection was lost before there was an answer;
+    `lost` names the fault that ate it.
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `varied` are the
     points at which the answer varies. `trail` has every decision on the request's way, each with its
     `step` and what it `says`, unless it was not asked for.

@@ -70,6 +70,7 @@ class Ready:
     `token` is that of `person`, an alias; both are empty where nobody could ask.
 
     `local_url` is where this machine reaches it, whatever its public URL: its ready file leads there.
+    `clock` is the mode of the default world's, which shows `now`.
     `vary` is the seed that the default world's answers vary by, and `vary_only` the points it is
     confined to.
     """
@@ -91,5 +92,7 @@ class Ready:
     control_token: str | None
     fresh: bool
     local_url: str
+    clock: str = "real"
+    now: str = ""
     vary: str | None = None
     vary_only: tuple[str, ...] | None = None

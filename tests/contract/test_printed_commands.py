@@ -155,7 +155,9 @@ def test_what_the_banner_prints_can_be_copied(server: BackgroundEmulator, typed)
 
     assert '"items":[' in found
     assert f'"base_url": "{server.ready.base_url}"' in found
-    [more] = re.findall("`(hosting-emulator .*?)`", shown)
+    move, more = re.findall("`(hosting-emulator .*?)`", shown)
+    assert "clock         frozen, 2026-01-01T00:00:00.000Z; " in shown
+    assert typed(move).exit_code == 0
     assert typed(more).stdout.startswith("eyJ")
 
 

@@ -274,3 +274,13 @@ def test_what_was_not_kept_whole_is_not_replayed(api: Api):
         api.emulator.requests.replay(1)
     with pytest.raises(ControlRefused, match="no request '9'"):
         api.emulator.requests.replay(9)
+
+
+def test_the_request_that_began_an_operation_names_it(api: Api):
+    operation = api.initialize(1, key="begin").json["id"]
+    api.initialize(1, key="begin")
+    api.initialize(7, key="refused")
+
+    items = api.emulator.requests.page(limit=3)["items"]
+
+    assert [item["operation"] for item in items] == [None, operation, operation]

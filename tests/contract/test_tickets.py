@@ -330,3 +330,14 @@ def test_the_request_log_keeps_no_secret(api: HeldApi) -> None:
 
     assert secret_of(ticket) not in log
     assert api.emulator.token() not in log
+
+
+@pytest.mark.parametrize(("ends", "state"), [("expire", "has expired"), ("revoke", "is revoked")])
+def test_the_trail_says_why_a_ticket_is_refused(api: HeldApi, ends: str, state: str) -> None:
+    ticket = issue(api)
+    api.emulator.intervene(f"{ends}_ticket", person="owner")
+    redeem(api, ticket)
+
+    trail = api.emulator.requests.page(limit=1)["items"][0]["trail"]
+
+    assert trail[-1]["says"].endswith(f"Reason: the ticket {state}.")

@@ -246,6 +246,21 @@ def test_a_report_goes_to_stderr(arguments: list[str], code: int, told: bool):
     assert "\x1b" not in done.stderr
 
 
+def test_a_report_names_no_command_for_the_emulator_that_has_ended():
+    ask = (
+        "import os, sys, urllib.request as u\n"
+        "at = '{HOSTING_BASE_URL}/v1/projects/{HOSTING_PROJECT_ID}/domains'.format(**os.environ)\n"
+        "headers = {'Authorization': 'Bearer ' + os.environ['HOSTING_TOKEN'], 'Idempotency-Key': 'k'}\n"
+        "u.urlopen(u.Request(at, method='PUT', headers=headers)).close()\n"
+        "sys.exit(1)"
+    )
+
+    done = run("--clock", "frozen", *python(ask))
+
+    assert "1 operation not ended" in done.stderr
+    assert "hosting-emulator" not in done.stderr
+
+
 def test_where_nobody_listens_the_exit_code_is_the_commands():
     reading, writing = os.pipe()
     os.close(reading)

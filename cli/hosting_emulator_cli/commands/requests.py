@@ -77,7 +77,7 @@ def exchange_line(exchange: Exchange, projects: Mapping[str, str], *, why: bool 
     return "  ".join(cell for cell in shown if cell)
 
 
-def _put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None:
+def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None:
     """Print a whole exchange, as JSON or with colours on a terminal."""
     if as_json:
         out.put_json(exchange)
@@ -182,7 +182,7 @@ def list_(
 @opt.with_world
 def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
     """Show one request completely: trail, headers and bodies."""
-    _put_whole(world, world.requests.whole(n), as_json)
+    put_whole(world, world.requests.whole(n), as_json)
 
 
 @requests.command()
@@ -281,7 +281,7 @@ def replay(
             raise click.UsageError(
                 "a single request is sent to its own world: only --same-key goes with N"
             )
-        _put_whole(world, world.requests.replay(int(what), same_key=same_key), as_json)
+        put_whole(world, world.requests.replay(int(what), same_key=same_key), as_json)
         return
     if same_key:
         raise click.UsageError("--same-key goes with N: a recording always keeps its keys")

@@ -123,7 +123,9 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
     from hosting_emulator.contract.words import command_line
     from hosting_emulator_cli.commands.world import varied_words
 
-    more = command_line("token", ready.local_url, ready.world)
+    more, move = (
+        command_line(words, ready.local_url, ready.world) for words in ("token", "clock advance 1h")
+    )
     return [
         ("base URL", ready.base_url),
         ("development", ready.dev_base_url if ready.dev_base_url != ready.base_url else None),
@@ -134,6 +136,10 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         ("docs", ready.docs_url),
         ("OpenAPI", ready.openapi_url),
         ("world", f"{ready.world} ({'new' if ready.fresh else 'kept'})"),
+        (
+            "clock",
+            None if ready.clock == "real" else f"{ready.clock}, {ready.now}; `{move}` moves it",
+        ),
         ("answers", None if ready.vary is None else varied_words(ready.vary, ready.vary_only)),
         ("state", ready.data_dir or "in memory only: gone when this process ends"),
         ("organization", ready.organization_id),

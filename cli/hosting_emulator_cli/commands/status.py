@@ -12,9 +12,10 @@ from click.core import ParameterSource
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.commands.requests import put_whole
 from hosting_emulator_cli.commands.world import world_table
 from hosting_emulator_cli.groups import Failure
-from hosting_emulator_cli.output import console, fields, is_terminal, prints
+from hosting_emulator_cli.output import console, fields, is_terminal, prints, put, put_json
 
 #: Real time between two attempts.
 POLL_S = 0.05
@@ -134,8 +135,16 @@ def _why_text(found: dict[str, Any]) -> str | None:
 
 @click.command()
 @click.argument("operation", shell_complete=completion.OPERATIONS)
-@prints(_why_text)
+@opt.json_option
 @opt.with_world
-def why(world: opt.HostingEmulator, operation: str) -> Any:
-    """Explain an operation: its state, what comes next, and how to move it on."""
-    return world.why(operation)
+def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
+    """Explain an operation: state, what comes next, how to move it on; or a request."""
+    number = operation.removeprefix("#")
+    if number.isascii() and number.isdecimal():
+        put_whole(world, world.requests.whole(int(number)), as_json)
+        return
+    found = world.why(operation)
+    if as_json:
+        put_json(found)
+    elif (text := _why_text(found)) is not None:
+        put(text)

@@ -10,7 +10,7 @@ import click
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import put_document, read_json, read_world_file
+from hosting_emulator_cli.files import choose_scenario, put_document, read_json, read_world_file
 from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, say
 from hosting_emulator_cli.parameters import TYPED_VALUE, WholeNumber, clock_request
@@ -86,6 +86,7 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
 
 @world.command()
 @click.argument("name", required=False)
+@opt.option("--scenario NAME|FILE")
 @opt.option("--seed TEXT")
 @opt.option("--clock mode MODE")
 @opt.option("--at TIMESTAMP")
@@ -98,6 +99,7 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
 def create(
     client: opt.ControlClient,
     name: str | None,
+    scenario: str | None,
     mode: str | None,
     at: str | None,
     assume: Sequence[tuple[str, str]],
@@ -108,6 +110,8 @@ def create(
     """Create a world and print its name."""
     opt.check_only(vary, vary_only)
     same |= {"clock": clock_request(mode, at) or None, "assumptions": dict(assume) or None}
+    if scenario is not None:
+        same["scenario"] = choose_scenario(scenario)
     return client.create_world(name, vary=vary, only=vary_only, **same)
 
 

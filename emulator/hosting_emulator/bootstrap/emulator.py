@@ -307,6 +307,8 @@ class Emulator:
             control_token=self._token,
             fresh=self._fresh,
             local_url=self._site.local_url,
+            clock=world.clock.mode,
+            now=format_timestamp(self._default.now_ms()),
             vary=None if variation is None else variation.seed,
             vary_only=None if variation is None else variation.only,
         )

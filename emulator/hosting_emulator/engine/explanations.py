@@ -20,6 +20,7 @@ from hosting_emulator.contract.assumptions import (
     parse_retention_ms,
 )
 from hosting_emulator.contract.calls import CallSpec, calls_at, problem_status
+from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -235,7 +236,8 @@ def _refusal(entry: Entry) -> str:
     problem = problem_of(entry) or {"code": entry.code or "?", "detail": ""}
     told = f"{entry.status} {problem['code']}: {problem['detail']}".rstrip(": ")
     # Of what is not found the step `scope` says more, and of what a fault did its own step.
-    reason = entry.why[-1] if entry.why and entry.status != 404 and not entry.acted else ""
+    more = entry.status == 404 and entry.call != REDEEM_TICKET
+    reason = entry.why[-1] if entry.why and not more and not entry.acted else ""
     return f"{told} Reason: {reason}." if reason and reason != problem["detail"] else told
 
 

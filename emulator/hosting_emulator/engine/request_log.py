@@ -13,6 +13,7 @@ import msgspec
 
 from hosting_emulator.calls.request import NOBODY as NOBODY_YET
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.machine import stopwatch_ns
@@ -193,7 +194,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
     redactor = Redactor(world)
     key = sent_header(entry, b"idempotency-key")
-    project, who = project_of(entry), _person_id(entry)
+    project, who, operation = project_of(entry), _person_id(entry), _operation_of(entry)
     person = world.get(PEOPLE, who) if who is not None and who != NOBODY else None
     return {
         "n": entry.n,
@@ -203,7 +204,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "query": redactor.text(entry.query),
         "call": entry.call,
         "project": None if project is None else redactor.text(project),
-        "operation": None if entry.operation is None else redactor.text(entry.operation),
+        "operation": None if operation is None else redactor.text(operation),
         "principal": entry.principal.person_id if entry.principal else None,
         "who": person.alias if person is not None else NOBODY if who == NOBODY else None,
         "status": entry.status,
@@ -238,6 +239,17 @@ def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
             "body_cut": entry.answer_bytes > len(entry.answer),
         },
     }
+
+
+def _operation_of(entry: Entry) -> str | None:
+    """Return the operation that a request's path names, or that it began: its response."""
+    spec = CALLS.get(entry.call or "")
+    if entry.operation or spec is None or spec.response != "Operation" or entry.status >= 300:
+        return entry.operation
+    try:
+        return str(msgspec.json.decode(entry.answer)["id"])
+    except (msgspec.DecodeError, RecursionError, LookupError, TypeError):
+        return None
 
 
 def project_of(entry: Entry) -> str | None:

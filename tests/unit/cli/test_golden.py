@@ -45,6 +45,11 @@ requests replay 1 --same-key --json
 requests shrink --shows status=599
 requests shrink --shows status=404
 why 01HZZZZZZZZZZZZZZZZZZZZZZZ
+why '#1'
+why 9999
+world create own --scenario stuck-operation
+world create other --scenario zzz
+world delete own
 world add person zoe --email zoe@acme.example --organization acme --role owner
 world add person zoe --json
 world add person yan --organization amce

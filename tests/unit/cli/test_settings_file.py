@@ -232,3 +232,14 @@ def test_doctor_says_what_start_would_refuse(run: Run) -> None:
 
     assert result.exit_code == 1
     assert "there is no setting 'prot'" in result.stdout
+
+
+@pytest.mark.parametrize("named", ["nope.yaml", "nope"])
+def test_doctor_misses_a_scenario_that_is_not_there(run: Run, named: str) -> None:
+    Path("hosting-emulator.yaml").write_text(f"scenario: {named}")
+
+    result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
+
+    assert result.exit_code == 1
+    assert "`start` would refuse" in result.stdout
+    assert "nope" in result.stdout
