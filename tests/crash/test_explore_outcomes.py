@@ -85,6 +85,56 @@ def test_shell_scripts_are_judged_as_well(script: str, survives: bool):
     assert verdicts["apply_project_domains#1/stick/lasting"] == end
 
 
+FLAG = 'ask one -f -X PUT -d \'{"enabled":true}\' "$url/powered-by-flag"'
+SHELL_MISTAKES = {
+    "set_project_powered_by_flag#1/outage/lasting": (
+        "blind success",
+        f"{FLAG} &> /dev/null; echo on",
+    ),
+    "set_project_powered_by_flag#1/abort:forbidden/lasting": (
+        "repeated",
+        f"for n in 1 2 3 4; do {FLAG} && exit; sleep 0.1; done; exit 1",
+    ),
+    "get_dns_authorization#1/no_zone/lasting": (
+        "blind success",
+        """echo www.$(ask one -f "$url/edge-dns" | sed 's/.*"zone": *"*\\([a-z.]*\\).*/\\1/')""",
+    ),
+}
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize("point", SHELL_MISTAKES)
+def test_mistakes_of_shell_scripts_are_named(point: str):
+    verdict, script = SHELL_MISTAKES[point]
+    begin = DOMAINS.partition("id=")[0]
+
+    done = run("--point", point, "--", "bash", "-c", begin + script)
+
+    assert done.returncode == 1, done.stdout
+    assert f"{point}  {verdict}: " in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_a_broken_connection_is_no_crash_of_a_program_of_node():
+    script = """
+        const organization = `/v1/organizations/${process.env.HOSTING_ORGANIZATION_ID}`;
+        const made = await fetch(`${process.env.HOSTING_BASE_URL}${organization}/user-api-keys`, {
+          method: "POST",
+          body: '{"name": "ci"}',
+          headers: {
+            Authorization: `Bearer ${process.env.HOSTING_TOKEN}`,
+            "Content-Type": "application/json",
+            "Idempotency-Key": crypto.randomUUID(),
+          },
+        });
+        process.exit(made.ok ? 0 : 1);
+    """
+
+    found = explored("--faults", "value_lost", "--", "node", "--input-type=module", "-e", script)
+
+    assert {point["verdict"] for point in found["points"]} == {"gave up"}
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 @pytest.mark.parametrize(
     ("check", "maybe", "verdicts"),
