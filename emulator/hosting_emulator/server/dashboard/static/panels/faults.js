@@ -22,7 +22,7 @@ const FAULT = {
 const PRESETS = [
   { name: "Slow", about: "the response comes two seconds late", does: { latency: { delay_ms: 2000 } } },
   { name: "Service unavailable", about: "503, the request is not applied", does: { abort: { code: "service_unavailable" } } },
-  { name: "Rate limited", about: "429 with Retry-After, the request is not applied", does: { abort: { code: "rate_limited" } } },
+  { name: "Rate limited", about: "429, or 400 where a call has no 429, with Retry-After; the request is not applied", does: { abort: { code: "rate_limited" } } },
   { name: "Connection lost", about: "connection reset, the request is not applied", does: { connection_reset: {} } },
   { name: "Response lost", about: "connection reset after the request is applied", does: { connection_reset: {}, phase: "after_commit" } },
 ];
