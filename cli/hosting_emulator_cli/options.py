@@ -6,6 +6,7 @@ Nothing of the emulator is imported before a command runs.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -158,6 +159,16 @@ def with_world(command: F) -> F:
             raise Failure(f"{refused} ({where}at {address})") from refused
 
     return world_option(call)  # type: ignore[no-any-return]
+
+
+def typed_here(line: str) -> str:
+    """Return a command that the emulator printed so that it works in a shell with our variables."""
+    if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
+        line += " --world default"
+    elsewhere = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
+    if " --url " not in line and elsewhere != DEFAULT_URL:
+        line += f" --url {DEFAULT_URL}"
+    return line
 
 
 def with_or_without_client(command: F) -> F:

@@ -46,6 +46,8 @@ def world_variables(world: HostingEmulator, token: str, named: str | None = None
         "HOSTING_TOKEN": token,
         "HOSTING_ORGANIZATION_ID": organization or (project and project["organization_id"]),
         "HOSTING_PROJECT_ID": project and project["id"],
+        "HOSTING_CONTROL_URL": info["control_url"],
+        "HOSTING_ISSUER_URL": summary["issuer"],
         "HOSTING_EMULATOR_URL": info["control_url"].removesuffix("/_emulator"),
         "HOSTING_EMULATOR_WORLD": world.name,
     }
@@ -66,8 +68,6 @@ def command_variables(
     `exports` are pairs of a variable's name and the name that the command finds it under.
     """
     found = world_variables(world, world.token(principal))
-    found["HOSTING_CONTROL_URL"] = ready.control_url
-    found["HOSTING_ISSUER_URL"] = world.summary["issuer"]
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
     if ready.control_token is not None:

@@ -22,6 +22,7 @@ from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmu
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.commands.start import banner
 from hosting_emulator_cli.main import cli
+from hosting_emulator_cli.options import typed_here
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.contract.test_fault_doors import Faulty
 from tests.warm import programs
@@ -102,6 +103,21 @@ def test_what_why_tells_to_do_can_be_typed(api: Faulty, typed, begin) -> None:
         assert f"--world {api.emulator.name} --url http://127.0.0.1:" in command
         result = typed(command)
         assert result.exit_code == 0, (command, result.output)
+
+
+def test_where_variables_lead_elsewhere_a_command_says_the_default_world_and_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4711")
+
+    there = typed_here("hosting-emulator clock advance 1h")
+
+    assert there == (
+        "hosting-emulator clock advance 1h --world default --url http://127.0.0.1:4620"
+    )
+    elsewhere = "hosting-emulator clock advance 1h --world other --url http://127.0.0.1:1"
+    assert typed_here(elsewhere) == elsewhere
 
 
 def test_the_report_tells_the_same(api: Faulty, typed) -> None:

@@ -182,10 +182,24 @@ def test_a_port_in_use_is_one_clear_line(tmp_path):
         other.listen()
         port = other.getsockname()[1]
 
+        told = [
+            one_line(failed_start(*more, "--port", str(port), cwd=tmp_path))
+            for more in ((), ("--ephemeral",))
+        ]
+
+    for said in told:
+        assert f"port {port} on 127.0.0.1 is in use" in said
+        assert "--port 0" in said
+    assert [*tmp_path.iterdir()] == []  # so the next start begins as the first would have
+
+
+def test_below_make_the_hint_is_one_for_make(tmp_path, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
         said = one_line(failed_start("--port", str(port), "--ephemeral", cwd=tmp_path))
 
-    assert f"port {port} on 127.0.0.1 is in use" in said
-    assert "--port 0" in said
+    assert "make run ARGS='--port 0'" in said
 
 
 def test_a_directory_in_use_is_one_clear_line(data):

@@ -124,7 +124,8 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
     from hosting_emulator_cli.commands.world import varied_words
 
     more, move = (
-        command_line(words, ready.local_url, ready.world) for words in ("token", "clock advance 1h")
+        opt.typed_here(command_line(words, ready.local_url, ready.world))
+        for words in ("token", "clock advance 1h")
     )
     return [
         ("base URL", ready.base_url),

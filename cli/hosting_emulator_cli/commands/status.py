@@ -144,6 +144,7 @@ def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
         put_whole(world, world.requests.whole(int(number)), as_json)
         return
     found = world.why(operation)
+    found["commands"] = [opt.typed_here(line) for line in found["commands"]]
     if as_json:
         put_json(found)
     elif (text := _why_text(found)) is not None:

@@ -86,6 +86,8 @@ class Emulator:
         # First of all: a file that cannot be read leaves no trace.
         state = None if settings.state is None else _read_state(settings.state, settings.state_seed)
         options.check_beginning(settings)
+        if settings.data_dir is not None and not settings.data_dir.exists():
+            options.check_ports(settings)  # a start that fails leaves no trace either
         self._directory: DataDirectory | None = None
         try:
             self._directory = options.open_directory(settings)
@@ -237,13 +239,7 @@ class Emulator:
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
-            message = f"cannot listen on {host} port {port}: {error.strerror or error}"
-            if error.errno in (98, 48, 10048):
-                message = (
-                    f"port {port} on {host} is in use; stop what listens there, or use --port 0 for "
-                    "a free one"
-                )
-            raise StartError(message) from None
+            raise options.cannot_listen(host, port, error) from None
         except OverflowError:
             raise StartError(f"port {port} is no port: use 0 to 65535") from None
         self._servers.append((server, context))

@@ -5,8 +5,11 @@ All but `open_directory` raises StartError.
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import secrets
+import socket
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
@@ -70,6 +73,27 @@ def variation_of(settings: Settings) -> Variation | None:
         return read_variation(settings.vary, settings.vary_only or None)
     except VariationRefused as error:
         raise StartError(f"--vary: {error}") from None
+
+
+def check_ports(settings: Settings) -> None:
+    """Refuse ports that are taken, as far as that can be told without keeping them."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    for port in filter(None, (settings.port, settings.tls_port)):
+        try:
+            socket.create_server((settings.host, port), family=family).close()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise cannot_listen(settings.host, port, error) from None
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> StartError:
+    """Say why nothing can listen at a port, and what to do."""
+    if error.errno != errno.EADDRINUSE:
+        return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
+    free = "make run ARGS='--port 0'" if "MAKELEVEL" in os.environ else "--port 0"
+    return StartError(
+        f"port {port} on {host} is in use; stop what listens there, or use {free} for a free one"
+    )
 
 
 def check_beginning(settings: Settings) -> None:

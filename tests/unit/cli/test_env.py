@@ -33,6 +33,8 @@ def test_env_prints_exports(ask, control: FakeControl):
         "export HOSTING_TOKEN=eyJ.eyJ.sig",
         "export HOSTING_ORGANIZATION_ID=01ORGFREE",
         "export HOSTING_PROJECT_ID=01PROJ1",
+        "export HOSTING_CONTROL_URL=http://127.0.0.1:4620/_emulator",
+        "export HOSTING_ISSUER_URL=http://127.0.0.1:4620/_emulator/idp",
         "export HOSTING_EMULATOR_URL=http://127.0.0.1:4620",
         "export HOSTING_EMULATOR_WORLD=default",
     ]

@@ -212,7 +212,7 @@ def test_why_in_words(ask, control: FakeControl):
         "\n"
         "It is running (deploying), and goes on.\n"
         "The clock is frozen.\n"
-        "  hosting-emulator clock advance --until 01OP\n"
+        "  hosting-emulator clock advance --until 01OP --url http://127.0.0.1:4620\n"
     )
 
 
