@@ -32,7 +32,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
 from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.doors import REDEEM_TICKET
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.identity import Identity
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
@@ -443,9 +443,12 @@ class TooSoon(ConductJudge):
     def _poll(self, now: ExchangeView) -> Iterator[Finding]:
         if now.call == "get_operation" and now.world.clock.mode != "skip" and now.heard:
             place = (now.credentials, str(now.entry.operation))
-            early, twin = _early(self._polls.get(place, []), now), self._right.get(place)
-            if early is None:
+            said = self._polls.get(place, [])
+            early, twin = _early(said, now), self._right.get(place)
+            if early is None and not (said and now.crossed(said[-1][0])):
                 self._right.keep(place, now)
+            elif early is None:
+                pass  # it could not know
             elif twin is None or not now.beside(twin):
                 before, seconds = early
                 yield Finding(
@@ -462,8 +465,10 @@ class TooSoon(ConductJudge):
         progress = now.operation.get("progress")
         wait_s = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
         if isinstance(wait_s, int) and not isinstance(wait_s, bool):
-            said = [*self._polls.get(place, []), (now, wait_s)]
-            self._polls.keep(place, said[-_MOST_TOLD:])
+            said = self._polls.get(place, [])
+            # Of a fast loop the first stays.
+            if not said or wait_s < said[-1][1] or not now.crossed(said[-1][0]):
+                self._polls.keep(place, [*said, (now, wait_s)][-_MOST_TOLD:])
         else:
             self._polls.pop(place, None)
 
@@ -471,11 +476,12 @@ class TooSoon(ConductJudge):
 def _early(said: list[_Told], now: ExchangeView) -> _Told | None:
     """Return the answer that a poll did not wait for; an answer that allowed it is used up.
 
-    The last that came by its own connection counts, or else any: another client may have had it.
+    The last that came by its own connection counts, or a later one that was waited for: who asks by
+    two hears both. Or else any: another client may have had it.
     """
     own = next((told for told in reversed(said) if told[0].line is now.line), None)
-    if own is None:
-        own = next((told for told in said if now.waited(told[0], told[1] * 1000)), None)
+    later = (told for told in said if own is None or told[0].n > own[0].n)
+    own = next((told for told in later if now.waited(told[0], told[1] * 1000)), own)
     told = own or (said[-1] if said else None)
     if told is None or now.knows(told[0]) == "no":
         return None
@@ -526,7 +532,7 @@ class AfterEnd(ConductJudge):
         if now.shows_end and end is None:
             self._ended.keep(place, _End(now, now))
         elif end is not None and now.shows_end:
-            end.last = now
+            end.last = end.last if now.crossed(end.last) else now
         elif end is not None:
             end.anew, end.begun_anew = not end.begun_anew, True
 
@@ -727,6 +733,8 @@ class RequestContent(ConductJudge):
         self._redirected: Recent[tuple[bytes, str], ExchangeView] = Recent()
         #: Tickets whose redemption was not heard of.
         self._unheard: Recent[str, bool] = Recent()
+        #: Until when a ticket was valid when it was shown.
+        self._until: Recent[str, int] = Recent()
 
     def after_return(self) -> RequestContent:
         """Go on: a page from before the world was put back had its cursor, too."""
@@ -735,6 +743,10 @@ class RequestContent(ConductJudge):
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.call == REDEEM_TICKET:
             yield from self._ticket(now)
+        elif now.call == "create_dev_access_ticket" and now.succeeded:
+            told = now.answer or {}
+            if "expires_at" in told and "ticket_id" in told:
+                self._until.keep(told["ticket_id"], parse_timestamp(told["expires_at"]))
         yield from self._token(now)
         principal, spec = now.entry.principal, now.spec
         # Another flaw may be refused first: the session is missing all the same.
@@ -800,7 +812,10 @@ class RequestContent(ConductJudge):
             if unheard:  # who never heard of it asks again
                 return
         elif now.world.assumptions.is_over(ticket.expires_ms, now.entry.came_ms):
-            until = format_timestamp(ticket.expires_ms)
+            until_ms = self._until.get(ticket.id, ticket.expires_ms)
+            if not now.world.assumptions.is_over(until_ms, now.entry.came_ms):
+                return  # somebody ended it early
+            until = format_timestamp(until_ms)
             rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
         elif ticket.state == "revoked" and newest != ticket.id:
             rule = "replaced-ticket-redeemed"

@@ -56,6 +56,8 @@ class _RuleFindings:
         known.at_ms = finding.at_ms
         if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
             known.severity, known.says = finding.severity, finding.says
+            room = MOST_REQUESTS - len(finding.requests)
+            known.requests = sorted({*known.requests[:room], *finding.requests})  # what it names
 
     def standing(self) -> _RuleFindings:
         """Return what was not withdrawn; what is added to it is not added here."""
@@ -157,9 +159,7 @@ class Watch:
         found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
 
     def _remarks(self) -> list[str]:
-        skipping = (
-            "The clock skips ahead when an operation is polled, so early polling is not checked."
-        )
+        skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
         unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
         own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
         told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))

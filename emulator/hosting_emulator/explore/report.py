@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -226,6 +226,8 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 _ANSI = re.compile(r"\x1b\[\d+m")
 _WIDEST = 120
 _WIDEST_LINE = 160
+#: Programs that print so many last lines alike break for the same reason.
+_END_LINES = 3
 
 
 def plan_text(plan: Plan, jobs: int) -> str:
@@ -246,7 +248,7 @@ def report_text(exploration: Exploration, *, color: bool = False) -> str:
     """Write the whole report, ending without a newline."""
     parts = [
         _matrix_text(matrix(exploration)),
-        *(_story(alike, exploration) for alike in stories(exploration)),
+        *_told(stories(exploration), exploration),
         "\n".join(
             f"conduct: {finding}" + (f"\n  again: {again}" if again else "")
             for finding, again in conduct(exploration)
@@ -345,6 +347,20 @@ def _matrix_text(found: Matrix) -> str:
     both = not all(map(lasts, found.faults))
     lines.append(_paint("dim", f"{'Two marks each, before and after the commit: ' * both}{words}."))
     return "\n".join(lines)
+
+
+def _told(found: Sequence[Sequence[PointResult]], exploration: Exploration) -> list[str]:
+    """Write all stories, what a program printed once for those that end alike."""
+    texts, known = list[str](), dict[tuple[object, ...], FaultPoint]()
+    for alike in found:
+        first = alike[0]
+        end = first.verdict, first.output[-_END_LINES:]
+        same = known.setdefault(end, first.point) if first.output[_END_LINES:] else first.point
+        if same != first.point:
+            shown = (f"… as at {same}", first.output[-1])
+            alike = [replace(first, output=shown), *alike[1:]]
+        texts.append(_story(alike, exploration))
+    return texts
 
 
 def _story(results: Sequence[PointResult], exploration: Exploration) -> str:

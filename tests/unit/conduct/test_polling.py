@@ -1,5 +1,7 @@
 """Polling and following: as often as told, to the end, and past what one does not know."""
 
+import re
+
 import pytest
 
 from hosting_emulator.conduct.watch import watch_of
@@ -79,6 +81,32 @@ def test_an_answer_that_came_late_may_not_have_been_waited_for(api: Watched, fau
     assert api.broken() == []
 
 
+@pytest.mark.parametrize("each_s", [0.002, 0.012, 0.03])
+def test_a_loop_without_pause_by_a_connection_each_is_found(api: Watched, each_s: float):
+    operation = api.operation()
+    for _ in range(200):
+        api.next_connection()
+        api.poll(operation)
+        api.pass_time(each_s)
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity) == (EARLY, "warning")
+
+
+def test_a_loop_that_does_not_see_the_end_is_found_by_a_connection_each(api: Watched):
+    operation = api.operation()
+    api.engine.move_by(60_000)
+    for _ in range(60):
+        api.next_connection()
+        assert api.poll(operation).json["state"] == "succeeded"
+        api.pass_time(0.012)
+
+    (found,) = api.findings()
+    assert (found.rule.id, found.severity) == ("polled-after-end", "warning")
+    named = [int(n) for n in re.findall(r"#([0-9]+)", found.says)]
+    assert {*named} <= {*found.requests}
+
+
 def test_a_clock_that_skips_makes_every_poll_right():
     api = Watched("skip")
     operation = api.operation()
@@ -88,7 +116,7 @@ def test_a_clock_that_skips_makes_every_poll_right():
             break
 
     assert api.broken(final=True) == []
-    assert any("skips" in remark for remark in api.look().remarks)
+    assert any("it skips" in remark for remark in api.look().remarks)
 
 
 def test_someone_else_may_look(api: Watched):

@@ -5,6 +5,8 @@ from base64 import b64encode
 
 import pytest
 
+from hosting_emulator.interventions.declaration import read_intervention
+from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world
 from tests.unit.conduct.watched_client import Watched
 
@@ -120,6 +122,17 @@ def test_a_ticket_is_good_for_ten_minutes(api: Watched):
     assert api.redeem(url) == 404
 
     assert api.broken() == [("ticket-redeemed-late", [2])]
+
+
+def test_a_ticket_that_somebody_ended_early_was_redeemed_in_time(api: Watched):
+    url = api.ticket().json["redeem_url"]
+    now_ms = api.engine.run_due()
+    change = Change(api.world, now_ms)
+    read_intervention({"expire_ticket": {"all": True}}).apply(change)
+    api.engine.commit(change, "expired")
+
+    assert api.redeem(url) == 404
+    assert api.broken() == []
 
 
 def test_the_newest_ticket_is_good_alone(api: Watched):

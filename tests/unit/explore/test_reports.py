@@ -185,6 +185,27 @@ def test_a_result_can_be_read_again():
     assert [read_result(result_document(found)) for found in MIXED] == list(MIXED)
 
 
+def test_what_a_program_prints_each_time_stands_once():
+    end = (
+        "Traceback",
+        '  File "deploy.py", line 7, in ask',
+        "    raise Broken",
+        "Broken: no answer",
+    )
+    points = [f"{KEY}/{kind}/after_commit" for kind in ("timeout", "connection_reset")]
+    says = [("exit code 1",), ("exit code 1", "and more")]
+    found = [
+        result(point, verdict="failed", says=said, output=("Begun.", str(n), *end))
+        for n, (point, said) in enumerate(zip(points, says, strict=True))
+    ]
+
+    text = report_text(exploration(*found))
+
+    assert text.count("deploy.py") == 1
+    assert f"  | … as at {points[0]}\n  | Broken: no answer" in text
+    assert text.count("  again: ") == 2
+
+
 def test_coverage_counts_what_was_met(mixed: Exploration):
     text = report_text(mixed)
 
