@@ -224,7 +224,9 @@ def test_the_log_says_which_outcome_a_request_met(api: HeldApi) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"fial": {}}, "did you mean fail?"),
+        ({"fial": {}}, "there is no outcome 'fial'; did you mean fail?"),
+        ({"nonsense": {}}, "there is no outcome 'nonsense'; there are succeed"),
+        ({"fail": {"code": 5}}, "fail code: it must be text"),
         ({"fail": {"phase": "bulding"}}, "did you mean building?"),
         ({"fail": {}, "call": "list_deployments"}, "it is one of initialize_managed_source"),
         ({"fail": {}, "method": "PUT"}, "an outcome has no field 'method'"),

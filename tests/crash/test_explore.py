@@ -308,7 +308,7 @@ def test_a_line_says_again_what_shapes_the_run():
 
     line = found["points"][0]["repeat"]
     assert " --seed 42 --clock frozen --assume accepted_status=200 --as owner" in line
-    assert " --export HOSTING_DEV_BASE_URL=DEV --time-limit 9000ms --point " in line
+    assert " --export HOSTING_DEV_BASE_URL=DEV --time-limit 9s --point " in line
 
 
 @pytest.mark.benchmark

@@ -119,7 +119,9 @@ def _said(ctx: click.Context, *, without: Container[str] = ()) -> list[str]:
             continue
         value = ctx.params[name]
         if name == "limit_s":
-            value = f"{round(value * 1000)}ms"
+            from hosting_emulator.contract.durations import format_duration
+
+            value = format_duration(round(value * 1000))
         if isinstance(value, tuple):
             words += [word for one, other in value for word in (typed, f"{one}={other}")]
         else:

@@ -144,7 +144,7 @@ def manage_commands(group: click.Group, shown: Mapping[str, Any], ids: completio
 
     @group.command("list", help=f"List the {noun}s in the order they apply.")
     @prints(
-        columns({noun.upper(): "id", **shown, "SEEN": "seen", "HITS": "hits", "SPENT": "spent"})
+        columns({noun.upper(): "id", **shown, "SEEN": "seen", "HITS": "hits", "USED UP": "spent"})
     )
     @opt.with_world
     def list_(world: opt.HostingEmulator) -> Any:

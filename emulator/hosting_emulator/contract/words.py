@@ -113,7 +113,26 @@ def plainly(reason: str, kind: type[Any], field: str) -> str:
         words, found = words_of(kind, field), wrong.group(1)
         hint = nearest(found.strip("'"), words) or f"; it is one of {', '.join(words)}"
         return f"it cannot be {found}{hint}"
+    if other := re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason):
+        return f"it must be {kinds_in_words(other.group(1))}{other.group(2)}"
     return reason
+
+
+#: What msgspec calls the kinds of values, in the words of people who write YAML.
+_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+}
+
+
+def kinds_in_words(found: str) -> str:
+    """Return the kinds that msgspec names, `int | null`, in the words of people."""
+    kinds = [kind for kind in found.split(" | ") if kind != "null"]
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds)
 
 
 def read_sections(path: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -282,12 +282,13 @@ class MergedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be run, in order; what was merged; and what the bound leaves out."""
+    """What is to be run, in order; what was merged; what is left out, and by what."""
 
     requests: tuple[NumberedRequest, ...]
     points: tuple[FaultPoint, ...]
     merged: tuple[MergedPoint, ...]
     left_out: tuple[FaultPoint, ...]
+    left_out_by: str = ""
 
 
 def plan(
@@ -323,11 +324,14 @@ def plan(
         merged += [MergedPoint(p, replace(p, n=first), REPEATED) for p in points]
     ordered = [p for turn in zip_longest(*of_request) for p in turn if p is not None]
     bound = len(ordered) if max_runs is None else max_runs
+    left_out_by = "the limit on runs"
     if quick:
         reads_of = {request.name: request.is_read for request in chosen}
         ordered.sort(key=lambda point: (_telling(point), reads_of[point.request]))
-        bound = min(bound, max(_FEWEST, -(-len(ordered) // 10)))
-    return Plan(chosen, tuple(ordered[:bound]), tuple(merged), tuple(ordered[bound:]))
+        few = max(_FEWEST, -(-len(ordered) // 10))
+        bound, left_out_by = (few, "quick") if few < bound else (bound, left_out_by)
+    left_out = tuple(ordered[bound:])
+    return Plan(chosen, tuple(ordered[:bound]), tuple(merged), left_out, left_out_by)
 
 
 def _telling(point: FaultPoint) -> int:

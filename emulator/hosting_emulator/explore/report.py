@@ -66,7 +66,8 @@ class Exploration:
 def coverage(exploration: Exploration) -> dict[str, JsonObject]:
     """Return which calls met a fault, and which kinds, and all codes it met; each of how many."""
     hit = [r.point for r in exploration.results if r.hit]
-    lasting = {point.fault for point in exploration.plan.points if point.lasting}
+    plan = exploration.plan
+    lasting = {point.fault for point in (*plan.points, *plan.left_out) if point.lasting}
     codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
     figures = (
         ("calls", CALLS, {point.call for point in hit}),
@@ -237,7 +238,7 @@ def plan_text(plan: Plan, jobs: int) -> str:
         parts.append(f"{jobs} at a time")
     for points, more, what in (
         (plan.merged, " more", "merged as equivalent"),
-        (plan.left_out, "", "left out by the limit on runs"),
+        (plan.left_out, "", f"left out by {plan.left_out_by}"),
     ):
         if points:
             parts.append(f"{len(points):,}{more} {'is' if len(points) == 1 else 'are'} {what}")
@@ -300,7 +301,8 @@ def notes(exploration: Exploration) -> list[str]:
     if exploration.not_run:
         found.append(f"{count_text(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
     if plan.left_out:
-        found.append(f"{count_text(len(plan.left_out), 'point')} left out by the limit on runs.")
+        left_out = count_text(len(plan.left_out), "point")
+        found.append(f"{left_out} left out by {plan.left_out_by}.")
     reasons = Counter(merged.why for merged in plan.merged)
     found += [f"{count_text(count, 'point')} merged: {why}." for why, count in reasons.items()]
     if clean.vague:

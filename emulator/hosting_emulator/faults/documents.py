@@ -81,11 +81,14 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     An outcome acts once where it does not say how many times.
     """
     kinds, noun = family.kinds, family.noun
-    for name in document:
+    for name, value in document.items():
         if name not in kinds and name not in family.fields:
             hint = _of_a_code(str(name), family) or nearest(str(name), (*kinds, *family.fields))
-            article = "an" if noun == "outcome" else "a"
-            raise DocumentRefused(f"{article} {noun} has no field {name!r}{hint}", str(name))
+            message = f"{'an' if noun == 'outcome' else 'a'} {noun} has no field {name!r}"
+            if isinstance(value, Mapping):  # with options, as an effect has them
+                message = f"there is no {noun} {name!r}"
+                hint = hint or f"; there are {', '.join(kinds)}"
+            raise DocumentRefused(f"{message}{hint}", str(name))
     named = [name for name in document if name in kinds]
     if len(named) != 1:
         found = f"{' and '.join(named)} are given" if named else "none is given"
@@ -174,7 +177,7 @@ def read_options(kind: str, options: Any, family: Family = FAULT) -> dict[str, A
         kept: dict[str, Any] = msgspec.to_builtins(read_fields(options, known))
     except DocumentRefused as refused:
         place = f"{kind}.{refused.field}" if refused.field else kind
-        raise DocumentRefused(f"{kind}: {refused}", place) from None
+        raise DocumentRefused(f"{place.replace('.', ' ')}: {refused}", place) from None
     return kept
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.words import nearest, part_at, words_of
+from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, words_of
 from hosting_emulator.scenario.source import Mistakes, Path, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
@@ -396,25 +396,13 @@ def _explained(source: Source, message: str) -> ScenarioError:
         words = words_of(part, field) or words_of(part, fields[-2])
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
     elif found := _TYPE.search(reason):
-        kinds = [kind for kind in found.group(1).split(" | ") if kind != "null"]
-        right = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
-        hint = "; put it in quotes" if kinds == ["str"] and isinstance(value, int | float) else ""
+        right = kinds_in_words(found.group(1))
+        hint = "; put it in quotes" if right == "text" and isinstance(value, int | float) else ""
         return place.error(f"{field} must be {right}, not {_shown(value)}{hint}")
     else:
         reason = reason[0].lower() + reason[1:].replace("`", "")
         hint = f": {reason.replace('expected str matching regex', 'it must match')}"
     return place.error(f"{field} cannot be {_shown(value)}{hint}")
-
-
-#: What msgspec calls the kinds of values, in the words of people who write YAML.
-_KINDS = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "object": "a mapping",
-    "array": "a list",
-}
 
 
 def _shown(value: Any) -> str:

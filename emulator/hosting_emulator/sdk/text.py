@@ -373,7 +373,11 @@ def _operations(operations: Sequence[Document], color: bool) -> list[str]:
 def _armed(faults: Sequence[Document], noun: str, color: bool) -> list[str]:
     if not faults:
         return []
-    head = paint("bold", f"{count_text(len(faults), noun)} armed", color=color)
+    used = sum(bool(fault["spent"]) for fault in faults)
+    head = f"{count_text(len(faults), noun)} armed"
+    if used:
+        head = f"{count_text(len(faults), noun)}: {len(faults) - used} armed, {used} used up"
+    head = paint("bold", head, color=color)
     table = align([_fault_row(fault) for fault in faults[:_FAULTS]])
     return [head, *table, *_more(faults, _FAULTS)]
 
@@ -406,7 +410,7 @@ def _pairs(fields: Document, names: Iterable[str]) -> list[str]:
 
 def _fault_row(fault: Document) -> list[str]:
     effect, *rule = fault_words(fault)
-    counts = f"seen {fault['seen']}, hits {fault['hits']}{', spent' if fault['spent'] else ''}"
+    counts = f"seen {fault['seen']}, hits {fault['hits']}{', used up' if fault['spent'] else ''}"
     return [
         f"  {fault['id']}",
         effect,

@@ -92,7 +92,7 @@ def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: P
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
         "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
-        f"--time-limit 90000ms --conduct error --point '{POINT}' -- node"
+        f"--time-limit 1m30s --conduct error --point '{POINT}' -- node"
     )
     assert wanted.conduct == "error"
     assert wanted.repeat_clean == (

@@ -51,7 +51,8 @@ def test_list_shows_faults_in_their_order(ask, control: FakeControl):
         "PHASE",
         "SEEN",
         "HITS",
-        "SPENT",
+        "USED",
+        "UP",
     ]
     assert " ".join(lines[1].split()) == (
         "fault-1 abort code=service_unavailable call=apply_project_domains header=X-Try:1 times=2 "

@@ -104,6 +104,8 @@ def test_quick_is_the_tenth_that_tells_most():
     assert len(planned.points) == -(-len(whole.points) // 10)
     assert [point.fault for point in planned.points[:2]] == ["fail", "value_lost"]
     assert len(planned.left_out) == len(whole.points) - len(planned.points)
+    assert (planned.left_out_by, whole.left_out) == ("quick", ())
+    assert plan(requests(*calls), faults=KINDS, max_runs=1).left_out_by == "the limit on runs"
 
 
 def test_quick_tries_a_few_points_of_a_small_command():

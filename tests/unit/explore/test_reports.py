@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.plan import KINDS, plan
+from hosting_emulator.explore.plan import KINDS, OUTCOMES, plan
 from hosting_emulator.explore.report import (
     Exploration,
     coverage,
@@ -147,6 +147,15 @@ def test_calls_that_met_no_fault_are_not_counted():
     found = coverage(exploration(met, missed, clean=many, plan=planned))
 
     assert found["calls"]["met"] == ["create_user_api_key"]
+
+
+def test_outcomes_that_quick_leaves_out_are_counted_as_not_met():
+    """As the matrix has a column for each of them."""
+    planned = plan(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
+    found = exploration(result(str(planned.points[0])), plan=planned)
+
+    assert coverage(found)["outcomes"]["of"] == len(matrix(found).faults) > len(planned.points)
+    assert f"{len(planned.left_out)} points left out by quick." in report_text(found)
 
 
 def test_what_happened_once_of_two_times_is_named():

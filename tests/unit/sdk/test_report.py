@@ -117,8 +117,8 @@ TEXT = inspect.cleandoc(
       01KDVDNA000000004MQC4BY7TJ  initialize_managed_source of blog is queued
         It is stuck.
         Nobody moves it.
-    2 faults armed
-      fault-1  truncate bytes=20  after_commit call=apply_project_domains times=1  seen 3, hits 1, spent
+    2 faults: 1 armed, 1 used up
+      fault-1  truncate bytes=20  after_commit call=apply_project_domains times=1  seen 3, hits 1, used up
       fault-2  timeout            before_commit header=X-A:*                       seen 0, hits 0
     """
 )
