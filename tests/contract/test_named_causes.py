@@ -84,9 +84,10 @@ def test_a_page_that_is_not_let_in_is_told_of_the_option(api: HeldApi, method: s
 
     answer = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
 
-    detail = problem(answer, 403, "forbidden")["detail"]
-    assert "'https://app.example.com'" in detail
-    assert "`start --allow-origin`" in detail
+    told = problem(answer, 403, "forbidden")
+    assert "'https://app.example.com'" in told["detail"]
+    assert "`start --allow-origin`" in told["detail"]
+    assert "--allow-origin" in told["suggested_action"]
 
 
 @pytest.mark.parametrize(("family", "kind"), [("fault", "abort"), ("outcome", "fail")])

@@ -109,6 +109,7 @@ class Refused(Exception):
         field: The header, parameter or body field at fault, if there is one.
         why: The explanation for the request log only; it is never sent to the client.
         assumption: The assumption under which alone this is refused, if there is one.
+        action: What to do, where it is not the `suggested_action` of the code's row.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Refused(Exception):
         field: str | None = None,
         why: str | None = None,
         assumption: str | None = None,
+        action: str | None = None,
     ) -> None:
         """Refuse with `code`.
 
@@ -143,6 +145,7 @@ class Refused(Exception):
         self.field = field
         self.why = why
         self.assumption = assumption
+        self.action = action or PROBLEMS[code].suggested_action
 
     @property
     def problem(self) -> Problem:

@@ -36,7 +36,7 @@ def problem_reply(
         "code": refused.code,
         "request_id": request_id,
         "retryable": is_retryable(problem.code, assumptions),
-        "suggested_action": problem.suggested_action,
+        "suggested_action": refused.action,
     }
     headers = [("X-Request-Id", request_id), *NO_STORE]
     if refused.retry_after_seconds is not None:

@@ -97,7 +97,12 @@ class Guard:
         origin = request.headers.get("Origin", "")
         if not _asks_before(request):
             return None
-        return Refused("forbidden", _not_let_in(origin), why="the browser then shows a CORS error")
+        return Refused(
+            "forbidden",
+            _not_let_in(origin),
+            why="the browser then shows a CORS error",
+            action="Start the emulator with --allow-origin and the page's origin.",
+        )
 
     def refused_host(self, request: web.BaseRequest) -> Refused | None:
         """Return why the public API does not answer under a request's Host; None: it does.
@@ -114,6 +119,7 @@ class Guard:
             f"The Host {', '.join(hosts)[:80]!r} is not this emulator's; `start --allow-host` allows"
             " it.",
             why="a web page of another site could have this Host (DNS rebinding)",
+            action="Start the emulator with --allow-host and this name, or ask for one of its own.",
         )
 
 
