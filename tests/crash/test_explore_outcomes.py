@@ -114,6 +114,19 @@ def test_mistakes_of_shell_scripts_are_named(point: str):
     assert f"{point}  {verdict}: " in done.stdout + done.stderr
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize(("pause", "verdict"), [("15m", "gave up"), ("1s", "repeated")])
+def test_a_job_that_runs_every_few_minutes_asks_anew(pause: str, verdict: str):
+    advance = f'ask two -o /dev/null -X POST -d \'{{"by":"{pause}"}}\' '
+    world = '"$HOSTING_CONTROL_URL/worlds/$HOSTING_EMULATOR_WORLD/clock/advance"'
+    script = f"for run in 1 2 3 4; do {FLAG} && exit; {advance}{world}; done; exit 1"
+    begin = DOMAINS.partition("id=")[0]
+
+    found = explored("--faults", "abort:forbidden", "--", "bash", "-c", begin + script)
+
+    assert [point["verdict"] for point in found["points"]] == [verdict]
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 def test_a_broken_connection_is_no_crash_of_a_program_of_node():
     script = """

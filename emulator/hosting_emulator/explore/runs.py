@@ -205,6 +205,8 @@ _SOON_MS = 100
 #: What lasts is asked for in vain: so often, and so often in each real second, is too often; with
 #: pauses so long nobody can tell patience from waiting for ever.
 _MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
+#: Who asks again so much later begins anew.
+_ANEW = timedelta(minutes=10)
 #: Of two that ask at once none hears what the other is answered, but so many are a retry.
 _SOME = 3
 _TOO_SOON, _AFTER_END = "retried-too-soon:", "polled-after-end:"
@@ -461,14 +463,17 @@ def _key_values(exchanges: Sequence[Exchange]) -> tuple[int, int]:
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
     """Count how often the point's call was refused, or lost, since it last went well.
 
-    Tells, too, whether what the last of these asked was never done: no request like it went well.
+    What comes ten minutes later is a new attempt, as of a job that runs now and then. Tells, too,
+    whether what the last of these asked was never done: no request like it went well.
     """
-    count, last, done = 0, "", set[str]()
+    count, last, done, before = 0, "", set[str](), None
     for exchange in exchanges:
         if point is not None and exchange["call"] == point.call:
             went_well = exchange["lost"] is None and 0 < exchange["status"] < 400
             last = "{path}?{query} {idempotency_key}".format_map(exchange)
-            count = 0 if went_well else count + 1
+            at = datetime.fromisoformat(exchange["at"])
+            anew = before is not None and at - before >= _ANEW
+            before, count = at, 0 if went_well else 1 if anew else count + 1
             done.update([last] if went_well else [])
     return count, count > 0 and last not in done
 
