@@ -79,11 +79,13 @@ def check_ports(settings: Settings) -> None:
     """Refuse ports that are taken, as far as that can be told without keeping them."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for port in filter(None, (settings.port, settings.tls_port)):
-        try:
+        try:  # what is no port at all is told when it is opened
             socket.create_server((settings.host, port), family=family).close()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise cannot_listen(settings.host, port, error) from None
+        except OverflowError:
+            return
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> StartError:
