@@ -157,23 +157,18 @@ def read_scenario_file(path: str) -> str:
 
 def read_world_file(path: str) -> dict[str, Any]:
     """Return the `world` of a scenario file, or what stands alone as in one. Raises Failure."""
-    found = read_yaml_data(read_scenario_file(path), display_name(path))
+    from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.yaml_text import read_yaml
+
+    try:
+        found = read_yaml(read_scenario_file(path), display_name(path)).data
+    except ScenarioError as error:
+        raise Failure(str(error)) from error
     if isinstance(found, dict) and ("world" in found or "name" in found):
         found = found.get("world")
     if not isinstance(found, dict):
         raise Failure(f"{display_name(path)} has no `world`: write it as a scenario file has it")
     return {name: value for name, value in found.items() if name != "extends"}
-
-
-def read_yaml_data(text: str, name: str) -> Any:
-    """Return what a YAML text says. Raises Failure, naming the place."""
-    from hosting_emulator.scenario.source import ScenarioError
-    from hosting_emulator.scenario.yaml_text import read_yaml
-
-    try:
-        return read_yaml(text, name).data
-    except ScenarioError as error:
-        raise Failure(str(error)) from error
 
 
 def library_names() -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator_cli.files import library_names
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.samples import world
 from tests.unit.sdk.fake_control import FakeControl, Says
 
@@ -334,3 +335,20 @@ def test_schema_into_a_file_from_a_named_emulator(run, control: FakeControl, tmp
 
     assert result.stderr == f"The schema was written to {path}.\n"
     assert json.loads(path.read_text(encoding="utf-8")) == {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: x\ndescription: y\n", "has no `world`"),
+        ("- 1\n", "has no `world`"),
+        ("world: [", "own.yaml:1:9: this is not YAML"),
+    ],
+)
+def test_a_file_that_is_added_holds_a_world(run: Run, tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "own.yaml").write_text(text)
+
+    result = run("world", "add", "--from", str(tmp_path / "own.yaml"))
+
+    assert result.exit_code == 2
+    assert told in result.stderr
