@@ -232,7 +232,7 @@ def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFi
     kind = "ok"
     if version is None:
         kind = ("silent" if silent else "other") if named else "none"
-        why = why if silent else f"W{why[1:]}"
+        why = why if silent else f"{why[:1].upper()}{why[1:]}"
     elif version != __version__:
         kind = "version"
     elif info is None:

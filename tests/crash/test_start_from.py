@@ -55,7 +55,7 @@ def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_p
         process.stop()
 
     refused = failed_start(*data, "--from", str(kept)).stderr
-    assert "keeps a world already" in refused
+    assert "already has a kept world" in refused
     assert "--replace" in refused
 
     with emulator(*data, "--from", str(kept), "--replace") as process:
@@ -77,7 +77,7 @@ def test_a_scenario_takes_the_place_of_what_is_kept_only_when_that_is_asked_for(
         process.stop()
 
     refused = failed_start(*data, "--scenario", "provider-outage").stderr
-    assert "keeps a world already, which --scenario would replace" in refused
+    assert "already has a kept world, which --scenario would replace" in refused
     with emulator(*data) as process:
         assert process.client().state()["tables"]["projects"] == before["tables"]["projects"]
         process.stop()
@@ -129,7 +129,7 @@ def with_an_odd_row(text: str) -> str:
     ("spoil", "why"),
     [
         (cut, "is not JSON"),
-        (without_kind, 'this is no exported state: it has no "kind": "hosting-emulator state"'),
+        (without_kind, 'this is not an exported state: it has no "kind": "hosting-emulator state"'),
         (with_an_odd_row, "projects"),
     ],
 )
@@ -174,9 +174,7 @@ def test_nothing_else_says_how_to_begin(kept: Path, beside: tuple[str, str]):
     done = failed_start("--ephemeral", "--port", "0", "--from", str(kept), *beside)
 
     assert done.returncode == 2
-    assert (
-        done.stderr == f"Error: {beside[0]} has no place beside --from, whose state says it all\n"
-    )
+    assert done.stderr == f"Error: {beside[0]} cannot be used with --from, whose state sets it\n"
 
 
 def test_a_scenario_has_its_own_moment():
@@ -186,4 +184,4 @@ def test_a_scenario_has_its_own_moment():
     )
 
     assert done.returncode == 2
-    assert "--at has no place beside a scenario" in done.stderr
+    assert "--at cannot be used with a scenario" in done.stderr

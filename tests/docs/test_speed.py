@@ -44,7 +44,7 @@ def test_the_readme_says_how_many_bars_are_missed():
     verdicts = [row[-1] for row in cells(TEXT)]
 
     met, missed = verdicts.count("yes"), verdicts.count("**no**")
-    assert f"The last whole run met {met} of its bars and missed {missed}: " in readme
+    assert f"The last full run met {met} of its bars and missed {missed}: " in readme
 
 
 def test_the_picture_can_be_read():

@@ -126,7 +126,7 @@ def test_url_where_nothing_answers(suite: Suite):
         result = suite.run(f"--hosting-emulator-url={url}")
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"hosting emulator: no emulator answers at {url}*"])
+    result.stdout.fnmatch_lines([f"hosting emulator: no emulator responds at {url}*"])
     assert "Traceback" not in result.stdout.str()
 
 

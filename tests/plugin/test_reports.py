@@ -249,6 +249,6 @@ def test_trouble_with_the_report_breaks_nothing(suite: Suite):
     result.stdout.fnmatch_lines(
         [
             "no report available: no world is named 'world-1'; *",
-            "no report available: no emulator answers at http://127.0.0.1:*",
+            "no report available: no emulator responds at http://127.0.0.1:*",
         ]
     )

@@ -127,8 +127,8 @@ def test_a_browsers_record_is_sent_as_the_owner(api: Api, saved: Any):
         "#1 GET https://cdn.example/app.js",
         f"#2 OPTIONS {ELSEWHERE}{record.requests[0].target}",
     )
-    assert "the record does not tell who asked" in report.notes[-1]
-    assert "is taken for shop of world-" in report.notes[0]
+    assert "the recording does not say who sent it" in report.notes[-1]
+    assert "is mapped to shop of world-" in report.notes[0]
 
 
 def test_a_call_of_a_browsers_record_is_known_by_method_and_path(api: Api, saved: Any):

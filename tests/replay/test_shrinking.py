@@ -87,7 +87,7 @@ def test_what_requests_came_to_is_shown_as_well(api: Api):
     assert numbers("doubled=create_user_api_key") == [8, 14]
     assert numbers("blind=create_user_api_key") == [12, 19]
     assert numbers("conduct=key-reused-for-another-request") == [18, 20]
-    with pytest.raises(NotShown, match="after no request"):
+    with pytest.raises(NotShown, match="after any request"):
         numbers("conduct=secret-in-url")
 
 
@@ -140,12 +140,12 @@ def test_it_ends_after_as_many_runs_as_it_may_take_and_says_so(api: Api):
 @pytest.mark.parametrize(
     ("shows", "words"),
     [
-        ("status=418", "no request is answered so; request 3 is answered 409 idempotency_key_"),
-        ("status=200 n=3", "request 3 is answered 409 idempotency_key_reused"),
-        ("call=list_deployments", "no request of the record is the one that is to show it"),
+        ("status=418", "no request gets this response; request 3 gets 409 idempotency_key_"),
+        ("status=200 n=3", "request 3 gets 409 idempotency_key_reused"),
+        ("call=list_deployments", "no request of the recording matches"),
         (
             "n=1 status=503",
-            "request 1 was answered so when it was recorded, but now it is answered",
+            "request 1 got this response when recorded, but now it gets",
         ),
     ],
 )
@@ -165,7 +165,7 @@ def test_what_is_not_shown_is_said_with_what_is_nearest(api: Api, shows: str, wo
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "say which answer"),
+        ("", "name a response"),
         ("status", "'status' is not one of status=…, code=…"),
         ("statu=4", "'statu=4' is not one of"),
         ("status=4xx", "status is a number, not '4xx'"),
@@ -385,7 +385,7 @@ def test_differences_are_told_and_end_in_1(api: Api, run: Run, tmp_path: Path):
     ("arguments", "words"),
     [
         (["replay", "nowhere.har"], "cannot read nowhere.har"),
-        (["replay", "-"], "stdin: this is no record of requests"),
+        (["replay", "-"], "stdin: this is not a recording of requests"),
         (["replay", "-", "--world", "default", "--seed", "x"], "leave out --fresh, --scenario"),
         (["replay", "99"], "no request '99'"),
         (["replay", "99", "--seed", "x"], "only --same-key goes with N"),

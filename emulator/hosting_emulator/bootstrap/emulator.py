@@ -130,15 +130,15 @@ class Emulator:
         other = settings.state or settings.scenario
         if settings.only_new:
             _log.warning(
-                "%s keeps a world, which goes on; --replace begins with %s",
+                "%s has a kept world, which continues; --replace starts with %s",
                 settings.data_dir,
                 other,
             )
             return False
         raise StartError(
-            f"{settings.data_dir} keeps a world already, which {option} would replace: start without "
-            f"{option} to go on with it, with --ephemeral to keep nothing, with --data-dir for "
-            f"another place, or with --replace to put {other} in its place"
+            f"{settings.data_dir} already has a kept world, which {option} would replace: "
+            f"start without {option} to continue with it, with --ephemeral to keep nothing, with --data-dir "
+            f"for another directory, or with --replace to replace it by {other}"
         )
 
     def _become(self, world: World, title: str) -> None:
@@ -228,9 +228,9 @@ class Emulator:
         async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
             try:
                 self._become(*self._built(read_file(path)))
-                _log.warning("%s changed: loaded again", path)
+                _log.warning("%s changed: reloaded", path)
             except _REFUSALS as error:
-                _log.warning("%s; the world stays as it was", error)
+                _log.warning("%s; the world is unchanged", error)
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
@@ -241,7 +241,7 @@ class Emulator:
         except OSError as error:
             raise options.cannot_listen(host, port, error) from None
         except OverflowError:
-            raise StartError(f"port {port} is no port: use 0 to 65535") from None
+            raise StartError(f"port {port} is not a port: use 0 to 65535") from None
         self._servers.append((server, context))
         return server
 

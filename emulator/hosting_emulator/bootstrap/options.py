@@ -44,7 +44,7 @@ def clock_of(settings: Settings) -> tuple[str | None, float | None]:
     except ValueError:
         pass
     raise StartError(
-        f"--clock {settings.clock!r} is no clock: use real, frozen, skip or scaled:RATE"
+        f"--clock {settings.clock!r} is not a clock: use real, frozen, skip or scaled:RATE"
     )
 
 
@@ -102,7 +102,7 @@ def check_beginning(settings: Settings) -> None:
     """Refuse settings that contradict what the default world is to begin as."""
     if settings.state is None:
         if settings.scenario is not None and settings.at is not None:
-            raise StartError("--at has no place beside a scenario, whose clock says when it begins")
+            raise StartError("--at cannot be used with a scenario, whose clock sets its start")
         return
     beside = {
         "--scenario": settings.scenario,
@@ -112,7 +112,7 @@ def check_beginning(settings: Settings) -> None:
     }
     for option, given in beside.items():
         if given:
-            raise StartError(f"{option} has no place beside --from, whose state says it all")
+            raise StartError(f"{option} cannot be used with --from, whose state sets it")
 
 
 def control_token(settings: Settings) -> str | None:

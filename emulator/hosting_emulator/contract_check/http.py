@@ -21,7 +21,7 @@ _LONGEST = 4 << 20
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _JSON = json.JSONDecoder(parse_constant=_no_constant)

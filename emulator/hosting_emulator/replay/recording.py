@@ -24,7 +24,7 @@ Headers = tuple[tuple[str, str], ...]
 
 _OURS = "hosting-emulator"
 _REDEEM = "redeem_ticket"
-_NOT_KEPT = "of its body only a part was kept"
+_NOT_KEPT = "only a part of its body was kept"
 _CALLS = CallTable()
 #: A poll is known at any place that a service may give it.
 _POLL = re.compile(r"/v1/(?:[^/]+/[^/]+/)?operations/[^/]+")
@@ -177,7 +177,7 @@ def read_record(document: Any) -> Recording:
     if isinstance(document, Sequence) and not isinstance(document, str):
         return _read_exchanges(document)
     raise RecordRefused(
-        "this is no record of requests: give an HTTP Archive, such as "
+        "this is not a recording of requests: give an HTTP Archive, such as "
         "`hosting-emulator requests har` or a browser's network panel writes"
     )
 
@@ -314,7 +314,7 @@ def _har_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
     text = posted.get("text") or ""
     content = base64.b64decode(text) if posted.get("encoding") == "base64" else text.encode()
     if request.get("bodySize", -1) > 0 and not content:
-        return None, "its body is no text, and was not kept"
+        return None, "its body is not text, and was not kept"
     return content, _NOT_KEPT if _is_part(posted) else None
 
 
@@ -364,14 +364,14 @@ def _why_not(
     if CUT in target:
         return "a secret was cut out of its address"
     if not _TOKEN.fullmatch(method):
-        return "its method is none that can be sent"
+        return "its method cannot be sent"
     if not target.isascii() or not target.isprintable() or " " in target:
-        return "its address is none that can be sent"
+        return "its address cannot be sent"
     for name, value in headers:
         if CUT in value and name.lower() not in _REPLACED:
             return f"what looks like a secret was cut out of its header {name}"
         if not _TOKEN.fullmatch(name.removeprefix(":")) or _CONTROL.search(value):
-            return "one of its headers is none that can be sent"
+            return "one of its headers cannot be sent"
     return "a secret was cut out of its body" if body and CUT.encode() in body else None
 
 

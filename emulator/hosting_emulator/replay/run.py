@@ -142,7 +142,7 @@ class ReplayRun:
         self._worlds = (record.world.name, world.name)
         if options.move_time and not self._moves:
             self.notes.append(
-                f"the clock of {world.name} runs by itself: it is not moved as in the record"
+                f"the clock of {world.name} is running: it is not moved as in the recording"
             )
         self._learn_ids(record)
 
@@ -241,7 +241,7 @@ class ReplayRun:
             if kind in stands_for and found not in known and self._names.new_for(found) == found:
                 new, alias = stands_for.pop(kind)
                 self._names.learn(found, new)
-                self.notes.append(f"{found} is taken for {alias} of {self._world.name}")
+                self.notes.append(f"{found} is mapped to {alias} of {self._world.name}")
 
 
 @dataclass
@@ -300,7 +300,9 @@ class _Credentials:
         known = self._names.new_for(value)
         if value and known != value:
             return known
-        self._note("the record does not tell who asked: it is sent as the owner, or as --as says")
+        self._note(
+            "the recording does not say who sent it: it is sent as the owner, or as --as says"
+        )
         return self._emulator.token()
 
     def _of(self, who: Who) -> str:
@@ -318,7 +320,7 @@ class _Credentials:
                 person, organization=organization, permissions=who.permissions
             )
             self._note(
-                f"the API key {who.api_key} is older than the record: a key like it was made"
+                f"the API key {who.api_key} is older than the recording: a similar key was created"
             )
         return self._key_values[who.api_key]
 

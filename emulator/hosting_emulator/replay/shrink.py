@@ -43,7 +43,7 @@ class Shows:
     """
 
     def __init__(self, text: str) -> None:
-        example = "say which answer, such as status=409 code=idempotency_key_reused"
+        example = "name a response, such as status=409 code=idempotency_key_reused"
         given: dict[str, Any] = {**read_target(text, FIELDS, example)}
         for name in given.keys() & {"status", "n"}:
             if not given[name].isascii() or not given[name].isdigit() or len(given[name]) > 9:
@@ -184,17 +184,17 @@ def shrink(
 def _nearest(shows: Shows, done: Sequence[Replayed]) -> str:
     meant = [one for one in done if shows.about(one.recorded)]
     if not meant:
-        return "no request of the record is the one that is to show it"
+        return "no request of the recording matches"
     if any(map(shows.by, meant)):
-        return "after no request of the record it is so"
+        return "this does not happen after any request of the recording"
     before = next((one for one in meant if shows.answered(one.recorded.answer)), None)
     if before is not None:
         return (
-            f"request {before.recorded.n} was answered so when it was recorded, but now it is "
-            f"answered {_brief(before.answer)}"
+            f"request {before.recorded.n} got this response when recorded, "
+            f"but now it gets {_brief(before.answer)}"
         )
     last = meant[-1]
-    return f"no request is answered so; request {last.recorded.n} is answered {_brief(last.answer)}"
+    return f"no request gets this response; request {last.recorded.n} gets {_brief(last.answer)}"
 
 
 def _brief(answer: RecordedAnswer | None) -> str:

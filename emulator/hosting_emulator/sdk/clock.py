@@ -116,7 +116,7 @@ def _duration_text(span: Duration) -> str:
         return span
     ms = span / timedelta(milliseconds=1) if isinstance(span, timedelta) else span * 1000
     if not 0 <= ms < float("inf"):
-        raise ValueError(f"time moves forward only, and not for ever: {span!r}")
+        raise ValueError(f"time moves forward only, and not forever: {span!r}")
     return f"{round(ms)}ms"
 
 
@@ -135,5 +135,5 @@ def id_of(operation: OperationLike) -> str:
     found = operation.get("id")
     if not isinstance(found, str):
         what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
-        raise ValueError(f"this is no operation, for it has no id: {what}")
+        raise ValueError(f"this is not an operation, because it has no id: {what}")
     return found

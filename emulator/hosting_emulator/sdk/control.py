@@ -62,7 +62,7 @@ class EmulatorUnreachable(ControlError):
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(
-            f"no emulator answers at {address} ({reason}); start it with `{start_line(address)}`"
+            f"no emulator responds at {address} ({reason}); start it with `{start_line(address)}`"
         )
         self.address = address
         self.reason = reason
@@ -72,7 +72,7 @@ class UnexpectedAnswer(ControlError):
     """Something answers at the address, but not as an emulator's control API would."""
 
     def __init__(self, address: str, what: str) -> None:
-        super().__init__(f"what answers at {address} is not a hosting emulator: {what}")
+        super().__init__(f"the server at {address} is not a hosting emulator: {what}")
         self.address = address
         self.what = what
 
@@ -283,7 +283,7 @@ class ControlClient:
             body = response.read()
         connection.close()
         self._read(response, body)
-        raise UnexpectedAnswer(self.control_url, "it answers no stream of events")
+        raise UnexpectedAnswer(self.control_url, "it does not return a stream of events")
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send `body` as JSON (no body for None) and return the JSON answered, None if empty."""
@@ -335,7 +335,7 @@ class ControlClient:
             document = json.loads(body, object_hook=Record) if body else None
         except ValueError as error:
             kind = response.headers.get("Content-Type") or "bytes"
-            what = f"it answers {kind} with status {response.status}"
+            what = f"it returned {kind} with status {response.status}"
             raise UnexpectedAnswer(self.control_url, what) from error
         if 200 <= response.status < 300:
             return document
@@ -409,14 +409,14 @@ class EventStream:
             while line := self._response.readline():
                 yield line.decode().rstrip("\r\n")
         except (OSError, HTTPException) as error:
-            raise EmulatorUnreachable(self._address, "it stopped telling events") from error
+            raise EmulatorUnreachable(self._address, "it stopped sending events") from error
 
     def _event(self, fields: dict[str, str]) -> WorldEvent:
         try:
             data = json.loads(fields["data"], object_hook=Record)
             return WorldEvent(int(fields.get("id", "0")), fields.get("event", "message"), data)
         except ValueError as error:
-            raise UnexpectedAnswer(self._address, "its events are no JSON") from error
+            raise UnexpectedAnswer(self._address, "its events are not JSON") from error
 
 
 @contextmanager
@@ -430,11 +430,11 @@ def _clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
     except BaseException as error:
         connection.close()  # half an exchange on the wire, even by Ctrl-C: nothing can follow it
         if isinstance(error, TimeoutError):
-            reason = f"no answer within {connection.timeout:g} s"
+            reason = f"no response within {connection.timeout:g} s"
         elif isinstance(error, RemoteDisconnected):
-            reason = "it closed the connection before it answered"
+            reason = "it closed the connection before responding"
         elif isinstance(error, IncompleteRead):
-            reason = "it closed the connection in the middle of its answer"
+            reason = "it closed the connection in the middle of its response"
         elif isinstance(error, OSError):
             reason = (error.strerror or str(error) or type(error).__name__).lower()
         elif isinstance(error, HTTPException):

@@ -170,7 +170,7 @@ class HostingEmulator:
         scenario that is wrong.
         """
         if scenario is not None and state is not None:
-            raise ValueError("a world begins in one way: give scenario or state")
+            raise ValueError("give either scenario or state")
         request = world_request(scenario, document_name, state, **options)
         with _reach(url, control_token) as (control, _, own):
             world = control.create_world(name, **request)
@@ -288,7 +288,7 @@ class HostingEmulator:
         ValueError for a path that does not begin with `/`, NoSuchName for an unknown project.
         """
         if not path.startswith("/"):
-            raise ValueError(f"a path begins with /, as in /v1/projects: not {path[:80]!r}")
+            raise ValueError(f"a path starts with /, as in /v1/projects: not {path[:80]!r}")
         if "{project}" in path:
             wanted = self.project if project is None else self.projects[project]
             path = path.replace("{project}", wanted)

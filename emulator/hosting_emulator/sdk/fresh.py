@@ -153,7 +153,7 @@ def read_vary(
             raise ValueError(f"{_NO_SEED}, not {_shown(vary)}")
         points = vary.get("only")
         if points is not None and only:
-            raise ValueError("the points of vary are said twice: give only or vary_only")
+            raise ValueError("the points of vary are given twice: give only or vary_only")
         if points is not None and not points:
             raise ValueError("only of vary: name at least one point, or leave it out for all")
         vary, only = vary["seed"], only if points is None else points

@@ -227,7 +227,7 @@ class Requests(Sequence[RecordedRequest]):
         __tracebackhide__ = True  # pytest then shows the test's own line
         if times is not None:
             if at_least is not None or at_most is not None:
-                raise TypeError("times is exact: give no at_least or at_most beside it")
+                raise TypeError("times is exact: do not give at_least or at_most with it")
             at_least = at_most = times
         elif at_least is None and at_most is None:
             at_least = 1
@@ -265,7 +265,7 @@ class Requests(Sequence[RecordedRequest]):
             raise AssertionError("\n".join(lines))
         if most is not None and lost:
             raise AssertionError(
-                f"{expected}, which cannot be told any more: the log holds the last "
+                f"{expected}, which is no longer known: the log keeps only the last "
                 f"{count_text(len(held), 'request')}, {lost:,} older ones have left it\nin those it "
                 f"was {_made(len(matching))}; take `requests.from_now()` before what you count"
             )
@@ -328,10 +328,10 @@ class RequestMatcher:
         value = _value(request, name)
         match name:
             case "call":
-                return f"calls {value}" if value else "calls nothing the API has"
+                return f"calls {value}" if value else "matches no call of the API"
             case "who":
                 was = f"made by {request.who}" if request.who else ""
-                return f"was {was or 'refused before who asked was known'}"
+                return f"was {was or 'refused before its user was known'}"
             case "project":
                 return f"was about {self._aliases['project'].alias_of(value)}"
             case "status":

@@ -174,7 +174,7 @@ _NUMBERS = 6
 def of_severity(report: Document, at_least: str) -> ConductReport:
     """Return a conduct report with only what is at least so severe. ValueError for no severity."""
     if at_least not in _WORST:
-        raise ValueError(f"at_least is note, warning or error: not {at_least!r}")
+        raise ValueError(f"at_least must be note, warning or error, not {at_least!r}")
     severe = _WORST[: _WORST.index(at_least) + 1]
     findings = [found for found in report["findings"] if found["severity"] in severe]
     return ConductReport({**report, "findings": findings})
@@ -188,7 +188,7 @@ def worst_first(findings: Iterable[_F]) -> list[_F]:
 def conduct_text(report: Document, *, color: bool = False) -> str:
     """Write a conduct report: by rule, the worst first, each with requests, why and instead."""
     findings, remarks = worst_first(report["findings"]), report["remarks"]
-    what = summary(findings) if findings else "nothing was found"
+    what = summary(findings) if findings else "no findings"
     head = f"conduct: {what} in {count_text(report['judged'], 'request')}"
     lines = [paint("bold", head, color=color)]
     for rule in dict.fromkeys(found["rule"] for found in findings):

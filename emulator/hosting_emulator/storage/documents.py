@@ -151,7 +151,7 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
     table and the row that cannot be used.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
-        raise StateRefused(f'this is no exported state: it has no "kind": "{STATE_KIND}"')
+        raise StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')
     tables = document.get("tables")
     if not isinstance(tables, Mapping):
         raise StateRefused('"tables" is missing or no object')
@@ -161,7 +161,7 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
     check_format(document.get("format"), document.get("written_by"))
     seed = seed if seed is not None else document.get("seed", secrets.token_hex(16))
     if not isinstance(seed, str):
-        raise StateRefused('"seed" is no text')
+        raise StateRefused('"seed" is not text')
     meta = {
         "world": name,
         "seed": seed,

@@ -142,7 +142,7 @@ def _check_fields(rows: Rows, table: str, record: Any) -> None:
 
 
 def _check_stream(_: Rows, key: str, draws: int) -> None:
-    _must(0 <= draws < _MOST_DRAWS, f"{draws} is no number of draws")
+    _must(0 <= draws < _MOST_DRAWS, f"{draws} is not a number of draws")
 
 
 def _check_of_project(rows: Rows, key: str, record: Any) -> None:

@@ -1,4 +1,4 @@
-"""One world's folder under way: a snapshot, and the journal of what came after it.
+"""One world's folder in progress: a snapshot, and the journal of what came after it.
 
 When the journal has grown long, a new one is begun and a snapshot is written in a thread; the old
 journal goes only when the snapshot is safely there.

@@ -89,7 +89,7 @@ def test_nothing_was_found(ask, control: FakeControl):
 
     result = ask("conduct")
 
-    assert (result.exit_code, result.stdout) == (0, "conduct: nothing was found in 12 requests\n")
+    assert (result.exit_code, result.stdout) == (0, "conduct: no findings in 12 requests\n")
 
 
 @pytest.mark.parametrize(
@@ -286,9 +286,7 @@ def test_exec_tells_of_each_world_in_which_something_was_found(control: FakeCont
         text, _, bad = conduct_of(client, ())
 
     assert bad
-    assert text.startswith(
-        "conduct: nothing was found in 12 requests\n\nworld b\nconduct: 1 finding"
-    )
+    assert text.startswith("conduct: no findings in 12 requests\n\nworld b\nconduct: 1 finding")
 
 
 def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):

@@ -177,7 +177,7 @@ def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
 
     (said,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
     assert said["verdict"] == taken["verdict"] == "problem"
-    assert said["seen"].startswith(f"What answers at {control.url}/_emulator is not a hosting emul")
+    assert said["seen"].startswith(f"The server at {control.url}/_emulator is not a hosting emul")
     assert "which is not an emulator" in taken["seen"]
 
 

@@ -110,13 +110,13 @@ SAID = {"intervention": "stick_operation", "said": "operation 01J0 is stuck whil
 
 
 def test_refusal_is_one_line(ask, control: FakeControl):
-    problem = {"title": "Intervention refused", "detail": "no operation of shop is under way"}
+    problem = {"title": "Intervention refused", "detail": "no operation of shop is in progress"}
     control.on(SENT, Says(problem, 409))
 
     result = ask("intervene", "stick_operation", "project=shop")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "Error: no operation of shop is under way\n"
+    assert result.stderr == "Error: no operation of shop is in progress\n"
 
 
 def test_list_without_an_emulator(run):

@@ -282,7 +282,7 @@ def test_tail_ends_with_an_error_when_nobody_is_there(run):
     result = run("requests", "tail", "--url", "http://127.0.0.1:9")
 
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: no emulator answers at http://127.0.0.1:9/_emulator")
+    assert result.stderr.startswith("Error: no emulator responds at http://127.0.0.1:9/_emulator")
 
 
 # --- har ----------------------------------------------------------------------------------------

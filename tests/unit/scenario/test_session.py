@@ -192,7 +192,7 @@ def tokens_of(api: InProcess) -> str:
     return api.engine.mint(person, home, "http://127.0.0.1")
 
 
-#: What each of these is about lies in requests that were under way at the same time.
+#: What each of these is about lies in requests that were in progress at the same time.
 AT_ONCE = {"two-processes-one-key", "token-expires-inside-a-poll"}
 LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE]
 

@@ -66,7 +66,9 @@ def test_until_what_no_clock_ends(api: Api):
 
 
 def test_until_of_no_operation(hosting_emulator: HostingEmulator):
-    with pytest.raises(ValueError, match="this is no operation, for it has no id: forbidden"):
+    with pytest.raises(
+        ValueError, match="this is not an operation, because it has no id: forbidden"
+    ):
         hosting_emulator.clock.until({"code": "forbidden"})
     with pytest.raises(ValueError, match="no id: it has items, next_cursor"):
         hosting_emulator.clock.until({"items": [], "next_cursor": "x"})

@@ -54,7 +54,7 @@ def test_dropped_read_is_not_sent_a_third_time(control: FakeControl, client: Con
     control.on("GET /clock", Says(close_before=True))
     client.get("health")
 
-    with pytest.raises(EmulatorUnreachable, match="closed the connection before it answered"):
+    with pytest.raises(EmulatorUnreachable, match="closed the connection before responding"):
         client.get("clock")
 
     assert len(control.bodies("GET /clock")) == 2
@@ -65,7 +65,7 @@ def test_dropped_write_is_not_repeated(control: FakeControl, client: ControlClie
     control.on("POST /advance", Says(close_before=True), {"moved_ms": 1})
     client.get("health")
 
-    with pytest.raises(EmulatorUnreachable, match="closed the connection before it answered"):
+    with pytest.raises(EmulatorUnreachable, match="closed the connection before responding"):
         client.post("advance", {"by": "1ms"})
 
     assert len(control.bodies("POST /advance")) == 1
@@ -89,7 +89,7 @@ def test_nothing_listening_names_address_and_way_out():
             client.health()
 
     assert str(caught.value) == (
-        f"no emulator answers at {url} (connection refused); start it with "
+        f"no emulator responds at {url} (connection refused); start it with "
         f"`hosting-emulator start --port {urlsplit(url).port}`"
     )
     assert caught.value.address == url
@@ -100,7 +100,7 @@ def test_no_answer_in_time(control: FakeControl):
 
     with (
         ControlClient(control.control_url, timeout_s=0.01) as client,
-        pytest.raises(EmulatorUnreachable, match=r"no answer within 0\.01 s"),
+        pytest.raises(EmulatorUnreachable, match=r"no response within 0\.01 s"),
     ):
         client.health()
 

@@ -117,7 +117,7 @@ def test_another_server_at_the_address_is_told_apart(control: FakeControl, clien
     control.on("GET /health", Says(text="<h1>It works!</h1>", content_type="text/html"))
 
     with pytest.raises(
-        UnexpectedAnswer, match="not a hosting emulator: it answers text/html with status 200"
+        UnexpectedAnswer, match="not a hosting emulator: it returned text/html with status 200"
     ):
         client.health()
 

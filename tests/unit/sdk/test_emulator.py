@@ -89,7 +89,7 @@ def test_wrong_document_is_told_by_its_name(hosting_emulator: HostingEmulator, u
         HostingEmulator.fresh(url, scenario={"clok": {}}, document_name="test_x (inline)")
     with pytest.raises(ControlRefused, match="stuck-operatoin"):
         HostingEmulator.fresh(url, scenario="stuck-operatoin")
-    with pytest.raises(ValueError, match="a world begins in one way"):
+    with pytest.raises(ValueError, match="give either scenario or state"):
         HostingEmulator.fresh(url, scenario="stuck-operation", state={})
 
     assert names(hosting_emulator) == before

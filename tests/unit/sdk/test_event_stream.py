@@ -63,7 +63,7 @@ def test_a_refusal_is_one(client: ControlClient):
 def test_what_is_no_stream_is_unexpected(client: ControlClient, control: FakeControl):
     control.on("GET /worlds/default/events", {"not": "a stream"})
 
-    with pytest.raises(UnexpectedAnswer, match="no stream of events"):
+    with pytest.raises(UnexpectedAnswer, match="not return a stream of events"):
         client.world().requests.listen()
 
 
@@ -72,7 +72,7 @@ def test_events_that_are_no_json_are_unexpected(client: ControlClient, control: 
 
     with (
         client.world().requests.listen() as events,
-        pytest.raises(UnexpectedAnswer, match="no JSON"),
+        pytest.raises(UnexpectedAnswer, match="not JSON"),
     ):
         list(events)
 

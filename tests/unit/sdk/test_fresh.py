@@ -39,7 +39,7 @@ def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
         ({"seed": 2, "only": []}, None, "name at least one point"),
         ({"seed": 2, "only": [3]}, None, "a list of names, not [3]"),
         ({"seed": 2, "only": 3}, None, "a list of names, not 3"),
-        ({"seed": 2, "only": ["key-order"]}, "page-size", "said twice"),
+        ({"seed": 2, "only": ["key-order"]}, "page-size", "given twice"),
         (True, None, "not True"),
         (1.5, None, "not 1.5"),
         (["7"], None, "not ['7']"),

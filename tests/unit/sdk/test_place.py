@@ -112,7 +112,7 @@ def test_ids_take_their_places(hosting_emulator: HostingEmulator):
 
 
 def test_what_is_wrong_is_said(hosting_emulator: HostingEmulator):
-    with pytest.raises(ValueError, match="a path begins with /"):
+    with pytest.raises(ValueError, match="a path starts with /"):
         hosting_emulator.url("v1/projects")
     with pytest.raises(NoSuchName, match="did you mean shop"):
         hosting_emulator.url("/v1/projects/{project}", project="shpo")

@@ -158,7 +158,7 @@ def test_counts_that_are_right(made: Requests):
 
 
 def test_times_is_exact(made: Requests):
-    with pytest.raises(TypeError, match="times is exact: give no at_least or at_most beside it"):
+    with pytest.raises(TypeError, match="times is exact: do not give at_least or at_most with it"):
         made.assert_made(times=1, at_least=1)
 
 
@@ -214,7 +214,7 @@ def test_never_made_but_something_like_it(made: Requests):
             expected list_deployments to be made at least twice, but it was never made
 
             nearest:
-              #5 calls nothing the API has (no call has this path)
+              #5 matches no call of the API (no call has this path)
 
             made in world
             """
@@ -329,8 +329,8 @@ def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):
     said = failure(lambda: ring.assert_made("list_deployments", times=1000))
 
     assert said == (
-        "expected list_deployments to be made 1,000 times, which cannot be told any more: the log "
-        "holds the last 1,000 requests, 234 older ones have left it\n"
+        "expected list_deployments to be made 1,000 times, which is no longer known: the log "
+        "keeps only the last 1,000 requests, 234 older ones have left it\n"
         "in those it was made 1,000 times; take `requests.from_now()` before what you count"
     )
     assert "never made" in failure(lambda: ring.assert_not_made("get_operation"))

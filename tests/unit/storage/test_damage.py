@@ -28,7 +28,7 @@ ADVICE = ("--salvage", "move it back")
 
 
 class Stores:
-    """A store that was killed with a fold under way, two older copies of it, and a sister."""
+    """A store that was killed with a fold in progress, two older copies of it, and a sister."""
 
     def __init__(self, root: Path) -> None:
         self.old, self.older = root / "old", root / "older"

@@ -64,7 +64,7 @@ def first(document, table):
 
 @pytest.mark.parametrize("garbage", [None, 5, "text", [], {}, {"kind": "other"}, [{"kind": "x"}]])
 def test_what_is_no_export_is_refused(garbage):
-    with pytest.raises(StateRefused, match="this is no exported state"):
+    with pytest.raises(StateRefused, match="this is not an exported state"):
         import_state(garbage, "default", 0)
 
 

@@ -1,0 +1,84 @@
+"""Words that users asked us to drop do not come back: each stands here beside the plain one."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.test_docstrings import PACKAGES, modules
+
+REPOSITORY = Path(__file__).parents[2]
+#: What nobody would say, and what to say instead. See `docs/words.md`.
+PLAIN = {
+    "all is well": "works, succeeds",
+    "as by default": "is the default",
+    "begins anew": "starts over",
+    "beginning anew": "starting over",
+    "by turn of a hand": "manually",
+    "client is done": "client has finished",
+    "did not go well": "failed",
+    "ends well": "succeeds",
+    "goes on": "continues",
+    "is gone again": "is temporary",
+    "is no call": "is not a call",
+    "is no JSON": "is not JSON",
+    "is no number": "is not a number",
+    "is no text": "is not text",
+    "is none of this world": "is not from this world",
+    "is not to be had": "is not available",
+    "it bears": "it accepts",
+    "mend ": "fix, correct",
+    "moves again": "continues",
+    "must be had": "is needed",
+    "nobody asks": "no request comes",
+    "the person": "the user",
+    "throw-away": "temporary",
+    "told beforehand": "set in advance",
+    "turns of a hand": "manual changes",
+    "under way": "in progress",
+    "unless you say": "by default",
+    "stands for what is left out": "stands for omitted text",
+    "what is lost": "what the client loses",
+    "would not bear": "would not accept",
+}
+#: Files for people, and what they see; the contract's own sentences are quoted in none with such a word.
+TEXTS = (
+    "*.md",
+    "docs/*.md",
+    "cli/hosting_emulator_cli/*.md",
+    "cli/hosting_emulator_cli/*.toml",
+    "emulator/hosting_emulator/**/*.md",
+    "emulator/hosting_emulator/server/dashboard/static/**/*.js",
+    "scenarios/hosting_emulator_scenarios/*.yaml",
+)
+
+
+def literals(source: str) -> Iterator[str]:
+    """Yield what a module may print: its strings, but for those that are statements, as docstrings are."""
+    tree = ast.parse(source)
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in silent
+        ):
+            yield node.value
+
+
+def seen() -> Iterator[tuple[str, str]]:
+    """Yield each file that users meet, or are told from, with its text in one line."""
+    for name, source in modules(*PACKAGES):
+        yield name, " ".join(literals(source))
+    for pattern in TEXTS:
+        for path in REPOSITORY.glob(pattern):
+            if "vendor" not in path.parts:
+                yield str(path.relative_to(REPOSITORY)), " ".join(path.read_text("utf-8").split())
+
+
+@pytest.mark.parametrize("word", PLAIN)
+def test_what_nobody_would_say_is_not_said(word: str) -> None:
+    found = [name for name, text in seen() if word.lower() in text.lower()]
+
+    assert found == [], f"say {PLAIN[word]!r} instead of {word!r}"
