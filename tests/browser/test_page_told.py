@@ -75,7 +75,7 @@ def test_operations_beyond_the_first_are_said_and_shown(
     total = len(items(api, "operations"))
     with dashboard(panel("operations")) as page:
         page.read(f"The newest 30 of {total}.")
-        page.read("of the 30 below are drawn")
+        page.read("of 30 shown")
         page.click("button", "More operations")
         page.read(f"The newest 60 of {total}.")
     with dashboard(panel("projects/shop")) as page:

@@ -46,7 +46,7 @@ def add(
 manage_commands(
     outcome,
     {
-        "TELLS": lambda found: words(found).effect,
+        "EFFECT": lambda found: words(found).effect,
         "OF": lambda found: words(found).matches or "any operation",
         "WHEN": lambda found: words(found).conditions or "always",
     },

@@ -118,12 +118,13 @@ def _why_text(found: dict[str, Any]) -> str | None:
         console().print(why_panel(found))  # type: ignore[arg-type]
         return None
     following = found["next"]
+    phase = f" ({found['phase']})" if found["state"] == "running" else ""
     facts = fields(
         [
             ("operation", found["operation"]),
             ("kind", found["kind"]),
             ("project", found["project"]),
-            ("state", f"{found['state']} ({found['phase']})"),
+            ("state", found["state"] + phase),
             ("at", found["at"]),
             ("next", f"{following['at']}: {following['what']}" if following else None),
             ("waits for", found["waits_for"]),

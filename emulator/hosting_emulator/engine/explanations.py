@@ -400,13 +400,13 @@ def _counted(made: Commit) -> list[Fault]:
 
 def _commit(made: Commit) -> str:
     wrote = ", ".join(
-        f"{name.replace('_', ' ')} {len(made.writes[name])}"
+        f"{name.replace('_', ' ')} ({len(made.writes[name])})"
         for name in t.TABLES
         if made.writes.get(name)
     )
     happened = "; ".join(_happened(made))
     rest = f": {happened}" if happened else ""
-    return f"Commit {made.world.commit} ({made.title}) wrote {wrote}{rest}."
+    return f"Commit {made.world.commit} ({made.title}) changed rows in {wrote}{rest}."
 
 
 def _happened(made: Commit) -> list[str]:

@@ -154,7 +154,7 @@ def _waiting(live: LiveWorld, operation: Operation, project: Project, now_ms: in
     )
     moved = any(command.startswith("clock") for command in before.commands)
     return _Reason(
-        [queued, *(f"That operation: {sentence}" for sentence in before.says)],
+        [queued, *(f"Blocking operation: {sentence}" for sentence in before.says)],
         [f"clock advance --until {operation.id}"] if moved else before.commands,
         held_by=before.held_by,
         waits_for=claim,

@@ -236,7 +236,7 @@ def _idle_reason(
         if reason is not None:
             return f"it acts only while {condition_text(rule.while_)}: {reason}"
     if rule.times is not None and fault.hits >= rule.times:
-        return f"it has already acted {rule.times} times"
+        return f"it has already acted {'once' if rule.times == 1 else f'{rule.times} times'}"
     number = fault.seen - rule.skip_first
     if number <= 0:
         return f"it skips the first {rule.skip_first} requests, and this was number {fault.seen}"

@@ -21,8 +21,8 @@ OUTSIDE = (
 #: The steps whose order is the order of what happened to the world.
 ORDERED = ("fault", "idempotency", "commit")
 WROTE = (
-    "Commit 6 (apply_project_domains) wrote projects 1, operations 1, remembered answers 1, "
-    "schedule 1, streams 2"
+    "Commit 6 (apply_project_domains) changed rows in projects (1), operations (1), remembered "
+    "answers (1), schedule (1), streams (2)"
 )
 
 
@@ -204,7 +204,9 @@ def test_a_commit_is_told_by_table():
     api.apply_domains()
 
     (commit,) = says(api, "commit")
-    assert commit.startswith("Commit 2 (apply_project_domains) wrote projects 1, operations 1, ")
+    assert commit.startswith(
+        "Commit 2 (apply_project_domains) changed rows in projects (1), operations (1), "
+    )
     assert commit.endswith("(apply_project_domains of shop) is queued.")
 
 
@@ -258,7 +260,7 @@ def test_a_fault_that_is_used_up_or_takes_turns():
     waits, acted, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
     assert "it acts on 1 of 2 requests, and this was number 1" in waits
     assert "acted, hit 1" in acted
-    assert "it has already acted 1 times" in spent
+    assert "it has already acted once" in spent
 
 
 def _with_a_key_that_reads(api: InProcess) -> None:
@@ -354,12 +356,12 @@ def test_a_fault_after_the_commit_stands_after_it():
 
     assert [(name, says.split(":")[0]) for name, says in steps(api) if name in ORDERED] == [
         ("fault", "fault-1 (latency, before_commit) acted, hit 1."),
-        ("fault", "Commit 5 (faults counted) wrote faults 1."),
+        ("fault", "Commit 5 (faults counted) changed rows in faults (1)."),
         ("idempotency", "New"),
         ("commit", WROTE),
         ("fault", "fault-3 (connection_reset, after_commit) acted, hit 1."),
         ("fault", "fault-2 (abort) matched but did not act"),
-        ("fault", "Commit 7 (faults counted) wrote faults 2."),
+        ("fault", "Commit 7 (faults counted) changed rows in faults (2)."),
         ("fault", "The response did not arrive"),
     ]
 

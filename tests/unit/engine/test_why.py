@@ -76,7 +76,7 @@ def test_one_that_waits_for_another():
 
     assert found["waits_for"] == first
     assert "with 1 more waiting ahead of it" in found["says"][0]
-    assert found["says"][1].startswith("That operation: It is queued")
+    assert found["says"][1].startswith("Blocking operation: It is queued")
     assert found["next"]["what"].endswith("(the operation it waits for)")
     assert found["commands"] == [f"clock advance --until {third}"]
     assert "ahead" not in explained(api, second)["says"][0]

@@ -121,7 +121,7 @@ def _operation_changes(moment: Commit) -> Iterator[str]:
     latest = {entered.id: entered for _, entered in moment.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
-        yield f"{operation_title(moment.world, operation)} is {stands(operation)}{stuck}"
+        yield f"{operation_title(moment.world, operation)}: {stands(operation)}{stuck}"
 
 
 def _key_uses(world: World, before: World | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ export function Frame() {
   return html`<${Fragment}>
     <a class="skip" href="#panel-title" onClick=${skip}>Skip to content</a>
     <${TopBar} />
-    ${stopped.value && html`<p class="stopped" role="alert">Emulator stopped, reconnecting… <span>The page shows the last known state.</span></p>`}
+    ${stopped.value && html`<p class="stopped" role="alert">Emulator stopped, reconnecting… <span>Showing the last known state.</span></p>`}
     <div class="frame">
       <${Navigation} />
       <main id="main"><${Current} /></main>

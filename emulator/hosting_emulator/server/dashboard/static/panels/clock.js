@@ -7,7 +7,7 @@ import { choicesFor } from "../choices.js";
 import { counted, span } from "../words.js";
 
 const MODES = [
-  { value: "real", about: "runs like the machine's" },
+  { value: "real", about: "runs at normal speed" },
   { value: "frozen", about: "stands still until you move it" },
   { value: "scaled", about: "runs faster or slower: 60 is a minute each second" },
   { value: "skip", about: "jumps to the next event when an unfinished operation is polled" },

@@ -15,7 +15,7 @@ const METHODS = ["GET", "POST", "PUT"].map(choice);
 
 const FAULT = {
   noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
-  lead: "What fails on purpose, and how often it did.",
+  lead: "Failures you inject, and how often each one acted.",
   none: "No fault is armed.", armed: "Faults of this world", states: ["armed", "used up"], submit: "Arm",
 };
 /** What goes wrong every day. */

@@ -40,7 +40,7 @@ function Why({ of, reload }) {
         of.waits_for && ["Waits for", html`<a href=${link("operations", of.waits_for)}>${of.waits_for}</a>`],
         of.held_by && ["Held by", of.held_by],
         ["Clock", html`<a href=${link("clock")}>${clock.value?.mode}</a>`],
-        ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>requests about it</a>`],
+        ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>Show its requests</a>`],
       ].filter(Boolean)} />
       ${of.commands.length > 0 && html`<${Code} shell label="Commands that move it on" text=${of.commands.join("\n")} />`}
     </div>

@@ -23,7 +23,7 @@ export default function Operations({ arg }) {
     actions=${html`<a class="button primary" href=${link("try", "", { call: "initialize_managed_source" })}>Start an operation</a>`}>
     ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
     <${Shown} of=${found} empty=${(data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
-      ${(data) => html`<${Section} title="Over world time" lead="As far as the history goes back.">
+      ${(data) => html`<${Section} title="Over world time" lead="Within the kept history.">
           <${Timeline} items=${data.items} now=${data.now} current=${arg} />
         <//>
         <${Table} caption="Operations, newest first" rows=${data.items} of=${(row) => row.id} current=${arg}

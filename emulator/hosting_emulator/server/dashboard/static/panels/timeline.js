@@ -47,10 +47,10 @@ export function Timeline({ items, now, current }) {
 function told(drawn, within, all) {
   const outside = all - within;
   const parts = [
-    within > drawn && `${within - drawn} more within this span`,
-    outside && `${outside} outside of it`,
+    within > drawn && `${within - drawn} more are in this time range`,
+    outside && `${outside} are outside it`,
   ].filter(Boolean);
-  return `${drawn} of the ${all} below are drawn: ${parts.join(", ")}${outside ? "; open one to see it drawn" : ""}.`;
+  return `${drawn} of ${all} shown; ${parts.join(", ")}${outside ? ". Open one to see it" : ""}.`;
 }
 
 const begun = (row, now) => Date.parse(row.spans[0]?.from ?? now);
