@@ -45,7 +45,7 @@ class Record(JsonObject):
 
 
 class ClockRequest(TypedDict, total=False):
-    """What a clock is asked to become; `rate` is world seconds per real second."""
+    """The new settings of a clock; `rate` is world seconds per real second."""
 
     mode: ClockMode
     rate: float
@@ -53,11 +53,11 @@ class ClockRequest(TypedDict, total=False):
 
 
 class RequestFilters(TypedDict, total=False):
-    """Which exchanges are meant: all that is given must fit.
+    """Filters of exchanges: all given ones must match.
 
     `call` is a call's name or `none`; `status` like `404` or `4xx`; `who` and `project` are aliases
-    or ids (`nobody`: without a known token); `since` and `until` are world time, until not included;
-    `text` is looked for in all that is shown; `after` leaves out the exchanges up to that number.
+    or ids (`nobody`: without a known token); `since` and `until` are world time, until is exclusive;
+    `text` is searched in everything shown; `after` leaves out exchanges up to that number.
     """
 
     call: str | None
@@ -111,9 +111,9 @@ class ClockMove(ClockState):
 
 
 class VariationState(Record):
-    """How a world's answers vary: `only` are the points it is confined to; None: all.
+    """How a world's responses vary: `only` are the points it is limited to; None: all.
 
-    `assumed` are assumptions that the seed has drawn; `varied` counts answers by point.
+    `assumed` are assumptions that the seed has drawn; `varied` counts responses by point.
     """
 
     seed: str
@@ -123,7 +123,7 @@ class VariationState(Record):
 
 
 class WorldMember(Record):
-    """An organization, person or project of a world: its `id`, and the `alias` tools call it by."""
+    """An organization, user or project of a world: its `id`, and its `alias`."""
 
     alias: str
     id: str
@@ -137,7 +137,7 @@ class WorldOrganization(WorldMember):
 
 
 class WorldPerson(WorldMember):
-    """A person of a world."""
+    """A user of a world."""
 
     email: str
     name: str
@@ -152,7 +152,7 @@ class WorldProject(WorldMember):
 
 
 class WorldSummary(Record):
-    """A world in short; `assumptions` holds only those that differ from their defaults.
+    """A world's summary; `assumptions` has only those that differ from their defaults.
 
     `counts` says how many projects, operations, deployments, tickets and api_keys it has.
     """
@@ -174,16 +174,16 @@ class WorldSummary(Record):
 
 
 class NewWorldSummary(WorldSummary, optional=("token",)):
-    """A new world in short, with an access token if one was asked for."""
+    """A new world's summary, with an access token if requested."""
 
     token: AccessToken
 
 
 class OutcomeState(Record):
-    """What is told beforehand of operations, and its counts. Beside these stands what was written.
+    """An armed outcome and its counts, beside what was written.
 
-    `order` is its place among a world's outcomes; `seen` counts the operations it fits, `hits` those
-    that it was told of; one that is `spent` is told of no more.
+    `order` is its place among a world's outcomes; `seen` counts matching operations, `hits`
+    those it applies to; a `spent` one applies to no more.
     """
 
     id: str
@@ -195,10 +195,10 @@ class OutcomeState(Record):
 
 
 class FaultState(Record):
-    """An armed fault and its counts. Beside these stands what was written: effect, match, times.
+    """An armed fault and its counts, beside what was written: effect, match, times.
 
-    `order` is its place among a world's faults; `seen` counts the requests it matched, `hits` those
-    it acted on; one that is `spent` can act no more.
+    `order` is its place among a world's faults; `seen` counts the requests it matched, `hits`
+    those it acted on; a `spent` one acts no more.
     """
 
     id: str
@@ -211,9 +211,9 @@ class FaultState(Record):
 
 
 class CommitEntry(Record):
-    """A change of a world that was accepted: its number, world time, and what made it.
+    """An accepted change of a world: its number, world time, and what caused it.
 
-    `says` is what it changed, in short, where the title leaves that open; else empty.
+    `says` summarizes what it changed if the title does not; otherwise it is empty.
     """
 
     commit: int
@@ -226,7 +226,7 @@ class CommitEntry(Record):
 
 
 class Message(Record):
-    """A request or an answer, its secrets redacted.
+    """A request or a response, with secrets redacted.
 
     `body` is None where it is not text, and only the beginning of it with `body_cut`; `body_bytes` is
     the length of all of it.
@@ -247,17 +247,17 @@ class Message(Record):
 
 
 class TrailStep(Record):
-    """A decision on a request's way: at which step, and what it says."""
+    """A decision about a request: its step, and what it says."""
 
     step: str
     says: str
 
 
 class Exchange(Record, optional=("trail",)):
-    """A request and its answer, as one line of the request log tells them.
+    """A request and its response, as one line of the request log shows them.
 
-    `n` is its number, `at` world time, `duration_us` real time; `why` explains the answer, in
-    sentences. `call` is None for a path that is no call's; `who` is the alias of the `principal`,
+    `n` is its number, `at` world time, `duration_us` real time; `why` explains the response,
+    in sentences. `call` is None for a path that is no call's; `who` is the alias of the `principal`,
     `nobody` without a known token, and None where nobody was looked for. `operation` is the id in
     the path, or of the operation that it began, `project` that in the path or of the operation,
     `code` that of a problem. `status` is 0 when the connection was lost before there was an answer;
@@ -289,7 +289,7 @@ class Exchange(Record, optional=("trail",)):
 
     @property
     def failed(self) -> bool:
-        """Whether the client saw no success: a status from 400 on, or a lost answer."""
+        """Whether the client saw no success: a status from 400 on, or a lost response."""
         return self.status >= 400 or self.lost is not None
 
 
@@ -339,14 +339,14 @@ class HeaderValues(Mapping[str, str]):
 
 
 class NextStep(Record):
-    """What happens next to an operation, and when in world time."""
+    """An operation's next event, and its world time."""
 
     at: str
     what: str
 
 
 class Why(Record):
-    """Why an operation is where it is; `str()` is the whole story.
+    """Explains an operation's state; `str()` is the full explanation.
 
     `says` are sentences; `next` tells `at` and `what`, None when time alone moves nothing;
     `waits_for` is the id of the operation that must end first; `held_by` says what keeps it;
@@ -382,8 +382,8 @@ class ConductFinding(Record):
     """A rule that the client broke; `str()` is what it did.
 
     `requests` are numbers of the request log, oldest first (and there may be `more_requests`). `at`
-    is world time. `because` is the sentence that the rule is from, `place` where it stands, `matters`
-    what happens to who breaks it, and `instead` what to do.
+    is world time. `because` is the sentence that the rule is from, `place` where it is from, `matters`
+    what goes wrong otherwise, and `instead` what to do.
     """
 
     rule: str
@@ -403,9 +403,9 @@ class ConductFinding(Record):
 
 
 class ConductReport(Record):
-    """What was found in `judged` requests; `unseen` ones had left the log before the first look.
+    """What was found in `judged` requests; `unseen` ones left the log before the first check.
 
-    `counts` are findings by rule, also those beyond the ones that are listed.
+    `counts` are findings by rule, including those not listed.
     """
 
     judged: int
@@ -417,7 +417,7 @@ class ConductReport(Record):
 
 
 class ConductRuleRow(Record):
-    """A rule of conduct: the sentence it is from and where that stands, why, and what to do instead."""
+    """A conduct rule: the sentence it is from and its place, the reason, and what to do instead."""
 
     id: str
     severity: Severity
@@ -456,7 +456,7 @@ class Health(Record):
 
 
 class CallRow(Record):
-    """A call of the public API: its address, what it reads, who may make it, and its answers."""
+    """A call of the public API: its path, what it reads, who may make it, and its responses."""
 
     call_id: str
     operation_id: str
@@ -491,10 +491,10 @@ class ProblemRow(Record):
 
 
 class AssumptionRow(Record):
-    """What a world assumes where the contract is silent, as its `sentence` shows.
+    """An assumption of a world where the contract is silent, with the `sentence` that leaves it open.
 
-    `alternatives` are values that it takes, or `any`; `outside_the_letter` those that the contract
-    does not allow. `fixed` says why it cannot be set; it is empty where it can.
+    `alternatives` are allowed values, or `any`; `outside_the_letter` those that the contract
+    does not allow. `fixed` says why it cannot be set; it is empty if it can.
     """
 
     name: str
@@ -544,7 +544,7 @@ class InterventionRow(Record):
 
 
 class VariationPoint(Record):
-    """A freedom that the contract leaves, by its `sentence`, and where answers vary by it."""
+    """A freedom that the contract leaves, by its `sentence`, and which responses it varies."""
 
     id: str
     about: str
@@ -559,8 +559,8 @@ class VariationPoint(Record):
 class ScenarioName(Record):
     """A scenario of the library.
 
-    `kind` tells whether it makes a world of its own (its faults, outcomes, timeline, …), or tells a
-    story in the usual one: `start --scenario` shows nothing of that.
+    `kind` says whether its failure is in its world (faults, outcomes, timeline, …), or only in a
+    story in the usual world, of which `start --scenario` shows nothing.
     """
 
     name: str
@@ -575,9 +575,9 @@ class ScenarioText(ScenarioName):
 
 
 class RecordedScenario(ScenarioText):
-    """What was done in a world, as a scenario whose story passes: so many `steps`.
+    """What was done in a world, as a scenario whose story passes: the number of `steps`.
 
-    `left_out` says which requests it has not, and why: they changed nothing.
+    `left_out` lists requests it leaves out, with the reason: they changed nothing.
     """
 
     steps: int
@@ -593,7 +593,7 @@ class StoryStep(Record):
 class StoryReport(Record):
     """How a scenario's story went, up to the first step that failed.
 
-    `digest` is one of all answers: equal runs have equal ones.
+    `digest` covers all responses: equal runs have equal ones.
     """
 
     scenario: str
@@ -608,7 +608,7 @@ class StoryReport(Record):
 
 
 class AccessToken(Record):
-    """An access token, good for `expires_in` seconds of world time, until `expires_at`."""
+    """An access token, valid for `expires_in` seconds of world time, until `expires_at`."""
 
     access_token: str
     token_type: Literal["Bearer"]
@@ -629,7 +629,7 @@ class KeyMetadata(Record):
 
 
 class NewApiKey(Record):
-    """A user API key; its `value` is shown here only."""
+    """A user API key; its `value` is returned only here."""
 
     value: str
     key: KeyMetadata
@@ -655,14 +655,14 @@ class KeyState(Record):
 
 
 class RequestPage(Record):
-    """Exchanges, newest first; `total` counts all that there have been."""
+    """Exchanges, newest first; `total` counts all so far."""
 
     total: int
     items_: list[Exchange]
 
 
 class OperationName(Record):
-    """An operation in short; `project` is an alias."""
+    """An operation's summary; `project` is an alias."""
 
     id: str
     kind: str
@@ -711,7 +711,7 @@ class CommitHistory(Record):
 
 
 class SnapshotState(Record):
-    """A state that was set aside: of which commit, and from which moment of world time."""
+    """A snapshot: its commit and its world time."""
 
     id: str
     commit: int
@@ -754,7 +754,7 @@ class ProjectState(Record):
     """A project with all that belongs to it.
 
     Of deployments and tickets only the newest are there; `counts` says how many deployments there
-    are. `claim` is the operation that has the project, `claim_held` whether hold_claim does.
+    are. `claim` is the operation that holds the claim, `claim_held` whether hold_claim does.
     """
 
     alias: str
@@ -790,7 +790,7 @@ class FaultsRemoved(Record):
 
 
 class ReportedProblem(Record):
-    """The problem that a request was answered with."""
+    """The problem that a request got."""
 
     code: str
     detail: str
@@ -810,9 +810,9 @@ class ReportedRequests(Record):
 
 
 class WorldReport(Record):
-    """A world's story in one document, with its last requests and pending operations.
+    """A world's report in one document, with its last requests and pending operations.
 
-    `refused` is what its timeline planned and what made no sense in its time.
+    `refused` lists timeline entries that were refused when due.
     """
 
     world: str

@@ -130,7 +130,7 @@ class Emulator:
         other = settings.state or settings.scenario
         if settings.only_new:
             _log.warning(
-                "%s has a kept world, which continues; --replace starts with %s",
+                "continuing with the kept world in %s; %s is not loaded (--replace loads it)",
                 settings.data_dir,
                 other,
             )
