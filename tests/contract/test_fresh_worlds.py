@@ -100,7 +100,7 @@ def test_an_exported_state(control: ControlClient, hosting_emulator: HostingEmul
         ({"scenario": {"text": INLINE}, "clock": {"mode": "fast"}}, 400, "not a clock mode"),
         ({"scenario": {"text": INLINE}, "assumptions": {"nothing": 1}}, 400, "nothing"),
         ({"state": {}, "assumptions": {"rate_limit": 1}}, 400, "leave them out"),
-        ({"state": {"kind": "x"}}, 400, "no exported state"),
+        ({"state": {"kind": "x"}}, 400, "not an exported state"),
         ({"scenarios": {}}, 400, "scenarios"),
     ],
 )

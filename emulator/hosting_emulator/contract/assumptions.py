@@ -273,7 +273,7 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
             "outside_the_letter": [
                 value
                 for value in alternatives(name)
-                if f"{value} is outside the letter" in _prose()[name].about
+                if f"{value} is outside the contract" in _prose()[name].about
             ],
             "about": _prose()[name].about,
             "sentence": _prose()[name].sentence,

@@ -19,7 +19,7 @@ OperationLike = str | Mapping[str, Any]
 
 
 class WorldClock:
-    """A world's clock. Time only moves forward, and whatever falls due on the way happens."""
+    """A world's clock. Time only moves forward, and everything that falls due happens."""
 
     def __init__(self, emulator: HostingEmulator) -> None:
         self._emulator = emulator
@@ -31,7 +31,7 @@ class WorldClock:
 
     @property
     def state(self) -> ClockState:
-        """All of the clock as it now is."""
+        """The clock's full current state."""
         return ClockState(self._emulator.control.get(self._emulator.control_path("clock")))
 
     @property
@@ -52,7 +52,7 @@ class WorldClock:
     # --- Moving ------------------------------------------------------------------------------
 
     def advance(self, by: Duration) -> str:
-        """Move time forward by a span, and return what time it is then.
+        """Move time forward by a duration, and return the new time.
 
         `by` is text such as `10m`, `90d` or `PT10M`, a timedelta, or seconds. To the millisecond.
         Raises ValueError for a negative span, ControlRefused for text that is no span.
@@ -60,7 +60,7 @@ class WorldClock:
         return self.move(by=_duration_text(by)).now
 
     def advance_to(self, moment: str | datetime) -> str:
-        """Move time forward to a moment, and return what time it is then.
+        """Move time forward to a time, and return it.
 
         `moment` is an RFC 3339 timestamp or a datetime with a time zone (ValueError without one).
         Raises ControlRefused (409) for a moment that is past.
@@ -68,7 +68,7 @@ class WorldClock:
         return self.move(to=_timestamp_text(moment)).now
 
     def until(self, operation: OperationLike) -> str:
-        """Move time forward until an operation has ended, and return the state it ended in.
+        """Move time forward until an operation ends, and return its final state.
 
         `operation` is its id, or its document as the call answered it. Raises ControlRefused (409)
         when time alone does not end it: it is stuck, or waits to be told.
@@ -87,11 +87,11 @@ class WorldClock:
     # --- Changing how it runs ----------------------------------------------------------------
 
     def freeze(self) -> ClockState:
-        """Stand still until moved."""
+        """Freeze the clock until it is moved."""
         return self.set("frozen")
 
     def run(self) -> ClockState:
-        """Run as the machine's clock does, from now on."""
+        """Run at real speed from now on."""
         return self.set("real")
 
     def skip(self) -> ClockState:

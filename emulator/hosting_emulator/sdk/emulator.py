@@ -1,6 +1,6 @@
 """One world in a user's hands: what is in it, its time, its failures, its story.
 
-For tests and scripts, with pytest or without. It goes through the control API like everybody else.
+For tests and scripts, with pytest or without. It uses only the control API.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class HostingEmulator:
         throw_away: bool = False,
         own_connection: bool = False,
     ) -> None:
-        """Hold a world by its name or summary; `close` deletes a `throw_away` one."""
+        """Open a world by its name or summary; `close` deletes a `throw_away` one."""
         self.control = control
         self.name = world if isinstance(world, str) else world.name
         self.clock = WorldClock(self)
@@ -134,7 +134,7 @@ class HostingEmulator:
         world: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Hold a world that exists, which closing leaves as it is.
+        """Open an existing world; closing does not change it.
 
         `url` is the emulator's address or a world's, or a client to share; without it
         HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, then the port of the settings file of
@@ -161,7 +161,7 @@ class HostingEmulator:
         control_token: str | None = None,
         **options: Unpack[WorldOptions],
     ) -> Self:
-        """Make a world that closing deletes. `url` and `control_token` as for `connect`.
+        """Create a world that is deleted on close. `url` and `control_token` as for `connect`.
 
         It begins as the default world, its clock frozen; or as a `scenario`: a name of the library,
         the path of a file, or a document, which may leave out name and description and which errors
@@ -186,7 +186,7 @@ class HostingEmulator:
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
     ) -> WorldSummary:
-        """Copy this world into one that lives on by itself, and return its summary.
+        """Copy this world into an independent one, and return its summary.
 
         As it is now, or as it was after a `commit` of its `history` (ControlRefused, 404, if that
         is not kept). Tokens are of one world: the copy has its own.
@@ -199,7 +199,7 @@ class HostingEmulator:
         self.control.delete(self.control_path())
 
     def close(self) -> None:
-        """Delete the forks, and the world if it is a throw-away one. Again is no error."""
+        """Delete the forks, and the world if it is temporary. Calling it again is no error."""
         while self._forks:
             self._forks.pop().close()
         if self._throw_away:
@@ -220,7 +220,7 @@ class HostingEmulator:
 
     @property
     def summary(self) -> WorldSummary:
-        """This world in short, as it now is."""
+        """This world's current summary."""
         return WorldSummary(self.control.get(self.control_path()))
 
     def _take_over(self, answer: JsonObject) -> WorldSummary:
@@ -236,12 +236,12 @@ class HostingEmulator:
 
     @cached_property
     def base_url(self) -> str:
-        """What goes before `/v1/…` for this world."""
+        """The URL before `/v1/…` of this world."""
         return self._place.base_url
 
     @cached_property
     def control_url(self) -> str:
-        """Where the control API has this world."""
+        """The URL of this world in the control API."""
         return self._place.control_url
 
     @cached_property
@@ -256,7 +256,7 @@ class HostingEmulator:
 
     @cached_property
     def people(self) -> Aliases:
-        """Ids of people by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
+        """Ids of users by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
         return _aliases("user", self._place.people)
 
     @property
@@ -308,7 +308,7 @@ class HostingEmulator:
     def token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a user, by alias or id; the options are `TokenOptions`.
 
-        It lives ten years of world time unless told otherwise (1 second to ten years), and is the
+        By default it is valid for ten years of world time (1 second to ten years), and is the
         same each time: after `intervene("end_session", …)` `mint_token` makes one for a new
         session. Raises ControlRefused for whoever does not exist (404).
         """
@@ -323,22 +323,22 @@ class HostingEmulator:
         return token
 
     def mint_token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> Record:
-        """Make an access token, which lives an hour unless told otherwise: {access_token, …}."""
+        """Create an access token, valid for an hour by default: {access_token, …}."""
         return Record(
             self.control.post(self.control_path("tokens"), given(**options, **{"as": who}))
         )
 
     def headers(self, who: str | None = None, *, key: str | None = None) -> dict[str, str]:
-        """Return a person's Authorization header, and with `key` the Idempotency-Key."""
+        """Return a user's Authorization header, and with `key` the Idempotency-Key."""
         headers = {"Authorization": f"Bearer {self.token(who)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
     def api_key(self, who: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
-        """Make a user API key as `create_api_key` does, and return its value."""
+        """Create a user API key like `create_api_key`, and return its value."""
         return str(self.create_api_key(who, **options)["value"])
 
     def create_api_key(self, who: str | None = None, **options: Unpack[ApiKeyOptions]) -> Record:
-        """Make a user API key without a call of the contract: {value, key}.
+        """Create a user API key without a call of the contract: {value, key}.
 
         The options are `ApiKeyOptions`. It expires after 90 days of world time.
         """
@@ -385,7 +385,7 @@ class HostingEmulator:
         phase: Phase | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Arm a fault in this world; `with` disarms it at its end.
+        """Arm a fault in this world; a `with` block removes it at the end.
 
         Written by its effect's name, with the effect's options and the rule side by side:
         `fault("abort", code="rate_limited", call="list_deployments", times=2)`; or as in a
@@ -395,13 +395,13 @@ class HostingEmulator:
         return self.arm(_written("effect", **locals()))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault that is written as in a scenario: one effect, what it matches, when it acts."""
+        """Arm a fault written as in a scenario: one effect, what it matches, when it acts."""
         armed = self.control.post(self.control_path("faults"), fault)
         return ArmedFault(self, "faults", FaultState(armed))
 
     @property
     def faults(self) -> list[ArmedFault]:
-        """The armed faults, in the order in which they are tried."""
+        """The armed faults, in the order they apply."""
         found = self.control.get(self.control_path("faults"))["items"]
         return [ArmedFault(self, "faults", FaultState(fault)) for fault in found]
 
@@ -431,7 +431,7 @@ class HostingEmulator:
         while_: JsonObject | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Tell beforehand how the next operation goes; `with` takes back what nobody met.
+        """Set in advance how the next operation ends; a `with` block removes it at the end.
 
         Such as `outcome("fail", phase="deploying", project="blog")`; or as in a scenario:
         `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. It is for one operation unless
@@ -440,13 +440,13 @@ class HostingEmulator:
         return self.tell(_written("kind", **locals()))
 
     def tell(self, outcome: Mapping[str, Any]) -> ArmedFault:
-        """Arm an outcome that is written as in a scenario."""
+        """Arm an outcome written as in a scenario."""
         armed = self.control.post(self.control_path("outcomes"), outcome)
         return ArmedFault(self, "outcomes", OutcomeState(armed))
 
     @property
     def outcomes(self) -> list[ArmedFault]:
-        """What is told beforehand of operations, in the order in which it is tried."""
+        """The armed outcomes, in the order they apply."""
         found = self.control.get(self.control_path("outcomes"))["items"]
         return [ArmedFault(self, "outcomes", OutcomeState(told)) for told in found]
 
@@ -483,12 +483,12 @@ class HostingEmulator:
 
     @property
     def variation(self) -> VariationState | None:
-        """How this world's answers vary: seed, points, and what has varied so far; None: not."""
+        """How this world's responses vary: seed, points, and what has varied so far; None: not."""
         answer = self.control.get(self.control_path("variation"))
         return None if answer is None else VariationState(answer)
 
     def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> VariationState:
-        """Answer differently from now on wherever the contract leaves freedom, as the seed draws.
+        """Vary responses from now on wherever the contract allows it, drawn from the seed.
 
         `only` confines that to some points; `seed` may be both, as a scenario writes them. Raises
         ValueError for what is no seed, ControlRefused for a point that there is not.
@@ -498,7 +498,7 @@ class HostingEmulator:
         return VariationState(self.control.put(self.control_path("variation"), body))
 
     def unvary(self) -> None:
-        """Answer as usual again."""
+        """Stop varying responses."""
         self.control.delete(self.control_path("variation"))
 
     # --- What happened -----------------------------------------------------------------------
@@ -509,15 +509,15 @@ class HostingEmulator:
         return Requests(self)
 
     def why(self, operation: OperationLike) -> Why:
-        """Explain why an operation, given by id or document, is where it is; `str()` reads well."""
+        """Explain the state of an operation, given by id or document; `str()` is the full text."""
         return Why(self.control.get(self.control_path("operations", id_of(operation), "why")))
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
-        """Tell this world's story: clock, last requests with why, pending operations, faults."""
+        """Return this world's report: clock, last requests with reasons, pending operations, faults."""
         return report_text(self.report_document(requests=requests), color=color)
 
     def report_document(self, *, requests: int = 20) -> Record:
-        """This world's story in one document, with its last `requests` exchanges."""
+        """This world's report as one document, with its last `requests` exchanges."""
         return Record(self.control.get(self.control_path("report", requests=requests)))
 
     @property
@@ -528,32 +528,32 @@ class HostingEmulator:
     # --- Going back --------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
-        """Keep this world as it is now; `with` goes back to it at its end."""
+        """Take a snapshot; a `with` block restores it at the end."""
         return WorldSnapshot(self, self.control.post(self.control_path("snapshots"), {}))
 
     def restore(self, snapshot: WorldSnapshot) -> WorldSummary:
-        """Put state, clock, faults and assumptions back; the request log goes on."""
+        """Restore state, clock, faults and assumptions; the request log continues."""
         return self._take_over(
             self.control.post(self.control_path("snapshots", snapshot.id, "restore"), {})
         )
 
     @property
     def history(self) -> list[CommitEntry]:
-        """The last commits that are kept, oldest first, each with what made it; at most 1,000."""
+        """The last kept commits, oldest first, each with its cause; at most 1,000."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[CommitEntry]:
-        """The last commits that are kept, newest first, 1 to 1000 of them."""
+        """The last kept commits, newest first, 1 to 1000 of them."""
         found = self.control.get(self.control_path("history", limit=limit))["items"]
         return [CommitEntry(commit) for commit in found]
 
     def rewind(self, commit: int) -> WorldSummary:
-        """Put back the state after a commit of `history`; the request log goes on."""
+        """Rewind to the state after a commit of `history`; the request log continues."""
         path = self.control_path("rewind")
         return self._take_over(self.control.post(path, {"commit": commit}))
 
     def reset(self) -> WorldSummary:
-        """Put the world back to how it began, its request log emptied."""
+        """Reset the world to how it started; its request log is emptied."""
         return self._take_over(self.control.post(self.control_path("reset"), {}))
 
     def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> WorldSummary:
@@ -571,7 +571,7 @@ class HostingEmulator:
         """Write what was done here as a scenario whose story passes, to `path` if given.
 
         A span begins and ends with a request (its number) or a commit (`"commit:40"`). Raises
-        ControlRefused where no scenario can say it.
+        ControlRefused if a scenario cannot express it.
         """
         asked = self.control_path("scenario", first=first, last=last, name=name)
         recorded = RecordedScenario(self.control.get(asked))
@@ -624,17 +624,17 @@ class ArmedFault:
 
     @property
     def seen(self) -> int:
-        """How many requests it has matched by now."""
+        """How many requests it has matched so far."""
         return self.now.seen
 
     @property
     def hits(self) -> int:
-        """How many requests it has acted on by now."""
+        """How many requests it has acted on so far."""
         return self.now.hits
 
     @property
     def spent(self) -> bool:
-        """Whether it can act no more."""
+        """Whether it has acted as often as it may."""
         return self.now.spent
 
     @property
@@ -680,11 +680,11 @@ class WorldSnapshot:
         return f"<WorldSnapshot {self.id!r} of {self._emulator.name!r} at {self.at}>"
 
     def restore(self) -> None:
-        """Put the world back as it was, as often as you like. Raises ControlRefused if forgotten."""
+        """Restore the world, as often as you like. Raises ControlRefused if forgotten."""
         self._emulator.restore(self)
 
     def forget(self) -> None:
-        """Let go of it; a forgotten one is no error."""
+        """Delete the snapshot; it is no error if it is already deleted."""
         with _gone_is_fine():
             self._emulator.control.delete(self._emulator.control_path("snapshots", self.id))
 
