@@ -91,7 +91,7 @@ def whole_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> Re
         _head(cells_of(exchange, projects), _status_style(exchange), min(room, WIDE - 1)),
         Padding(steps, (1, 0), expand=False),
         *_message(target(exchange), exchange["request"]),
-        *_message(f"{exchange['status'] or 'no answer'}", exchange["answer"]),
+        *_message(f"{exchange['status'] or 'no response'}", exchange["answer"]),
     )
 
 

@@ -12,6 +12,7 @@ REPOSITORY = Path(__file__).parents[2]
 #: What nobody would say, and what to say instead. See `docs/words.md`.
 PLAIN = {
     "all is well": "works, succeeds",
+    "answers otherwise": "responds differently",
     "as by default": "is the default",
     "begins anew": "starts over",
     "beginning anew": "starting over",
@@ -38,6 +39,8 @@ PLAIN = {
     "turns of a hand": "manual changes",
     "under way": "in progress",
     "unless you say": "by default",
+    "so long ago": "this long ago",
+    "so many": "this many",
     "stands for what is left out": "stands for omitted text",
     "what is lost": "what the client loses",
     "would not bear": "would not accept",

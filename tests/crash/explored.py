@@ -53,7 +53,7 @@ def read(text: bytes) -> tuple[int, dict[str, object]]:
     """Return status and body of an answer. Raises ValueError for one that is not whole."""
     head, blank, content = text.partition(b"\r\n\r\n")
     if not blank:
-        raise ValueError("no answer")
+        raise ValueError("no response")
     names = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
     if len(content) != int(names[b"content-length"]):
         raise ValueError("cut off")

@@ -219,7 +219,7 @@ def test_a_token_that_has_expired_may_be_renewed(explored: Suite, renews: bool):
                     except urllib.error.HTTPError as error:
                         error.close()
                         token = {renewed}
-                raise RuntimeError("no answer")
+                raise RuntimeError("no response")
         """
     )
 

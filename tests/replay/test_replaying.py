@@ -181,7 +181,7 @@ def test_a_lost_answer_is_lost_again_only_where_the_fault_is(api: Api):
 
     assert differences(again(control, record)) == []
     assert differences(again(control, record, Beginning(seed="seed"))) == [
-        (1, "answer", "(no answer)", "status 200")
+        (1, "answer", "(no response)", "status 200")
     ]
 
 

@@ -105,7 +105,7 @@ def _whole_text(exchange: Exchange, projects: Mapping[str, str]) -> str:
             target(exchange),
             *_message_lines(exchange["request"]),
             "",
-            str(exchange["status"] or "no answer"),
+            str(exchange["status"] or "no response"),
             *_message_lines(exchange["answer"]),
         ]
     )

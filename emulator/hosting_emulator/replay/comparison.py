@@ -23,7 +23,7 @@ from hosting_emulator.replay.recording import (
 #: The headers that say something of the answer.
 _HEADERS = ("content-type", "location", "retry-after", "allow", "www-authenticate", "x-request-id")
 _ABSENT = "(absent)"
-_LOST = "(no answer)"
+_LOST = "(no response)"
 #: A world's name before the zones of this emulator, wherever a record does not tell the name.
 _WORLD_LABEL = re.compile(r"(?<=\w)\.[a-z0-9-]+(?=\.(?:dev|prod|mail)\.localhost)")
 _OPAQUE = re.compile("[A-Za-z0-9_-]+")

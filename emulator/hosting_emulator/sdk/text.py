@@ -71,7 +71,7 @@ def exchange_row(exchange: Mapping[str, Any]) -> list[str]:
 def answer_text(exchange: Mapping[str, Any]) -> str:
     """Say what came back: `409 idempotency_key_reused`, `202 replayed`, `lost (timeout)`."""
     status = [str(exchange["status"])] if exchange["status"] else []
-    return " ".join([*status, *_answer(exchange, "lost ({})")]) or "no answer"
+    return " ".join([*status, *_answer(exchange, "lost ({})")]) or "no response"
 
 
 def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:

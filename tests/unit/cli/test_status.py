@@ -128,7 +128,7 @@ def test_an_attempt_may_hang_only_as_long_as_there_is_time(time: MachineTime):
     def hang(timeout_s: float) -> None:
         allowed.append(timeout_s)
         time.sleep(timeout_s)
-        raise Failure("no answer")
+        raise Failure("no response")
 
     wait_until(hang, timeout_s=3)
 

@@ -8,7 +8,7 @@ import { DEFAULT_WORLD, go, world } from "./store.js";
 
 const CLOCKS = [
   { value: "real", label: "real: runs at normal speed" },
-  { value: "frozen", label: "frozen: stands still until you move it" },
+  { value: "frozen", label: "frozen: stops until you move it" },
   { value: "skip", label: "skip: jumps to what the client waits for" },
 ];
 

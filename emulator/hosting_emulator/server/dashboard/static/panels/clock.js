@@ -8,7 +8,7 @@ import { counted, span } from "../words.js";
 
 const MODES = [
   { value: "real", about: "runs at normal speed" },
-  { value: "frozen", about: "stands still until you move it" },
+  { value: "frozen", about: "stops until you move it" },
   { value: "scaled", about: "runs faster or slower: 60 is a minute each second" },
   { value: "skip", about: "jumps to the next event when an unfinished operation is polled" },
 ];
