@@ -194,7 +194,7 @@ def test_the_line_for_a_shell_leads_to_this_emulator_and_world(
 ):
     monkeypatch.delenv("HOSTING_EMULATOR_URL", raising=False)
     with dashboard(panel("connect")) as page:
-        page.read("sets the same up as variables")
+        page.read("sets the same values as environment variables")
         [line] = re.findall(r"\$\(hosting-emulator ([^)]*)\)", page.text())
 
     result = CliRunner().invoke(cli, line.split())
