@@ -87,7 +87,7 @@ def test_points_are_listed(control: ControlClient):
         ({"seed": "7", "only": []}, "at least one point"),
         ({"seed": ""}, "1 to 200 printable"),
         ({}, "seed"),
-        ({"seed": 7}, "Expected `str`"),
+        ({"seed": 7}, "seed: it must be text"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(api: Api, body: Any, why: str):

@@ -207,7 +207,9 @@ PUT = b"PUT /_emulator/worlds/new/state HTTP/1.1\r\nHost: localhost\r\nConnectio
     ("unpacked", "status", "words"),
     [
         pytest.param(b" " * 200_000_000, 413, b"The request body is larger than", id="a bomb"),
-        pytest.param(b" " * 5_000_000 + b"{}", 400, b"no exported state", id="within the bound"),
+        pytest.param(
+            b" " * 5_000_000 + b"{}", 400, b"not an exported state", id="within the bound"
+        ),
     ],
 )
 async def test_a_packed_body_unpacks_to_a_bound(

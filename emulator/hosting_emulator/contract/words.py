@@ -106,7 +106,7 @@ def plainly(reason: str, kind: type[Any], field: str) -> str:
     reason = re.sub(r" - at `\$.*`$", "", reason)
     reason = reason.replace("Expected `str` matching regex", "it must match")
     if other := re.search("unknown field `(.*)`", reason):
-        return unknown("field", other.group(1), kind.__struct_fields__)
+        return unknown("field", other.group(1), kind.__struct_encode_fields__)
     if missing := re.search("missing required field `(.*)`", reason):
         return f"the field {missing.group(1)!r} is missing"
     if wrong := re.search("Invalid enum value (.*)", reason):

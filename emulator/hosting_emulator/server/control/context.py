@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 from urllib.parse import parse_qs
 
 import msgspec
@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import command_line
+from hosting_emulator.contract.words import DocumentRefused, command_line, read_fields
 from hosting_emulator.control_api import ClockMode, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
@@ -30,6 +30,7 @@ from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import World
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 #: What a clock does, as the OpenAPI document tells it; the clock itself refuses any other word.
 Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
 #: Likewise a moment, a span of time, and what a world or key may be called.
@@ -142,22 +143,27 @@ class Context:
         self.kept["body"] = body
         return body
 
-    async def read(self, kind: type[T], limit: int = BODY_LIMIT) -> T:
+    async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
         """Return the JSON body as a `kind`; an empty body is an empty object.
 
         Raises ControlRefusal 400, naming the field.
         """
+        annotated = get_origin(kind) is Annotated  # as with a limit of its own
         try:
             body = await self.bytes(limit) or b"{}"
             if len(body) > BODY_LIMIT:  # others are answered meanwhile
                 document = await asyncio.to_thread(read_json, body)
             else:
                 document = read_json(body)
-            return msgspec.convert(document, kind)
         except JsonRefused as error:
             raise ControlRefusal(400, "Bad request", f"the body {error}") from None
-        except msgspec.ValidationError as error:
-            raise ControlRefusal(400, "Bad request", f"invalid body: {error}") from None
+        if not isinstance(document, dict):
+            raise ControlRefusal(400, "Bad request", "the body must be a JSON object")
+        try:
+            return read_fields(document, cast("type[S]", get_args(kind)[0]) if annotated else kind)
+        except DocumentRefused as error:
+            at = f"{error.field}: " if error.field else ""
+            raise ControlRefusal(400, "Bad request", f"{at}{error}") from None
 
     @cached_property
     def given(self) -> dict[str, list[str]]:
