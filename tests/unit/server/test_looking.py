@@ -161,9 +161,9 @@ def test_the_history_says_what_commits_changed(api: Api):
 
     last, *_ = told = [row["says"] for row in items(api, "history")]
 
-    assert last == "time moved by 1h; apply project domains of shop is succeeded"
+    assert last == "time moved by 1h; apply project domains of shop: succeeded"
     assert "the API key ci was used" in told
-    assert "apply project domains of shop is queued" in told
+    assert "apply project domains of shop: queued" in told
     assert any(says.startswith("the clock is frozen") for says in told)
     assert any(says.startswith("the clock is scaled, 60 times as fast") for says in told)
 

@@ -137,7 +137,7 @@ def _for_generators(schema: Any) -> Any:
     """Say defaults in words, tuples as arrays, and not which members must be there together.
 
     Generators take a member with a default for always being there, few know `prefixItems`, and none
-    of Java knows what is an array or else a word.
+    of Java knows what is an array or else a word, nor two maps of words in one class.
     """
     if isinstance(schema, list):
         return [_for_generators(part) for part in schema]
@@ -159,6 +159,10 @@ def _for_generators(schema: Any) -> Any:
             found["minProperties"] = 1
         elif either:
             del found[word]
+    values = found.get("additionalProperties")
+    if isinstance(values, dict) and "enum" in values:
+        words = "|".join(values["enum"])
+        found["additionalProperties"] = {"type": "string", "pattern": f"^({words})$"}
     if found.get("type") == "array":
         found["items"] = found.pop("prefixItems", [found.get("items", {})])[0]
     return found
