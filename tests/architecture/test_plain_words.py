@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,18 +71,19 @@ def literals(source: str) -> Iterator[str]:
             yield node.value
 
 
-def seen() -> Iterator[tuple[str, str]]:
-    """Yield each file that users meet, or are told from, with its text in one line."""
-    for name, source in modules(*PACKAGES):
-        yield name, " ".join(literals(source))
+@cache
+def seen() -> dict[str, str]:
+    """Return what users meet, or are told from, by file: in one line, in small letters."""
+    texts = {name: " ".join(literals(source)) for name, source in modules(*PACKAGES)}
     for pattern in TEXTS:
         for path in REPOSITORY.glob(pattern):
             if "vendor" not in path.parts:
-                yield str(path.relative_to(REPOSITORY)), " ".join(path.read_text("utf-8").split())
+                texts[str(path.relative_to(REPOSITORY))] = path.read_text("utf-8")
+    return {name: " ".join(text.split()).lower() for name, text in texts.items()}
 
 
 @pytest.mark.parametrize("word", PLAIN)
 def test_what_nobody_would_say_is_not_said(word: str) -> None:
-    found = [name for name, text in seen() if word.lower() in text.lower()]
+    found = [name for name, text in seen().items() if word.lower() in text]
 
     assert found == [], f"say {PLAIN[word]!r} instead of {word!r}"
