@@ -86,6 +86,8 @@ class Page:
     def look(self, width: int, scheme: str) -> None:
         """Change the window's width and the scheme that its user prefers."""
         self._runner.run(self._tab.look(width, scheme))
+        # What listens for a change hears of it with the next frame, before that is painted.
+        self.evaluate("new Promise(painted => requestAnimationFrame(() => setTimeout(painted)))")
 
     def watch(self, seconds: float = 0.2) -> None:
         """Take in what happens, for so long."""
