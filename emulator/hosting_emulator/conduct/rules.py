@@ -144,9 +144,9 @@ class ExchangeView:
 
     def shed(self) -> None:
         """Keep only what later requests are compared with, which may be for long."""
-        entry, keys = self.entry, [b"idempotency-key"]
+        entry, key = self.entry, b"idempotency-key"
         _, path, query, _ = self.request
-        sent = [(name, _brief(value)) for name, value in entry.headers if name.lower() in keys]
+        sent = [(name, _brief(value)) for name, value in entry.headers if name.lower() == key]
         self.headers = {}
         self.entry = replace(entry, path=path, query=query, headers=sent, body=b"", why=[])
 

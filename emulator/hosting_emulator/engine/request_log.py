@@ -246,10 +246,17 @@ def _operation_of(entry: Entry) -> str | None:
     spec = CALLS.get(entry.call or "")
     if entry.operation or spec is None or spec.response != "Operation" or entry.status >= 300:
         return entry.operation
+    id_ = _answered(entry).get("id")
+    return None if id_ is None else str(id_)
+
+
+def _answered(entry: Entry) -> dict[str, Any]:
+    """Return the document that an exchange was answered with; an empty one where that is none."""
     try:
-        return str(msgspec.json.decode(entry.answer)["id"])
-    except (msgspec.DecodeError, RecursionError, LookupError, TypeError):
-        return None
+        document = msgspec.json.decode(entry.answer)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def project_of(entry: Entry) -> str | None:
@@ -265,12 +272,11 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
     """Return code and detail of the problem an exchange was answered with; None for any other."""
     if entry.code is None and entry.status < 400:
         return None
-    try:
-        document = msgspec.json.decode(entry.answer)
-        detail = Redactor(entry.world).text(str(document["detail"]))
-        return {"code": str(document["code"]), "detail": detail}
-    except (msgspec.DecodeError, RecursionError, LookupError, TypeError):
+    document = _answered(entry)
+    if "code" not in document or "detail" not in document:
         return None
+    detail = Redactor(entry.world).text(str(document["detail"]))
+    return {"code": str(document["code"]), "detail": detail}
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:
