@@ -14,19 +14,20 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qs
 
+import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.doors import DOORS
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.faults.conditions import condition_text, unmet
 from hosting_emulator.faults.kinds import FaultKind, kind_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.outcomes import outcome_of
-from hosting_emulator.world.fault_records import Fault, Phase, Rule
-from hosting_emulator.world.records import OperationOutcome
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.fault_records import Condition, Fault, Phase, Rule
+from hosting_emulator.world.indexes import deployment_count, deployment_runs
+from hosting_emulator.world.records import Database, Dns, OperationOutcome, Project
 from hosting_emulator.world.streams import draw
-from hosting_emulator.world.tables import FAULTS, OUTCOMES, Table
 from hosting_emulator.world.value import Change, World
 
 _by_order = attrgetter("order")
@@ -73,7 +74,7 @@ class Decision(NamedTuple):
 NOTHING = Decision()
 
 
-def faults_in_order(world: World, table: Table[Fault] = FAULTS) -> list[Fault]:
+def faults_in_order(world: World, table: t.Table[Fault] = t.FAULTS) -> list[Fault]:
     """Return a world's faults or outcomes in the order in which they are tried."""
     return sorted(world.tables[table.name].values(), key=_by_order)
 
@@ -91,7 +92,7 @@ def decide(
     """Count the request and return what the faults of one phase do to it; to one refused, nothing."""
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
-    for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
+    for fault in sorted(change.world.tables[t.FAULTS.name].values(), key=_by_order):
         if fault.rule.phase != phase or not matches(fault.rule, subject):
             continue
         if fault.first_answers and subject.replayed:
@@ -101,11 +102,10 @@ def decide(
         if acts:
             effect = kind_of(fault)
             fault, acts = effect.count(fault, change.now_ms)
+        fault = replace(fault, hits=fault.hits + acts)
+        change.put(t.FAULTS, fault.id, fault)
         if not acts:
-            change.put(FAULTS, fault.id, fault)
             continue
-        fault = replace(fault, hits=fault.hits + 1)
-        change.put(FAULTS, fault.id, fault)
         acted = (*acted, fault)
         if not effect.delays:
             return Decision(delay_ms, effect, effect.problem(fault, change.now_ms), acted)
@@ -115,7 +115,7 @@ def decide(
 
 def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
     """Count the operation that a request begins, and return what the first outcome for it tells."""
-    for armed in faults_in_order(change.world, OUTCOMES):
+    for armed in faults_in_order(change.world, t.OUTCOMES):
         if not matches(armed.rule, subject):
             continue
         told = outcome_of(armed).told(armed.id, subject.call)
@@ -123,7 +123,7 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
             continue
         armed = replace(armed, seen=armed.seen + 1)
         acts = _acts(change, armed, subject)
-        change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
+        change.put(t.OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
         if acts:
             return told
     return None
@@ -183,19 +183,20 @@ def _members(body: bytes, wanted: Iterable[str]) -> Mapping[str, Sequence[Any]]:
         document = read_json(body)
     except JsonRefused:
         return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
-    found: dict[str, Sequence[Any]] = {}
-    for path in wanted:
-        value = document
-        for part in path.removeprefix("$.").split("."):
-            if isinstance(value, dict) and part in value:
-                value = value[part]
-            elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
-                value = value[int(part)]
-            else:
-                break
+    found = {path: value_at(document, path.removeprefix("$.")) for path in wanted}
+    return {path: (value,) for path, value in found.items() if value is not msgspec.UNSET}
+
+
+def value_at(document: Any, path: str) -> Any:
+    """Return what stands at a path (`items.0.name`) of a JSON document, or UNSET."""
+    for part in path.split("."):
+        if isinstance(document, dict) and part in document:
+            document = document[part]
+        elif isinstance(document, list) and part.isdecimal() and int(part) < len(document):
+            document = document[int(part)]
         else:
-            found[path] = (value,)
-    return found
+            return msgspec.UNSET
+    return document
 
 
 def fits(text: str, pattern: str) -> bool:
@@ -248,3 +249,77 @@ def _idle_reason(
 def _chance(change: Change) -> float:
     """Draw from [0, 1). The stream is the faults' own, so drawing shifts no id and no secret."""
     return int.from_bytes(draw(change, "faults", 7), "big") / 2**56
+
+
+# --- conditions on the world ---------------------------------------------------------------------
+
+
+def unmet(
+    condition: Condition, world: World, project_id: str | None, organization_id: str | None
+) -> str | None:
+    """Say what keeps a condition from holding for a project, or else an organization; None: it holds."""
+    project = world.get(t.PROJECTS, project_id or "")
+    owner = project.organization_id if project else organization_id
+    organization = world.get(t.ORGANIZATIONS, owner or "")
+    for name, wanted in _asked(condition).items():
+        if name == "not":
+            if unmet(wanted, world, project_id, organization_id) is None:
+                return f"{condition_text(wanted)}, which must not be"
+            continue
+        found: Any
+        if name in ("plan", "credits_below"):
+            if organization is None:
+                return f"it depends on {name}, and the request names no organization"
+            found = organization.plan
+            if name == "credits_below":
+                if organization.credits < wanted:
+                    continue
+                return f"there are {organization.credits} credits"
+        elif project is None:
+            return f"it depends on {name}, and the request names no project"
+        else:
+            found = _of_project(name, world, project)
+        if found not in (wanted if isinstance(wanted, tuple) else (wanted,)):
+            return f"{name} is {_word(found)}"
+    return None
+
+
+def _of_project(name: str, world: World, project: Project) -> Any:
+    if name == "deployed":
+        count = deployment_count(world.indexes, project.id)
+        runs = deployment_runs(world.indexes, project.id, 0, count)
+        return any(found.status == "ready" for run in reversed(runs) for found in reversed(run))
+    dns = world.get(t.DNS, project.id) or Dns()
+    database = world.get(t.DATABASES, f"{project.id}/prod") or Database("separate")
+    placement = database.placement
+    return {
+        "dns": dns.status,
+        "zone": dns.zone is not None,
+        "claim": "free" if project.claim is None else "held",
+        "flag": project.flag_enabled,
+        "domain": project.custom_domain is not None,
+        "database": placement.state if placement else "absent",
+        "database_change": bool(placement and placement.pending_state),
+        "data_mode": database.data_mode,
+    }[name]
+
+
+def condition_text(condition: Condition) -> str:
+    """Write a condition as people read it: `dns is pending or expired, credits_below is 1`."""
+    return ", ".join(
+        f"not ({condition_text(wanted)})" if name == "not" else f"{name} is {_word(wanted)}"
+        for name, wanted in _asked(condition).items()
+    )
+
+
+def _asked(condition: Condition) -> dict[str, Any]:
+    """Return what a condition asks for, by the names it is written with."""
+    fields = msgspec.structs.fields(condition)
+    asked = {field.encode_name: getattr(condition, field.name) for field in fields}
+    return {name: wanted for name, wanted in asked.items() if wanted is not None}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " or ".join(map(_word, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

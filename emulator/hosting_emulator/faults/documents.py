@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
@@ -26,7 +27,7 @@ from hosting_emulator.faults.decisions import fits, spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
 from hosting_emulator.world.fault_records import Condition, Fault, Rule
-from hosting_emulator.world.naming import N, id_of, not_found
+from hosting_emulator.world.naming import id_of, not_found
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World
@@ -37,6 +38,12 @@ _MATCHES = (
     *("call", "project", "organization", "principal", "method", "path", "header", "query", "body"),
     "credentials",
 )
+#: The fields of a rule that name a record, in the order in which they are shown.
+_RECORDS: dict[str, Table[Any]] = {
+    "project": PROJECTS,
+    "organization": ORGANIZATIONS,
+    "principal": PEOPLE,
+}
 
 
 class Family(NamedTuple):
@@ -83,7 +90,10 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     kinds, noun = family.kinds, family.noun
     for name, value in document.items():
         if name not in kinds and name not in family.fields:
-            hint = _of_a_code(str(name), family) or nearest(str(name), (*kinds, *family.fields))
+            hint = nearest(str(name), (*kinds, *family.fields))
+            if name in PROBLEMS:
+                by = "abort" if family is FAULT else "fail"
+                hint = f"; it is a problem's code: write {by} code={name}"
             message = f"{'an' if noun == 'outcome' else 'a'} {noun} has no field {name!r}"
             if isinstance(value, Mapping):  # with options, as an effect has them
                 message = f"there is no {noun} {name!r}"
@@ -109,35 +119,24 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     if document.get("while") is not None:
         rule = replace(rule, while_=_read_condition(document["while"], "while"))
     rule = _resolved(rule, change.world, change.now_ms, family)
-    if (rule.call or "").startswith(IDENTITY_PROVIDER):
-        _check_at_identity_provider(kind, rule)
+    if (rule.call or "").startswith(IDENTITY_PROVIDER):  # whose answers are not the API's
+        effect = fault_kinds()[kind]
+        if kind in ("abort", "rate_limit"):
+            message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
+            raise DocumentRefused(message, kind)
+        whole = effect.silent or effect.answers or effect.delays or effect.arrives
+        if rule.phase == "before_commit" and not whole:
+            message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
+            raise DocumentRefused(message, "phase")
     if noun == "outcome":
-        told = msgspec.convert(options, OUTCOME_KINDS[kind])
-        if not any(told.told("", call) for call in (rule.call and [rule.call]) or family.calls):
-            message = f"operations of {rule.call} have no phase {told.at()!r}"
+        outcome = msgspec.convert(options, OUTCOME_KINDS[kind])
+        if not any(outcome.told("", call) for call in (rule.call and [rule.call]) or family.calls):
+            message = f"operations of {rule.call} have no phase {outcome.at!r}"
             raise DocumentRefused(
                 f"{message}; they have {', '.join(phases_of(rule.call))}", "phase"
             )
     order = next_number(change, f"{noun} order")
     return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
-
-
-def _of_a_code(name: str, family: Family) -> str:
-    """Say by which kind a problem is answered whose code was written as if it were a kind."""
-    kind = "abort" if family is FAULT else "fail"
-    return f"; it is a problem's code: write {kind} code={name}" if name in PROBLEMS else ""
-
-
-def _check_at_identity_provider(kind: str, rule: Rule) -> None:
-    """Refuse what cannot be at the identity provider, whose answers are not the API's."""
-    effect = fault_kinds()[kind]
-    if kind in ("abort", "rate_limit"):
-        message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
-        raise DocumentRefused(message, kind)
-    whole = effect.silent or effect.answers or effect.delays or effect.arrives
-    if rule.phase == "before_commit" and not whole:
-        message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
-        raise DocumentRefused(message, "phase")
 
 
 def _read_condition(found: Any, place: str) -> Condition:
@@ -196,10 +195,8 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
     rule = replace(
         rule,
         call=_known(rule.call and call_named(rule.call), "call", family.calls),
-        project=_record_id(world, PROJECTS, rule.project, "project"),
-        organization=_record_id(world, ORGANIZATIONS, rule.organization, "organization"),
-        principal=_record_id(world, PEOPLE, rule.principal, "principal"),
         method=_known(rule.method, "method", METHODS),
+        **{field: _record_id(rule, field, world) for field in _RECORDS},
     )
     calls = calls_at(world.assumptions.operation_path)
     _check_possible(rule, [spec for spec in calls if spec.call_id in family.calls])
@@ -257,32 +254,32 @@ def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
     return word
 
 
-def _record_id(world: World, table: Table[N], name: str | None, field: str) -> str | None:
-    """Return the id of a project or person given by alias or id; it must be there."""
+def _record_id(rule: Rule, field: str, world: World) -> str | None:
+    """Return the id of a record given by alias or id; it must be there."""
+    name = getattr(rule, field)
     if name is None:
         return None
+    table = _RECORDS[field]
     key = id_of(world, table, name)
     if world.get(table, key) is None:
         raise DocumentRefused(not_found(world, table, name), field)
     return key
 
 
+def moment_ms(text: str, now_ms: int) -> int | None:
+    """Return a moment that is written as a timestamp or a duration from now; None: it is neither."""
+    for read, since_ms in ((parse_duration_ms, now_ms), (parse_timestamp, 0)):
+        with suppress(ValueError):
+            return since_ms + read(text)
+    return None
+
+
 def _moment(text: str | None, field: str, now_ms: int) -> int | None:
-    """Read a moment: a timestamp, or a duration from now."""
-    if text is None:
-        return None
-    try:
-        return now_ms + parse_duration_ms(text)
-    except ValueError:
-        pass
-    try:
-        return parse_timestamp(text)
-    except ValueError:
-        raise DocumentRefused(
-            f"{field} {text!r} is neither a timestamp (2026-01-31T09:30:00Z) nor a duration from "
-            "now (10m)",
-            field,
-        ) from None
+    at_ms = None if text is None else moment_ms(text, now_ms)
+    if text is not None and at_ms is None:
+        form = "a timestamp (2026-01-31T09:30:00Z) nor a duration from now (10m)"
+        raise DocumentRefused(f"{field} {text!r} is neither {form}", field)
+    return at_ms
 
 
 def what_is_wrong(fault: Fault, family: Family) -> str | None:
@@ -304,29 +301,25 @@ def what_is_wrong(fault: Fault, family: Family) -> str | None:
 def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
     """Return a fault: its effect by name, its match and counts, and whether it can still act."""
     rule: dict[str, Any] = msgspec.to_builtins(fault.rule)
-    shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in _NAMED}
-    project = world.get(PROJECTS, fault.rule.project or "")
-    person = world.get(PEOPLE, fault.rule.principal or "")
-    organization = world.get(ORGANIZATIONS, fault.rule.organization or "")
+    # These stand behind the others, as they are written for people.
+    named = (*_RECORDS, "from", "until", "phase")
+    shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in named}
+    for field, table in _RECORDS.items():
+        if record := world.get(table, rule.get(field, "")):
+            shown[field] = record.alias
+    shown |= {name: rule[name] for name in ("from", "until") if name in rule}
+    if fault.kind not in OUTCOME_KINDS:
+        shown["phase"] = fault.rule.phase
     return {
         "id": fault.id,
         "order": fault.order,
         fault.kind: fault.options,
         **shown,
-        **({"project": project.alias} if project else {}),
-        **({"organization": organization.alias} if organization else {}),
-        **({"principal": person.alias} if person else {}),
-        **{name: rule[name] for name in ("from", "until") if name in rule},
-        **({} if fault.kind in OUTCOME_KINDS else {"phase": fault.rule.phase}),
         "armed_at": format_timestamp(fault.armed_ms),
         "seen": fault.seen,
         "hits": fault.hits,
         "spent": spent(fault, now_ms),
     }
-
-
-#: These stand behind the others, as they are written for people.
-_NAMED = ("project", "organization", "principal", "from", "until", "phase")
 
 
 def describe_outcome_kinds() -> dict[str, Any]:
@@ -336,13 +329,7 @@ def describe_outcome_kinds() -> dict[str, Any]:
 
 def describe_kinds(family: Family = FAULT) -> dict[str, Any]:
     """Return effects (with options and an example), matches and conditions, and those on the world."""
-    hints = get_type_hints(Rule, include_extras=True)
-    rule = {
-        field.encode_name: str(hints[field.name].__metadata__[-1].description)
-        for field in msgspec.structs.fields(Rule)
-        if field.encode_name in family.fields
-    }
-    world = get_type_hints(Condition, include_extras=True)
+    rule = {name: about for name, about in _abouts(Rule).items() if name in family.fields}
     return {
         "effects": [
             {
@@ -355,8 +342,13 @@ def describe_kinds(family: Family = FAULT) -> dict[str, Any]:
         ],
         "matches": {name: about for name, about in rule.items() if name in _MATCHES},
         "conditions": {name: about for name, about in rule.items() if name not in _MATCHES},
-        "while": {
-            field.encode_name: str(world[field.name].__metadata__[-1].description)
-            for field in msgspec.structs.fields(Condition)
-        },
+        "while": _abouts(Condition),
+    }
+
+
+def _abouts(kind: type[Rule | Condition]) -> dict[str, str]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        field.encode_name: str(hints[field.name].__metadata__[-1].description)
+        for field in msgspec.structs.fields(kind)
     }

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.world import lifecycles
@@ -31,48 +32,41 @@ def phases_of(call: str | None) -> tuple[str, ...]:
 class OutcomeKind(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
-    """Base of all kinds. `queued` and `running` are durations: how long the operation is each."""
+    """Base of all kinds. `queued` and `running` are durations: how long the operation is each.
+
+    `turns` happen one after the other at the end of the phase `at` (see `OperationOutcome`).
+    """
 
     example: ClassVar[Mapping[str, Any]] = {}
+    turns: ClassVar[tuple[str, ...]] = ()
 
     queued: str | None = None
     running: str | None = None
 
     def __post_init__(self) -> None:
-        for duration in (self.queued, self.running):
-            if duration is not None:
-                parse_duration_ms(duration)
+        self.told("", INITIALIZE)  # which reads each duration
 
+    @property
     def at(self) -> str:
-        """Return the phase at whose end something happens; empty: nothing does."""
-        return ""
-
-    def turns(self) -> tuple[str, ...]:
-        """Return what happens then, one after the other (see `OperationOutcome`)."""
-        return ()
-
-    def turn_ms(self) -> int | None:
-        """Return how long each of these takes; None: as long as the phase."""
-        return None
-
-    def failure(self) -> OperationFailure | None:
-        """Return the error of an operation that fails."""
-        return None
+        """The phase at whose end something happens; empty: nothing does."""
+        return getattr(self, "phase", "")
 
     def told(self, id_: str, call: str) -> OperationOutcome | None:
         """Return what an operation of a call is told; None: it has no such phase."""
-        if self.at() and self.at() not in phases_of(call):
+        if self.at and self.at not in phases_of(call):
             return None
         return OperationOutcome(
             id=id_,
             kind=type(self).__name__.lower(),
-            phase=self.at(),
-            turns=self.turns(),
-            turn_ms=self.turn_ms(),
-            queued_ms=None if self.queued is None else parse_duration_ms(self.queued),
-            running_ms=None if self.running is None else parse_duration_ms(self.running),
-            failure=self.failure(),
+            phase=self.at,
+            turns=self.turns,
+            queued_ms=_ms(self.queued),
+            running_ms=_ms(self.running),
         )
+
+
+def _ms(duration: str | None) -> int | None:
+    return None if duration is None else parse_duration_ms(duration)
 
 
 class Succeed(OutcomeKind, frozen=True):
@@ -81,53 +75,43 @@ class Succeed(OutcomeKind, frozen=True):
     example: ClassVar = {"running": "40s"}
 
 
-class _InPhase(OutcomeKind, frozen=True):
-    """Base of those that happen at the end of a phase."""
-
-    phase: Phase = "deploying"
-
-    def at(self) -> str:
-        return self.phase
-
-
-class Fail(_InPhase, frozen=True):
+class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase, with an error."""
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
+    turns = ("failed",)
 
+    phase: Phase = "deploying"
     code: Text = "operation_failed"
     message: Text = "The operation failed."
     retryable: bool = False
     suggested_action: Text = "Read the deployment logs, fix the cause and start a new operation."
 
-    def turns(self) -> tuple[str, ...]:
-        return ("failed",)
+    def told(self, id_: str, call: str) -> OperationOutcome | None:
+        told = super().told(id_, call)
+        error = OperationFailure(self.code, self.message, self.retryable, self.suggested_action)
+        return told and replace(told, failure=error)
 
-    def failure(self) -> OperationFailure:
-        return OperationFailure(self.code, self.message, self.retryable, self.suggested_action)
 
-
-class Cancel(_InPhase, frozen=True):
+class Cancel(OutcomeKind, frozen=True):
     """The operation and its deployment are cancelled at the end of a phase."""
 
     example: ClassVar = {"phase": "building"}
+    turns = ("cancelled",)
 
-    def turns(self) -> tuple[str, ...]:
-        return ("cancelled",)
+    phase: Phase = "deploying"
 
 
-class Stick(_InPhase, frozen=True):
+class Stick(OutcomeKind, frozen=True):
     """The operation is stuck in a phase, until release_operation."""
 
     example: ClassVar = {"phase": "verifying"}
+    turns = ("stuck",)
 
     phase: Phase = "verifying"
 
-    def turns(self) -> tuple[str, ...]:
-        return ("stuck",)
 
-
-class Reconcile(_InPhase, frozen=True):
+class Reconcile(OutcomeKind, frozen=True):
     """The operation needs reconciliation at the end of a phase, this many times, and then continues.
 
     With `then: exhaust` the last attempt is exhausted, and the operation fails with
@@ -141,18 +125,12 @@ class Reconcile(_InPhase, frozen=True):
     then: Literal["continue", "exhaust"] = "continue"
     each: str | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.turn_ms()
-
-    def turns(self) -> tuple[str, ...]:
-        attempt = ("required", "running", "completed")
-        if self.then == "continue":
-            return attempt * self.attempts
-        return (*attempt * (self.attempts - 1), "required", "running", "exhausted")
-
-    def turn_ms(self) -> int | None:
-        return None if self.each is None else parse_duration_ms(self.each)
+    def told(self, id_: str, call: str) -> OperationOutcome | None:
+        told = super().told(id_, call)
+        turns = ("required", "running", "completed") * self.attempts
+        if self.then == "exhaust":
+            turns = (*turns[:-1], "exhausted")
+        return told and replace(told, turns=turns, turn_ms=_ms(self.each))
 
 
 OUTCOME_KINDS: Mapping[str, type[OutcomeKind]] = {

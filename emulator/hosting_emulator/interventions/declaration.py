@@ -7,9 +7,8 @@ parameters the fields. A parameter of a record's type is written as a name and f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from inspect import Parameter, signature
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
@@ -55,16 +54,12 @@ def _find(table: t.Table[N], change: Change, name: str) -> N:
     return record
 
 
-_find_project, _find_person = partial(_find, t.PROJECTS), partial(_find, t.PEOPLE)
-_find_organization = partial(_find, t.ORGANIZATIONS)
-
-
 def _find_operation(change: Change, operation: str | None, project: str | None) -> Operation:
     """Return an unfinished operation: by id, or the one that holds a project's claim."""
     if (operation is None) == (project is None):
         raise DocumentRefused("name either the operation (by id) or the project it holds")
     if operation is None:
-        held = _find_project(change, str(project))
+        held = _find(t.PROJECTS, change, str(project))
         if held.claim is None:
             raise DocumentRefused(f"project {held.alias} has no operation in progress")
         return change.row(t.OPERATIONS, held.claim)
@@ -81,7 +76,7 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
     if (ticket is None) == (person is None):
         raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
     if ticket is None:
-        holder = _find_person(change, str(person))
+        holder = _find(t.PEOPLE, change, str(person))
         ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
         if ticket is None:
             raise DocumentRefused(f"{holder.alias} has no ticket")
@@ -95,15 +90,19 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
     return record
 
 
-def _find_key(change: Change, key: str) -> ApiKey:
+def _find_key(
+    change: Change, key: str | None, person: str | None, organization: str | None
+) -> ApiKey:
     """Return an active API key by id, or the one active one of a name."""
 
     def state_of(record: ApiKey) -> str:
-        if record.revoked:
-            return "revoked"
         over = change.assumptions.is_over(record.expires_ms, change.now_ms)
-        return "expired" if over else "active"
+        return "revoked" if record.revoked else "expired" if over else "active"
 
+    if key is None or person is not None or organization is not None:
+        raise DocumentRefused(
+            "name the key (by id or name), or all keys, optionally of one user or organization"
+        )
     record = change.get(t.API_KEYS, key)
     if record is None:
         named = [each for _, each in rows(change, t.API_KEYS) if each.name == key]
@@ -121,76 +120,56 @@ def _find_key(change: Change, key: str) -> ApiKey:
     return record
 
 
-def _find_one_key(
-    change: Change, key: str | None, person: str | None, organization: str | None
-) -> ApiKey:
-    if key is None or person is not None or organization is not None:
-        raise DocumentRefused(
-            "name the key (by id or name), or all keys, optionally of one user or organization"
-        )
-    return _find_key(change, key)
-
-
-def _all_operations(change: Change, operation: str | None, project: str | None) -> list[str]:
-    """Return every unfinished operation, or those of a project, also those that wait."""
-    of = _find_project(change, project).id if project is not None else None
-    return [
-        row.id
-        for _, row in rows(change, t.OPERATIONS)
-        if not finished(row) and of in (None, row.project_id)
-    ]
-
-
-def _all_tickets(change: Change, ticket: str | None, person: str | None) -> list[str]:
-    of = _find_person(change, person).id if person is not None else None
-    return [
-        row.id
-        for _, row in rows(change, t.TICKETS)
-        if row.state == "unused" and of in (None, row.principal)
-    ]
-
-
-def _all_keys(
-    change: Change, key: str | None, person: str | None, organization: str | None
-) -> list[str]:
-    of = _find_person(change, person).id if person is not None else None
-    place = _find_organization(change, organization).id if organization is not None else None
-    return [
-        row.id
-        for _, row in rows(change, t.API_KEYS)
-        if not row.revoked and of in (None, row.person_id) and place in (None, row.organization_id)
-    ]
+#: Records that are named by alias or id, in a field of their parameter's own name.
+_ALIASED: dict[Any, t.Table[Any]] = {
+    Organization: t.ORGANIZATIONS,
+    Person: t.PEOPLE,
+    Project: t.PROJECTS,
+}
 
 
 class _Subject(NamedTuple):
-    """How a record that is a parameter is found, and the fields that name it, the id's first.
+    """A record that is named by itself, in the field `name`, or by others that it is of.
 
-    Without any it is named by a field of the parameter's own name. Each field has what finds what it
-    names, where that can be told before the intervention is carried out. `all` finds the ids of all
-    that the other fields leave, `noun` is what they are.
+    `find` gets the values of these fields. `of` has the others: what its table holds of each, and
+    what the record calls its id. One that is `over` is not among `all`.
     """
 
+    name: str
+    table: t.Table[Any]
     find: Callable[..., Any]
-    fields: Mapping[str, Callable[[Change, str], Any] | None] = {}
-    all: Callable[..., list[str]] | None = None
-    noun: str = ""
+    over: Callable[[Any], bool]
+    of: dict[str, tuple[t.Table[Any], str]]
+    noun: str
 
 
 _SUBJECTS: dict[Any, _Subject] = {
-    Organization: _Subject(_find_organization),
-    Person: _Subject(_find_person),
-    Project: _Subject(_find_project),
     Operation: _Subject(
-        _find_operation, {"operation": None, "project": _find_project}, _all_operations, "operation"
+        name="operation",
+        table=t.OPERATIONS,
+        find=_find_operation,
+        over=finished,
+        of={"project": (t.PROJECTS, "project_id")},
+        noun="operation",
     ),
     Ticket: _Subject(
-        _find_ticket, {"ticket": None, "person": _find_person}, _all_tickets, "ticket"
+        name="ticket",
+        table=t.TICKETS,
+        find=_find_ticket,
+        over=lambda ticket: ticket.state != "unused",
+        of={"person": (t.PEOPLE, "principal")},
+        noun="ticket",
     ),
     ApiKey: _Subject(
-        _find_one_key,
-        {"key": None, "person": _find_person, "organization": _find_organization},
-        _all_keys,
-        "API key",
+        name="key",
+        table=t.API_KEYS,
+        find=_find_key,
+        over=lambda key: key.revoked,
+        of={
+            "person": (t.PEOPLE, "person_id"),
+            "organization": (t.ORGANIZATIONS, "organization_id"),
+        },
+        noun="API key",
     ),
 }
 
@@ -198,90 +177,101 @@ _SUBJECTS: dict[Any, _Subject] = {
 class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An intervention as it is written: base of the types that the declarations give."""
 
+    function: ClassVar[Function]
+    parameters: ClassVar[dict[str, Any]]
+
     def apply(self, change: Change) -> str:
         """Change the world and say in one sentence what was done.
 
         Raises DocumentRefused, and then nothing is changed.
         """
-        function, parameters = _DECLARED[type(self)]
         if getattr(self, "all", False):
             return self._apply_to_all(change)
         arguments = {}
-        for name, kind in parameters.items():
-            subject = _SUBJECTS.get(kind)
-            fields = (name,) if subject is None else tuple(subject.fields) or (name,)
-            values = [getattr(self, field) for field in fields]
-            arguments[name] = values[0] if subject is None else subject.find(change, *values)
-        return function(change, **arguments)
+        for name, kind in self.parameters.items():
+            if kind in _ALIASED:
+                arguments[name] = _find(_ALIASED[kind], change, getattr(self, name))
+            elif subject := _SUBJECTS.get(kind):
+                fields = (subject.name, *subject.of)
+                arguments[name] = subject.find(change, *(getattr(self, one) for one in fields))
+            else:
+                arguments[name] = getattr(self, name)
+        return self.function(change, **arguments)
 
     def _apply_to_all(self, change: Change) -> str:
         """Do it to all that there are, the oldest first; what makes no sense for one passes it over."""
-        subject = next(
-            s for kind in _DECLARED[type(self)][1].values() if (s := _SUBJECTS.get(kind))
-        )
-        assert subject.all is not None
-        id_, *others = subject.fields
-        if getattr(self, id_) is not None:
-            raise DocumentRefused(f"give either {id_} or all, not both", id_)
-        found = subject.all(change, *(getattr(self, field) for field in subject.fields))
-        alone = dict.fromkeys(others) | {"all": False}
+        subject = next(s for kind in self.parameters.values() if (s := _SUBJECTS.get(kind)))
+        if getattr(self, subject.name) is not None:
+            raise DocumentRefused(f"give either {subject.name} or all, not both", subject.name)
+        owners = {
+            id_: _find(table, change, owner).id
+            for field, (table, id_) in subject.of.items()
+            if (owner := getattr(self, field)) is not None
+        }
+        alone = dict.fromkeys(subject.of) | {"all": False}
         said, refused = [], []
-        for one in sorted(found):  # ids sort as they were made
+        for key, record in sorted(rows(change, subject.table)):  # ids sort as they were made
+            others = any(getattr(record, id_) != its for id_, its in owners.items())
+            if others or subject.over(record):
+                continue
+            one = msgspec.structs.replace(self, **alone, **{subject.name: key})
             try:
-                said.append(msgspec.structs.replace(self, **alone, **{id_: one}).apply(change))
+                said.append(one.apply(change))
             except DocumentRefused as error:
                 refused.append(str(error))
         if not said:
             raise DocumentRefused(refused[0] if refused else f"there is no such {subject.noun}")
         rest = f", and {len(said) - 1} more" if len(said) > 1 else ""
-        over = f"; {len(refused)} skipped: {refused[0]}" if refused else ""
-        return f"{said[0]}{rest}{over}"
+        skipped = f"; {len(refused)} skipped: {refused[0]}" if refused else ""
+        return f"{said[0]}{rest}{skipped}"
 
     def check_names(self, change: Change) -> None:
         """Check the organizations, people and projects it names, but for variables of a story.
 
         Raises DocumentRefused.
         """
-        for name, kind in _DECLARED[type(self)][1].items():
-            subject = _SUBJECTS.get(kind)
-            for field, find in (subject.fields or {name: subject.find}).items() if subject else ():
-                written = getattr(self, field)
-                if find is None or written is None or "${" in written:
-                    continue
+        named: dict[str, t.Table[Any]] = {}
+        for name, kind in self.parameters.items():
+            if kind in _ALIASED:
+                named[name] = _ALIASED[kind]
+            elif subject := _SUBJECTS.get(kind):
+                named |= {field: table for field, (table, _) in subject.of.items()}
+        for field, table in named.items():
+            written = getattr(self, field)
+            if written is not None and "${" not in written:
                 try:
-                    find(change, written)
+                    _find(table, change, written)
                 except DocumentRefused as error:
                     raise DocumentRefused(str(error), field) from None
 
 
 #: Every intervention by its word, such as `stick_operation`.
 INTERVENTIONS: dict[str, type[Intervention]] = {}
-_DECLARED: dict[type[Intervention], tuple[Function, dict[str, Any]]] = {}
 
 
 def intervention(function: F) -> F:
     """Declare an intervention."""
     hints = get_type_hints(function, include_extras=True)
-    parameters = {name: hints[name] for name in signature(function).parameters if name != "change"}
+    declared = [one for one in signature(function).parameters.values() if one.name != "change"]
     fields: list[Any] = []
-    for name, kind in parameters.items():
-        default = signature(function).parameters[name].default
-        if kind in _SUBJECTS:
-            subject = _SUBJECTS[kind]
-            fields += [(field, str | None, None) for field in subject.fields] or [(name, str)]
-            fields += [("all", bool, False)] if subject.all else []
+    for name, default in ((one.name, one.default) for one in declared):
+        kind = hints[name]
+        if kind in _ALIASED:
+            fields.append((name, str))
+        elif subject := _SUBJECTS.get(kind):
+            fields += [(field, str | None, None) for field in (subject.name, *subject.of)]
+            fields.append(("all", bool, False))
         else:
             fields.append((name, kind) if default is Parameter.empty else (name, kind, default))
     word = function.__name__
-    declared: Any = msgspec.defstruct(
-        word.title().replace("_", ""),
-        fields,
-        bases=(Intervention,),
-        namespace={"__doc__": function.__doc__},
-        frozen=True,
-    )
-    INTERVENTIONS[word] = declared
-    _DECLARED[declared] = (function, parameters)
+    namespace = {
+        "__doc__": function.__doc__,
+        "function": staticmethod(function),
+        "parameters": {one.name: hints[one.name] for one in declared},
+    }
+    name = word.title().replace("_", "")
+    kind = msgspec.defstruct(name, fields, bases=(Intervention,), namespace=namespace, frozen=True)
+    INTERVENTIONS[word] = kind  # type: ignore[assignment]
     return function
 
 

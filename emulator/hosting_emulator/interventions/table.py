@@ -7,7 +7,7 @@ the project whose claim it holds, a ticket by its id or the person it was issued
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -481,26 +481,23 @@ def _turn_provider(
 ) -> str:
     databases = _databases(change, project, environment)
     does = "fails" if failing else "answers"
-    text = f"the database provider of {project.alias} {does} ({_environments(databases)})"
+    text = f"the database provider of {project.alias} {does} ({' and '.join(databases)})"
     if all(record.provider_failing == failing for record in databases.values()):
         raise DocumentRefused(f"{text} already")
-    for key, record in databases.items():
-        change.put(t.DATABASES, key, replace(record, provider_failing=failing))
+    for name, record in databases.items():
+        change.put(t.DATABASES, f"{project.id}/{name}", replace(record, provider_failing=failing))
     return text
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
-    """Return what is meant, by key: a shared database is both environments' at once."""
-    keys = [f"{project.id}/{name}" for name in ("dev", "prod")]
-    databases = {key: change.get(t.DATABASES, key) or Database("separate") for key in keys}
+    """Return what is meant, by environment: a shared database is both environments' at once."""
+    databases = {
+        name: change.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
+        for name in ("dev", "prod")
+    }
     if environment == "both" or any(r.data_mode == "shared" for r in databases.values()):
         return databases
-    key = f"{project.id}/{environment}"
-    return {key: databases[key]}
-
-
-def _environments(databases: dict[str, Database]) -> str:
-    return " and ".join(key.rpartition("/")[2] for key in databases)
+    return {environment: databases[environment]}
 
 
 @intervention
@@ -530,39 +527,30 @@ def set_database(
         # One physical database for both environments (contract, DatabaseCompute): dev's.
         one = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, one)
-    for key, record in before.items():
-        _check_database(change, project, record.placement, state)
-        placement = _placement(record.placement, state, details)
-        mode = data_mode or record.data_mode
-        change.put(t.DATABASES, key, replace(record, data_mode=mode, placement=placement))
-    became = state or data_mode or "changed"
-    return f"the database of {project.alias} ({_environments(databases)}) is {became}"
-
-
-def _check_database(
-    change: Change, project: Project, placement: Placement | None, state: str | None
-) -> None:
-    """Refuse what a database may not become, where it may not become anything."""
-    following = change.assumptions.database_transitions.get(placement.state if placement else "")
-    if following is not None and state not in (None, *following.split()):
-        raise DocumentRefused(
-            f"the database of {project.alias} can only become {following or 'nothing else'} now"
-        )
-
-
-def _placement(
-    before: Placement | None, state: str | None, details: Mapping[str, object]
-) -> Placement | None:
-    if state == "absent":
-        return None
-    if before is None and state is None:
-        if details:
+    for name, record in before.items():
+        placement = record.placement
+        # Where it may not become anything, the assumption says what it may.
+        found = placement.state if placement else ""
+        following = change.assumptions.database_transitions.get(found)
+        if following is not None and state not in (None, *following.split()):
+            raise DocumentRefused(
+                f"the database of {project.alias} can only become {following or 'nothing else'} now"
+            )
+        if placement is None and state is None and details:
             raise DocumentRefused("the database is absent; give it a state too")
-        return None
-    placement = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
-    if state is not None:
-        placement = replace(placement, state=state, pending_state=None)
-    return replace(placement, **details)
+        if state == "absent":
+            placement = None
+        elif state is not None:
+            placement = placement or Placement(
+                0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1"
+            )
+            placement = replace(placement, state=state, pending_state=None)
+        if placement is not None:
+            placement = replace(placement, **details)
+        record = replace(record, data_mode=data_mode or record.data_mode, placement=placement)
+        change.put(t.DATABASES, f"{project.id}/{name}", record)
+    became = state or data_mode or "changed"
+    return f"the database of {project.alias} ({' and '.join(databases)}) is {became}"
 
 
 @intervention

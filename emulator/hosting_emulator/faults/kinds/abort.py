@@ -1,7 +1,3 @@
-"""A problem of the contract in place of the answer."""
-
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

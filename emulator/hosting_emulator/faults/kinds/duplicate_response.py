@@ -1,7 +1,3 @@
-"""An answer that comes twice."""
-
-from __future__ import annotations
-
 from hosting_emulator.faults.kinds import FaultKind, Wire
 
 

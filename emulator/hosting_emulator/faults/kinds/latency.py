@@ -1,7 +1,3 @@
-"""An answer that comes late."""
-
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, ClassVar, Literal
 

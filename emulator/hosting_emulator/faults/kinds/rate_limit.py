@@ -1,7 +1,3 @@
-"""Too many requests."""
-
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

@@ -1,7 +1,3 @@
-"""A service that is not there for a while."""
-
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from msgspec import Meta

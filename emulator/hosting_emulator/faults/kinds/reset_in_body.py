@@ -1,7 +1,3 @@
-"""An answer that is torn off."""
-
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from msgspec import Meta

@@ -1,7 +1,3 @@
-"""An answer of one's own."""
-
-from __future__ import annotations
-
 import json
 import re
 from http import HTTPStatus

@@ -1,7 +1,3 @@
-"""An answer that comes in drops."""
-
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

@@ -1,7 +1,3 @@
-"""An answer that is longer or shorter than it says."""
-
-from __future__ import annotations
-
 import re
 from typing import Annotated, ClassVar
 
