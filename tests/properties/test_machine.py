@@ -31,7 +31,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.storage.documents import StoredState, read_row, rows_of
+from hosting_emulator.storage.documents import StoredState, rows_of
 from hosting_emulator.storage.journal import decode_line, encode_line
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.records import Deployment, Operation
@@ -75,7 +75,6 @@ class Shelf(Memory):
         world = self.began
         for line in self.lines:
             commit = decode_line(line[:-1])
-            assert not isinstance(commit, str)
             world = apply(world, commit.writes, commit=commit.number, at_ms=commit.at_ms)
         return world
 
@@ -500,8 +499,7 @@ class Hosting(RuleBasedStateMachine):
     def export_and_import(self) -> None:
         world = self.api.world
         meta = {"world": world.name, "seed": world.seed, "commit": world.commit}
-        rows = [(name, key, read_row(name, key, row)) for name, key, row in rows_of(world)]
-        again = StoredState({**meta, "at_ms": world.at_ms}, rows).world()
+        again = StoredState({**meta, "at_ms": world.at_ms}, rows_of(world)).world()
         assert list(rows_of(again)) == list(rows_of(world))
         self.live(again, self.api._keys)
 

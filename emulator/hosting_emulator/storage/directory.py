@@ -21,6 +21,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.live_world import Keeper
+from hosting_emulator.storage import format as f
 from hosting_emulator.storage.files import (
     make_private,
     make_private_folder,
@@ -28,18 +29,7 @@ from hosting_emulator.storage.files import (
     sync_directory,
     write_atomically,
 )
-from hosting_emulator.storage.format import (
-    INDEX,
-    MARKER,
-    FormatRefused,
-    Marker,
-    StateRefused,
-    checked_line,
-    payload_of,
-    write_marker,
-)
 from hosting_emulator.storage.keeper import DELETED, DiskKeeper, Durability, empty_trash
-from hosting_emulator.storage.progress import NEVER_REACHED, Reached, boot_id, write_progress
 from hosting_emulator.storage.recovery import Recovery, recover, salvage, sweep
 from hosting_emulator.world.value import World
 
@@ -60,7 +50,7 @@ class DataDirectory:
         salvage: bool = False,
     ) -> None:
         self.path = path.absolute()
-        self._durability = durability
+        self._durability, self._sync = durability, durability == "disk"
         self._complain = complain
         self._salvage = salvage
         self._lineages: dict[str, str] = {}
@@ -75,7 +65,7 @@ class DataDirectory:
             if not self.path.exists():  # one that is there may be shared, and stays as it is
                 make_private_folder(self.path)
             make_private_folder(self.path / "worlds")
-            for name in ("lock", ".gitignore", INDEX):
+            for name in ("lock", ".gitignore", f.INDEX):
                 make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
@@ -84,12 +74,12 @@ class DataDirectory:
             self._listed = self._read_list()
             self._finish_deletions()
         except Timeout:
-            raise StateRefused(
+            raise f.StateRefused(
                 f"{self.path} is in use by another hosting-emulator; stop it, or give this one "
                 "another --data-dir (or --ephemeral)"
             ) from None
         except OSError as error:
-            raise StateRefused(
+            raise f.StateRefused(
                 f"{self.path} cannot be written: {error.strerror}; give another --data-dir, or "
                 "--ephemeral to keep nothing"
             ) from None
@@ -108,7 +98,7 @@ class DataDirectory:
     def worlds(self) -> list[str]:
         """Return the names of the worlds kept here, and of those that should be."""
         folders = (self.path / "worlds").iterdir()
-        found = {f.name for f in folders if f.is_dir() and WORLD_NAME.fullmatch(f.name)}
+        found = {each.name for each in folders if each.is_dir() and WORLD_NAME.fullmatch(each.name)}
         return sorted(found | self._listed)
 
     def load(self, name: str) -> World | None:
@@ -119,25 +109,29 @@ class DataDirectory:
         folder = self._folder(name)
         try:
             make_private(folder)
-            if name in self._listed and not (folder / MARKER).exists():
+            if name in self._listed and not (folder / f.MARKER).exists():
                 self._miss(name, folder)
             found = self._recovered(name, folder)
             if found is not None and found.world.name != name:
-                raise StateRefused(
+                raise f.StateRefused(
                     f"{folder} holds the world {found.world.name!r}: a world is copied by `world "
                     "fork`, or by export and import, not by copying its folder; move it back, or away"
                 )
             # Whatever the last process left, more can follow.
             for lines in found.journals if found is not None else ():
                 lines.mend()
-                if self._durability == "disk":
-                    self._write_anew(lines.path)
+                if not self._sync:
+                    continue
+                try:  # if a sync of it failed, it may be in the system's memory only
+                    write_atomically(lines.path, lines.path.read_bytes())
+                except OSError as error:
+                    self._complain(f"{lines.path} could not be written anew: {error.strerror}")
             sweep(folder)
             if found is not None and found.reached is None:
-                lost = Reached(found.world.commit, 0, NEVER_REACHED)
-                write_progress(folder, found.lineage, lost, sync=self._durability == "disk")
+                lost = f.Reached(found.world.commit, 0, f.NEVER_REACHED)
+                f.write_progress(folder, found.lineage, lost, sync=self._sync)
         except OSError as error:
-            raise StateRefused(
+            raise f.StateRefused(
                 f"{error.filename or folder} cannot be read: {error.strerror}; restore it from a "
                 f"copy, or move {folder} away to start afresh"
             ) from None
@@ -148,9 +142,9 @@ class DataDirectory:
 
     def _miss(self, name: str, folder: Path) -> None:
         """Refuse a world of which all or its marker is gone; with `salvage`, go on without that."""
-        gone = folder / MARKER if folder.exists() else folder
+        gone = folder / f.MARKER if folder.exists() else folder
         if not self._salvage:
-            raise StateRefused(
+            raise f.StateRefused(
                 f"{gone} is missing, and the world {name} was not deleted; restore it from a copy, "
                 "or start with --salvage to go on without it"
             )
@@ -160,14 +154,14 @@ class DataDirectory:
     def _list(self, names: frozenset[str]) -> None:
         """Write down which worlds there are, so that one that goes missing is missed. Raises OSError."""
         if names != self._listed:
-            line = checked_line(b"worlds", msgspec.json.encode(sorted(names)))
-            write_atomically(self.path / INDEX, line, sync=self._durability == "disk")
+            line = f.checked_line(b"worlds", msgspec.json.encode(sorted(names)))
+            write_atomically(self.path / f.INDEX, line, sync=self._sync)
             self._listed = names
 
     def _read_list(self) -> frozenset[str]:
-        path = self.path / INDEX
+        path = self.path / f.INDEX
         refuse_link(path)
-        payload = payload_of(path.read_bytes()[:-1], b"worlds") if path.exists() else b"[]"
+        payload = f.payload_of(path.read_bytes()[:-1], b"worlds") if path.exists() else b"[]"
         if payload is None:
             self._complain(f"{path} is damaged, and was written anew")
             return frozenset()
@@ -176,9 +170,9 @@ class DataDirectory:
     def _recovered(self, name: str, folder: Path) -> Recovery | None:
         try:
             found = recover(folder)
-        except FormatRefused:
+        except f.FormatRefused:
             raise
-        except StateRefused:
+        except f.StateRefused:
             if not self._salvage:
                 raise
             if salvage(folder, lambda text: self._complain(f"world {name}: {text}")) is None:
@@ -190,18 +184,15 @@ class DataDirectory:
                 self._complain(f"world {name}: {notice}")
         return found
 
-    def _write_anew(self, path: Path) -> None:
-        """Write a journal again: if a sync of it failed, it may be in the system's memory only."""
-        try:
-            write_atomically(path, path.read_bytes())
-        except OSError as error:
-            self._complain(f"{path} could not be written anew: {error.strerror}")
-
     def keep(self, world: World, *, fresh: bool) -> Keeper:
         """Return the keeper of a world; a fresh one is written at once. Raises OSError."""
         folder = self._folder(world.name)
         make_private_folder(folder)
-        lineage = self._begin(folder) if fresh else self._lineages.pop(world.name)
+        lineage = token_hex(8) if fresh else self._lineages.pop(world.name)
+        if fresh:
+            for journal in folder.glob("journal*.ndjson"):
+                journal.unlink()  # left by an unfinished start
+            f.write_progress(folder, lineage, f.Reached(), sync=self._sync)
         keeper = DiskKeeper(
             folder, world, self._durability, self._executor, self._complain, lineage=lineage
         )
@@ -215,21 +206,13 @@ class DataDirectory:
         self._keepers[world.name] = keeper
         return keeper
 
-    def _begin(self, folder: Path) -> str:
-        """Clear away what an unfinished start left, and return the lineage of the world to come."""
-        for journal in folder.glob("journal*.ndjson"):
-            journal.unlink()
-        lineage = token_hex(8)
-        write_progress(folder, lineage, Reached(), sync=self._durability == "disk")
-        return lineage
-
     def _mark(self, folder: Path, lineage: str) -> None:
-        sync = self._durability == "disk"
+        marker = f.Marker("" if self._sync else f.boot_id(), lineage)
         try:
-            write_marker(folder, Marker("" if sync else boot_id(), lineage), sync=sync)
+            f.write_marker(folder, marker, sync=self._sync)
         except OSError as error:  # such as a full disk: what is kept can be used all the same
             self._complain(f"{folder}: its marker could not be written: {error.strerror}")
-        if sync:
+        if self._sync:
             sync_directory(folder.parent)
 
     def forget(self, name: str) -> None:
@@ -263,5 +246,5 @@ class DataDirectory:
 
     def _folder(self, name: str) -> Path:
         if not WORLD_NAME.fullmatch(name):
-            raise StateRefused(f"{name!r} is not a valid world name")
+            raise f.StateRefused(f"{name!r} is not a valid world name")
         return self.path / "worlds" / name

@@ -1,4 +1,4 @@
-"""The stored format: its number, the files of a world's folder, and what guards each of them.
+"""The files of a world's folder: the format they are of, what guards each, marker and progress.
 
 A format is the shape of the documents in snapshot, journal and export, which all carry its number.
 To change what is stored, raise FORMAT; files of another format are refused with advice.
@@ -6,14 +6,18 @@ To change what is stored, raise FORMAT; files of another format are refused with
 
 from __future__ import annotations
 
+import mmap
+import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
 
-from hosting_emulator.storage.files import write_atomically
+from hosting_emulator.storage.files import open_private, write_atomically
 
 FORMAT = 1
 SNAPSHOT = "snapshot.json"
@@ -21,6 +25,10 @@ JOURNAL = "journal.ndjson"
 MARKER = "world.json"
 PROGRESS = "progress"
 INDEX = "worlds.json"
+ADVICE = (
+    "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
+    "away to start afresh"
+)
 _START, _END = b'{"crc32":"', b"}"
 _SUM = len(_START) + 8
 
@@ -73,6 +81,9 @@ def payload_of(line: bytes, kind: bytes) -> bytes | None:
     return payload if line[len(_START) : _SUM] == b"%08x" % crc32(payload) else None
 
 
+# --- The marker ----------------------------------------------------------------------------------
+
+
 class Marker(msgspec.Struct, frozen=True):
     """`world.json`: says that a world lives in a folder.
 
@@ -107,4 +118,89 @@ def read_marker(folder: Path) -> Marker | None:
 def write_marker(folder: Path, marker: Marker, *, sync: bool) -> None:
     """Put a folder's marker in place; `sync` makes it survive the machine's death. Raises OSError."""
     line = checked_line(b"world", msgspec.json.encode(marker))
-    write_atomically(folder / MARKER, [line], sync=sync)
+    write_atomically(folder / MARKER, line, sync=sync)
+
+
+def boot_id() -> str:
+    """Return what tells this run of the machine from all others; empty where nothing does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+# --- Progress ------------------------------------------------------------------------------------
+
+_NUMBER = struct.Struct("<Q")
+_CHECKED = 2 * _NUMBER.size
+#: More starts than any world has had: of one whose count was lost.
+NEVER_REACHED = 1_000_000
+
+
+class Reached(NamedTuple):
+    """How far a world came: its last commit, the last moment shown, how often it was read back."""
+
+    commit: int = 0
+    shown_ms: int = 0
+    starts: int = 0
+
+
+#: The places of its numbers.
+COMMIT, SHOWN, STARTS = range(3)
+
+
+class Progress:
+    """How far a world has come, in an open file.
+
+    Its numbers are mapped into memory, so that noting one costs no more than writing a number, and
+    they outlive the process, though not always the machine. By them a start knows whether the end of
+    a journal is missing, which a file that ends with a whole line does not show, and time goes on from
+    where it was. Beside each stands its checksum, which also says of which lineage it is.
+    """
+
+    def __init__(self, folder: Path, lineage: str) -> None:
+        """Open a folder's file, or make it. Raises OSError."""
+        found = read_progress(folder, lineage)
+        if found is None:
+            write_progress(folder, lineage, found := Reached(), sync=False)
+        self.numbers, self._lineage = list(found), lineage
+        descriptor = open_private(folder / PROGRESS, os.O_RDWR)
+        try:
+            self._map = mmap.mmap(descriptor, len(Reached._fields) * _CHECKED)
+        finally:
+            os.close(descriptor)
+
+    def note(self, place: int, number: int) -> None:
+        """Note a number: COMMIT, SHOWN or STARTS."""
+        self.numbers[place] = number
+        if not self._map.closed:  # a deleted world may still be asked for the time
+            # In one piece, so that no kill leaves a number without its checksum.
+            at = place * _CHECKED
+            self._map[at : at + _CHECKED] = _checked(self._lineage, place, number)
+
+    def close(self) -> None:
+        """Close the file; closing it again is no error."""
+        self._map.close()
+
+
+def _checked(lineage: str, place: int, number: int) -> bytes:
+    data = _NUMBER.pack(number)
+    return data + _NUMBER.pack(crc32(b"%b %d %b" % (data, place, lineage.encode())))
+
+
+def _file(lineage: str, reached: Reached) -> bytes:
+    return b"".join(_checked(lineage, *numbered) for numbered in enumerate(reached))
+
+
+def write_progress(folder: Path, lineage: str, reached: Reached, *, sync: bool) -> None:
+    """Put a folder's file in place; `sync` makes it survive the machine's death. Raises OSError."""
+    write_atomically(folder / PROGRESS, _file(lineage, reached), sync=sync)
+
+
+def read_progress(folder: Path, lineage: str) -> Reached | None:
+    """Return what a folder's file says; None when it is missing, damaged or of another lineage."""
+    path = folder / PROGRESS
+    data = path.read_bytes() if path.exists() else b""
+    numbers = (_NUMBER.unpack_from(data, at)[0] for at in range(0, len(data) - 7, _CHECKED))
+    reached = Reached(*numbers) if len(data) == len(_file("", Reached())) else Reached()
+    return reached if data == _file(lineage, reached) else None

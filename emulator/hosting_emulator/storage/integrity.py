@@ -30,30 +30,15 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 #: Far beyond any real count, and still within what ids and JSON numbers can carry.
 _MOST_DRAWS = 2**31
 _MOST_MS = 2**53
-_RULE = "rule of a fault"
-#: table -> field -> the table that has a row by that name.
-_LINKS: dict[str, dict[str, t.Table[Any]]] = {
-    t.MEMBERSHIPS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
-    t.PROJECTS.name: {
-        "organization_id": t.ORGANIZATIONS,
-        "flag_enabled_by": t.PEOPLE,
-        "claim": t.OPERATIONS,
-        "queue_head": t.OPERATIONS,
-        "queue_tail": t.OPERATIONS,
-    },
-    t.GRANTS.name: {"project_id": t.PROJECTS, "person_id": t.PEOPLE},
-    t.SESSIONS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
-    t.AUTHORIZATION_GRANTS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
-    t.OPERATIONS.name: {
-        "project_id": t.PROJECTS,
-        "deployment_id": t.DEPLOYMENTS,
-        "event": t.SCHEDULE,
-        "next_waiting": t.OPERATIONS,
-    },
-    t.DEPLOYMENTS.name: {"project_id": t.PROJECTS, "operation_id": t.OPERATIONS},
-    t.TICKETS.name: {"project_id": t.PROJECTS, "principal": t.PEOPLE},
-    t.API_KEYS.name: {"organization_id": t.ORGANIZATIONS, "person_id": t.PEOPLE},
-    _RULE: {"project": t.PROJECTS, "organization": t.ORGANIZATIONS, "principal": t.PEOPLE},
+#: The table that has a row by the name in a field.
+_LINKS: dict[str, t.Table[Any]] = {
+    **dict.fromkeys(("organization_id", "organization"), t.ORGANIZATIONS),
+    **dict.fromkeys(("person_id", "principal", "flag_enabled_by"), t.PEOPLE),
+    **dict.fromkeys(("project_id", "project"), t.PROJECTS),
+    **dict.fromkeys(("claim", "queue_head", "queue_tail", "next_waiting"), t.OPERATIONS),
+    "operation_id": t.OPERATIONS,
+    "deployment_id": t.DEPLOYMENTS,
+    "event": t.SCHEDULE,
 }
 #: table -> field -> the words it may have.
 _WORDS: dict[str, dict[str, Iterable[str]]] = {
@@ -76,11 +61,6 @@ _KEYS: dict[str, Callable[[Any], str]] = {
     t.OUTCOMES.name: lambda row: f"outcome-{row.order + 1}",
     **{table.name: lambda _: t.ONLY for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN, t.VARIATION)},
 }
-#: What the first answer to an idempotent call was about, by its resource; others: the project.
-_SUBJECTS: dict[str, t.Table[Any]] = {
-    "Operation": t.OPERATIONS,
-    "UserApiKeyCreation": t.API_KEYS,
-}
 
 
 class _Broken(Exception):
@@ -95,13 +75,14 @@ def _must(sound: object, otherwise: str) -> None:
 def check_integrity(rows: Rows) -> None:
     """Raise StateRefused, naming table and row, when rows do not make a world that works."""
     for table, records in rows.items():
-        check = _CHECKS.get(table)
         for key, record in records.items():
             try:
-                if table != t.STREAMS.name:
-                    _check_key(table, key, record)
-                    _check_fields(rows, table, record)
-                if check is not None:
+                if table == t.STREAMS.name:
+                    _must(0 <= record < _MOST_DRAWS, f"{record} is not a number of draws")
+                    continue
+                _check_key(table, key, record)
+                _check_fields(rows, table, record)
+                if check := _CHECKS.get(table):
                     check(rows, key, record)
             except (_Broken, ValueError) as broken:
                 raise StateRefused(f"table {table}, row {key}: {broken}") from None
@@ -123,32 +104,27 @@ def _check_fields(rows: Rows, table: str, record: Any) -> None:
         msgspec.json.encode(record)
     except (OverflowError, UnicodeEncodeError) as error:
         raise _Broken(f"it cannot be written: {error}") from None
+    words = _WORDS.get(table, {})
     for name in record.__struct_fields__:
         value = getattr(record, name)
-        if name.endswith("_at") and value is not None:
+        if value is None:
+            continue
+        if name.endswith("_at"):
             _must(_TIMESTAMP.fullmatch(value), f"{name} is not like 2026-01-31T09:30:00.000Z")
-        if name.endswith("_ms") and value is not None:
+        elif name.endswith("_ms"):
             _must(abs(value) <= _MOST_MS, f"{name} is out of range")
-    for name, target in _LINKS.get(table, {}).items():
-        value = getattr(record, name)
-        _must(
-            value is None or value in rows.get(target.name, {}),
-            f"{name}: there is no {value!r} in {target.name}",
-        )
-    for name, words in _WORDS.get(table, {}).items():
-        value = getattr(record, name)
-        given = {value} if isinstance(value, str) else {*value}
-        _must(given <= {*words}, f"{name} is none of {', '.join(words)}")
-
-
-def _check_stream(_: Rows, key: str, draws: int) -> None:
-    _must(0 <= draws < _MOST_DRAWS, f"{draws} is not a number of draws")
+        elif name in _LINKS:
+            target = _LINKS[name].name
+            _must(value in rows[target], f"{name}: there is no {value!r} in {target}")
+        elif name in words:
+            given = {value} if isinstance(value, str) else {*value}
+            _must(given <= {*words[name]}, f"{name} is none of {', '.join(words[name])}")
 
 
 def _check_of_project(rows: Rows, key: str, record: Any) -> None:
     project_id, _, environment = key.partition("/")
     fits = environment in (("dev", "prod") if isinstance(record, r.Database) else ("",))
-    _must(fits and project_id in rows.get(t.PROJECTS.name, {}), "there is no such project")
+    _must(fits and project_id in rows[t.PROJECTS.name], "there is no such project")
 
 
 def _check_database(rows: Rows, key: str, database: r.Database) -> None:
@@ -159,7 +135,7 @@ def _check_database(rows: Rows, key: str, database: r.Database) -> None:
 
 
 def _check_project(rows: Rows, key: str, project: r.Project) -> None:
-    operations = rows.get(t.OPERATIONS.name, {})
+    operations = rows[t.OPERATIONS.name]
     claimed = operations.get(project.claim or "")
     _must(
         claimed is None or (not finished(claimed) and claimed.project_id == key),
@@ -179,12 +155,16 @@ def _check_project(rows: Rows, key: str, project: r.Project) -> None:
 
 
 def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
-    event = rows.get(t.SCHEDULE.name, {}).get(operation.event or "")
+    event = rows[t.SCHEDULE.name].get(operation.event or "")
     _must(
         event is None or (event.kind == "operation_step" and event.subject == key),
         "its event is about something else",
     )
-    _check_outcome(operation.outcome)
+    if told := operation.outcome:
+        turns = {*lifecycles.RECONCILIATION.transitions, "stuck", "failed", "cancelled"} - {"none"}
+        _must(turns.issuperset(told.turns), "its outcome has a turn that there is not")
+        _must(0 <= told.done <= len(told.turns), "its outcome has taken more turns than it has")
+        _must(told.failure or "failed" not in told.turns, "its outcome fails without an error")
     plan = plan_of(operation)
     _must(0 <= operation.step <= len(plan), "step is out of range")
     if finished(operation):
@@ -194,7 +174,7 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
         operation.step < len(plan) and plan[operation.step].state == operation.state,
         f"step {operation.step} of its plan is not {operation.state}",
     )
-    deployment = rows.get(t.DEPLOYMENTS.name, {}).get(operation.deployment_id or "")
+    deployment = rows[t.DEPLOYMENTS.name].get(operation.deployment_id or "")
     so_far = {step.deployment for step in plan[: operation.step + 1]}  # some may be passed over
     _must(
         deployment is None or deployment.status in so_far,
@@ -202,34 +182,25 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
     )
 
 
-def _check_outcome(told: r.OperationOutcome | None) -> None:
-    if told is None:
-        return
-    turns = {*lifecycles.RECONCILIATION.transitions, "stuck", "failed", "cancelled"} - {"none"}
-    _must(turns.issuperset(told.turns), "its outcome has a turn that there is not")
-    _must(0 <= told.done <= len(told.turns), "its outcome has taken more turns than it has")
-    _must(told.failure or "failed" not in told.turns, "its outcome fails without an error")
-
-
 def _check_event(rows: Rows, key: str, event: r.ScheduledEvent) -> None:
-    drawn = rows.get(t.STREAMS.name, {}).get("schedule", 0)
+    drawn = rows[t.STREAMS.name].get("schedule", 0)
     _must(event.sequence < drawn, "its sequence was not drawn yet")
     if event.kind == "operation_step":
-        operation = rows.get(t.OPERATIONS.name, {}).get(event.subject)
+        operation = rows[t.OPERATIONS.name].get(event.subject)
         _must(operation and operation.event == key, "no operation waits for it")
         return
     table = t.PROJECTS if event.kind == "dns_expiry" else t.TIMELINE
     _must(
-        event.subject in rows.get(table.name, {}),
+        event.subject in rows[table.name],
         f"there is no {event.subject!r} in {table.name}",
     )
 
 
 def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
-    drawn = rows.get(t.STREAMS.name, {}).get(f"{family.noun} order", 0)
+    drawn = rows[t.STREAMS.name].get(f"{family.noun} order", 0)
     _must(0 <= fault.order < drawn and fault.id == key, "its order was not drawn yet")
-    _check_fields(rows, _RULE, fault.rule)
+    _check_fields(rows, "", fault.rule)
     wrong = what_is_wrong(fault, family)
     _must(not wrong, str(wrong))
 
@@ -241,9 +212,10 @@ def _check_answer(rows: Rows, key: str, answer: r.RememberedAnswer) -> None:
         return
     spec = ALL_CALLS.get(answer.call_id)
     _must(spec and spec.idempotent, f"no call {answer.call_id!r} remembers answers")
-    target = _SUBJECTS.get(spec.response if spec else "", t.PROJECTS)
-    known = answer.subject in rows.get(target.name, {})
-    _must(known, f"there is no {answer.subject!r} that it is about")
+    # What the first answer to an idempotent call was about, by its resource; others: the project.
+    about = {"Operation": t.OPERATIONS, "UserApiKeyCreation": t.API_KEYS}
+    target: t.Table[Any] = about.get(spec.response if spec else "", t.PROJECTS)
+    _must(answer.subject in rows[target.name], f"there is no {answer.subject!r} that it is about")
 
 
 def _check_clock(_: Rows, key: str, clock: r.ClockRecord) -> None:
@@ -263,7 +235,6 @@ def _check_variation(_: Rows, key: str, variation: r.Variation) -> None:
 
 
 _CHECKS: dict[str, Callable[[Rows, str, Any], None]] = {
-    t.STREAMS.name: _check_stream,
     t.PROJECTS.name: _check_project,
     t.OPERATIONS.name: _check_operation,
     t.SCHEDULE.name: _check_event,

@@ -18,52 +18,44 @@ import msgspec
 
 from hosting_emulator import __version__
 from hosting_emulator.engine.history import Commit
+from hosting_emulator.storage import format as f
 from hosting_emulator.storage.documents import StoredCommit, read_row
 from hosting_emulator.storage.files import open_private, write_atomically
-from hosting_emulator.storage.format import (
-    FORMAT,
-    StateRefused,
-    check_format,
-    checked_line,
-    found_in,
-    payload_of,
-)
 
 _HEAD, _COMMIT = b"journal", b"commit"
+_ADVICE = f.ADVICE.replace("restore it", "restore the file")
 _encode = msgspec.json.Encoder().encode
-
-
 _decode_line = msgspec.json.Decoder(StoredCommit).decode
 
 
 def first_line(world: str, lineage: str = "") -> bytes:
     """Return the first line of a journal of a world. Its own form must never change."""
-    head = {"format": FORMAT, "written_by": __version__, "world": world, "lineage": lineage}
-    return checked_line(_HEAD, msgspec.json.encode(head))
+    head = {"format": f.FORMAT, "written_by": __version__, "world": world, "lineage": lineage}
+    return f.checked_line(_HEAD, msgspec.json.encode(head))
 
 
 def encode_line(commit: Commit) -> bytes:
     """Return the line of a commit, with its newline."""
     line = StoredCommit(commit.number, commit.world.at_ms, commit.title, commit.writes)
-    return checked_line(_COMMIT, _encode(line))
+    return f.checked_line(_COMMIT, _encode(line))
 
 
-def decode_line(line: bytes) -> StoredCommit | str:
-    """Return the commit of a line without its newline; what is wrong with it, if it is none."""
-    payload = payload_of(line, _COMMIT)
+def decode_line(line: bytes) -> StoredCommit:
+    """Return the commit of a line without its newline. Raises StateRefused, saying what is wrong."""
+    payload = f.payload_of(line, _COMMIT)
     if payload is None:
-        return "the checksum does not fit, so the line was changed or damaged"
+        raise f.StateRefused("the checksum does not fit, so the line was changed or damaged")
     try:
         commit = _decode_line(payload)
-        commit.writes = {
-            table: {
-                key: None if document is None else read_row(table, key, document)
-                for key, document in rows.items()
-            }
-            for table, rows in commit.writes.items()
+    except msgspec.MsgspecError as error:
+        raise f.StateRefused(str(error)) from None
+    commit.writes = {
+        table: {
+            key: None if document is None else read_row(table, key, document)
+            for key, document in rows.items()
         }
-    except (msgspec.MsgspecError, StateRefused) as error:
-        return str(error)
+        for table, rows in commit.writes.items()
+    }
     return commit
 
 
@@ -99,19 +91,15 @@ class Journal:
         if self.broken is not None:
             raise OSError(errno.EIO, self.broken)
         try:
-            written = os.write(self._descriptor, line)
-            if written != len(line):
+            if os.write(self._descriptor, line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
-            self._cut_back()
+            try:
+                os.ftruncate(self._descriptor, self.size)
+            except OSError as error:
+                self.broken = f"the journal {self.path} is damaged: {error.strerror}"
             raise
         self.size += len(line)
-
-    def _cut_back(self) -> None:
-        try:
-            os.ftruncate(self._descriptor, self.size)
-        except OSError as error:
-            self.broken = f"the journal {self.path} is damaged: {error.strerror}"
 
     def sync(self) -> None:
         """Make all that was appended survive the machine's death. Raises OSError.
@@ -158,8 +146,9 @@ class JournalLines:
         self._ends_whole = True
         *lines, tail = data.split(b"\n")
         if tail:
-            self._read_tail(tail, lines, last=last)
-        first = payload_of(lines[0], _HEAD) if lines else None
+            with f.found_in(path, _ADVICE):
+                self._read_tail(tail, lines, last=last)
+        first = f.payload_of(lines[0], _HEAD) if lines else None
         #: The name and the lineage of the world that it is of; None where it does not say.
         self.world = None if first is None else _check_head(path, first)
         self._start = 1 if first is None else 2
@@ -167,16 +156,14 @@ class JournalLines:
         self.lines = lines[self._start - 1 :]
 
     def _read_tail(self, tail: bytes, lines: list[bytes], *, last: bool) -> None:
-        kind = _COMMIT if lines or payload_of(tail, _HEAD) is None else _HEAD
-        if payload_of(tail, kind) is not None:
+        kind = _COMMIT if lines or f.payload_of(tail, _HEAD) is None else _HEAD
+        if f.payload_of(tail, kind) is not None:
             lines.append(tail)  # only its newline was lost: the line is whole
             self._ends_whole = False
-        elif payload_of(tail[:-1], kind) is not None:
-            raise StateRefused(f"{self.path}: the last byte was changed or damaged; {_ADVICE}")
+        elif f.payload_of(tail[:-1], kind) is not None:
+            raise f.StateRefused("the last byte was changed or damaged")
         elif not last:
-            raise StateRefused(
-                f"{self.path}: its last line is cut off, but later journals follow it; {_ADVICE}"
-            )
+            raise f.StateRefused("its last line is cut off, but later journals follow it")
         else:
             name = self.path.name
             self.notice = f"{name}: its last line was cut off and never acknowledged; dropped"
@@ -193,10 +180,11 @@ class JournalLines:
     def commits(self) -> Iterator[StoredCommit]:
         """Walk the commits. Raises StateRefused at the first line that is damaged."""
         for number, line in enumerate(self.lines, self._start):
-            commit = decode_line(line)
-            if isinstance(commit, str):
-                raise StateRefused(f"{self.path}, line {number}: {commit}; {_ADVICE}")
-            yield commit
+            try:
+                yield decode_line(line)
+            except f.StateRefused as refused:
+                where = f"{self.path}, line {number}"
+                raise f.StateRefused(f"{where}: {refused}; {_ADVICE}") from None
 
 
 def whatever_is_there(
@@ -208,23 +196,19 @@ def whatever_is_there(
     """
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):
-        if number == 1 and (first := payload_of(line, _HEAD)) is not None:
-            if _check_head(path, first) not in (None, world):
+        if number == 1 and (first := f.payload_of(line, _HEAD)) is not None:
+            if _check_head(path, first) != world:
                 yield number, None
                 return
-        else:
-            commit = decode_line(line)
-            yield number, None if isinstance(commit, str) else commit
+            continue
+        try:
+            yield number, decode_line(line)
+        except f.StateRefused:
+            yield number, None
 
 
 def _check_head(path: Path, first: bytes) -> tuple[str, str]:
     head = msgspec.json.decode(first, type=dict[str, Any])
-    with found_in(path):
-        check_format(head.get("format"), head.get("written_by"))
+    with f.found_in(path):
+        f.check_format(head.get("format"), head.get("written_by"))
     return str(head.get("world")), str(head.get("lineage", ""))
-
-
-_ADVICE = (
-    "restore the file from a copy, start with --salvage to go on with what is whole, or move the "
-    "folder away to start afresh"
-)

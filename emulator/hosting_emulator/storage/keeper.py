@@ -17,11 +17,10 @@ from typing import Literal
 
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.live_world import Keeper
+from hosting_emulator.storage import format as f
+from hosting_emulator.storage.documents import SnapshotStopped, write_snapshot
 from hosting_emulator.storage.files import sync_directory
-from hosting_emulator.storage.format import JOURNAL, MARKER, PROGRESS, SNAPSHOT
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
-from hosting_emulator.storage.progress import Progress
-from hosting_emulator.storage.snapshot import SnapshotStopped, write_snapshot
 from hosting_emulator.world.value import World
 
 Durability = Literal["process", "disk"]
@@ -36,7 +35,7 @@ ROWS_FOLDED_AT_STOP = 10_000
 
 def empty_trash(trash: Path) -> None:
     """Delete a deleted world's files, as far as they are ours, and its folder. Raises OSError."""
-    for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*", f"{PROGRESS}*"):
+    for pattern in (f"{f.SNAPSHOT}*", "journal*.ndjson*", f"{f.MARKER}*", f"{f.PROGRESS}*"):
         for path in trash.glob(pattern):
             path.unlink()
     trash.rmdir()
@@ -63,14 +62,14 @@ class DiskKeeper(Keeper):
         self._executor = executor
         self._complain = complain
         self._compact_bytes = compact_bytes
-        self._snapshot_size = _size(folder / SNAPSHOT)
+        self._snapshot_size = _size(folder / f.SNAPSHOT)
         self._snapshot_commit = -1
         self._snapshot_lock = threading.Lock()
         self._compaction: Future[None] | None = None
         self._closing = threading.Event()
-        self._journal = Journal(folder / JOURNAL, world.name, lineage)
-        self._progress = Progress(folder, lineage)
-        self.shown_ms = self._progress.shown_ms
+        self._journal = Journal(folder / f.JOURNAL, world.name, lineage)
+        self._progress = f.Progress(folder, lineage)
+        _, self.shown_ms, self.starts = self._progress.numbers
         self._deleted = False
         self._appended = 0
         self._synced = 0
@@ -90,7 +89,7 @@ class DiskKeeper(Keeper):
         self._world = commit.world
         self._appended += 1
         if self._durability == "process":
-            self._progress.reach(commit.number)
+            self._progress.note(f.COMMIT, commit.number)
         if self._journal.size > max(self._compact_bytes, self._snapshot_size):
             self._compact()
 
@@ -99,19 +98,19 @@ class DiskKeeper(Keeper):
         self._check_writable()
         self._write_snapshot(world)
         self._world = world
-        self._progress.reach(world.commit)
-        self._progress.show(0)
+        self._progress.note(f.COMMIT, world.commit)
+        self._progress.note(f.SHOWN, 0)
         self._restart_journal()
 
     def show(self, at_ms: int) -> None:
         """Note that a moment was shown: after a kill time goes on from it."""
-        self._progress.show(at_ms)
+        self._progress.note(f.SHOWN, at_ms)
 
     def start(self) -> None:
         """Note that the world was read back, and how far it is."""
-        self._progress.reach(self._world.commit)
-        self._progress.start()
-        self.starts = self._progress.starts
+        self._progress.note(f.COMMIT, self._world.commit)
+        self.starts += 1
+        self._progress.note(f.STARTS, self.starts)
 
     def _check_writable(self) -> None:
         if self._deleted:  # by one request while the body of another was still on its way
@@ -146,7 +145,7 @@ class DiskKeeper(Keeper):
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._journal.sync)
             self._synced = appended
-            self._progress.reach(max(reached, self._progress.commit))
+            self._progress.note(f.COMMIT, max(reached, self._progress.numbers[f.COMMIT]))
         except OSError as error:
             # Noted here, in the loop, and not in the thread that syncs: a change that is just being
             # made still finds something to wait for, and so learns of the failure.
@@ -166,14 +165,13 @@ class DiskKeeper(Keeper):
         if self._compaction is not None:
             self._compaction.result()
         quick = fold and sum(map(len, self._world.tables.values())) <= ROWS_FOLDED_AT_STOP
-        needed = self._journal.unsynced is not None or not (self._folder / SNAPSHOT).exists()
+        needed = self._journal.unsynced is not None or not (self._folder / f.SNAPSHOT).exists()
         try:
             if needed or (quick and not self._journal.empty):
                 self._write_snapshot(self._world)
                 self._restart_journal()
         finally:
-            self._journal.close()
-            self._progress.close()
+            self.abandon()
 
     def abandon(self) -> None:
         """Close the journal and leave everything as it is: what was begun could not be written."""
@@ -190,8 +188,7 @@ class DiskKeeper(Keeper):
         trash = self._folder.with_name(f".{self._folder.name}-{token_hex(4)}{DELETED}")
         self._folder.rename(trash)
         self._deleted = True
-        self._journal.close()
-        self._progress.close()
+        self.abandon()
         sync_directory(trash.parent)
         try:
             empty_trash(trash)
@@ -202,9 +199,9 @@ class DiskKeeper(Keeper):
         with self._snapshot_lock:
             if world.commit < self._snapshot_commit:
                 return  # a later one has overtaken this one
-            write_snapshot(self._folder / SNAPSHOT, world, self.lineage, stopped)
+            write_snapshot(self._folder / f.SNAPSHOT, world, self.lineage, stopped)
             self._snapshot_commit = world.commit
-            self._snapshot_size = _size(self._folder / SNAPSHOT)
+            self._snapshot_size = _size(self._folder / f.SNAPSHOT)
 
     def _restart_journal(self) -> None:
         """Begin an empty journal after a snapshot has been written.
@@ -215,7 +212,7 @@ class DiskKeeper(Keeper):
         self._journal.close()
         try:
             # In one step, so that a crash leaves no snapshot without a journal beside it.
-            path, sync = self._folder / JOURNAL, self._durability == "disk"
+            path, sync = self._folder / f.JOURNAL, self._durability == "disk"
             self._journal = begin_journal(path, self._world.name, self.lineage, sync=sync)
             for path in self._folder.glob("journal-*.ndjson"):
                 path.unlink(missing_ok=True)  # a fold that is just ending removes its own
@@ -225,7 +222,7 @@ class DiskKeeper(Keeper):
     def _compact(self) -> None:
         if self._compaction is not None and not self._compaction.done():
             return
-        world, current = self._world, self._folder / JOURNAL
+        world, current = self._world, self._folder / f.JOURNAL
         old = self._folder / f"journal-{world.commit:012d}.ndjson"
         try:
             if self._durability == "disk":

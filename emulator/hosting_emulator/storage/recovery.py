@@ -14,36 +14,17 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from hosting_emulator.storage.documents import StoredState
+from hosting_emulator.storage import format as f
+from hosting_emulator.storage.documents import StoredState, read_snapshot, write_snapshot
 from hosting_emulator.storage.files import sync_directory
-from hosting_emulator.storage.format import (
-    JOURNAL,
-    MARKER,
-    PROGRESS,
-    SNAPSHOT,
-    FormatRefused,
-    Marker,
-    StateRefused,
-    found_in,
-    read_marker,
-    write_marker,
-)
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
-from hosting_emulator.storage.progress import (
-    NEVER_REACHED,
-    Reached,
-    boot_id,
-    read_progress,
-    write_progress,
-)
-from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from hosting_emulator.world.value import World
 
-_DAMAGED = ".damaged-"
-Complain: TypeAlias = Callable[[str], None]
+Complain = Callable[[str], None]
+_NAMESAKE = "world of that name, such as one that was here before"
 
 
 class Recovery(NamedTuple):
@@ -56,7 +37,7 @@ class Recovery(NamedTuple):
     world: World
     notices: list[str]
     lineage: str
-    reached: Reached | None
+    reached: f.Reached | None
     journals: list[JournalLines]
 
 
@@ -65,33 +46,42 @@ def recover(folder: Path) -> Recovery | None:
 
     Raises StateRefused, naming file, line and what is wrong, and OSError.
     """
-    marker = read_marker(folder)
-    paths = _journals_of(folder)
-    if not (folder / SNAPSHOT).exists():
+    marker = f.read_marker(folder)
+    paths, snapshot = _journals_of(folder), folder / f.SNAPSHOT
+    if not snapshot.exists():
         if marker is None and not any(JournalLines(path, last=True).lines for path in paths):
             return None
-        raise StateRefused(f"{folder}: {SNAPSHOT} is missing; {_ADVICE}")
+        raise f.StateRefused(f"{folder}: {f.SNAPSHOT} is missing; {f.ADVICE}")
     if marker is not None and not paths:
-        raise StateRefused(f"{folder}: {JOURNAL} is missing; {_ADVICE}")
-    state = SnapshotFile(folder / SNAPSHOT).state()
+        raise f.StateRefused(f"{folder}: {f.JOURNAL} is missing; {f.ADVICE}")
+    state = read_snapshot(snapshot)
     folded = state.commit
     journals = [JournalLines(path, last=path is paths[-1]) for path in paths]
     for journal in journals:
-        if journal.world not in (None, (state.name, state.lineage)):
-            raise StateRefused(f"{journal.path}: it is {_whose(journal.world, state)}; {_ADVICE}")
+        if journal.world is not None and journal.world != (state.name, state.lineage):
+            name = journal.world[0]
+            whose = f"the journal of the world {name!r}"
+            if name == state.name:
+                whose = f"of another {_NAMESAKE}"
+            raise f.StateRefused(f"{journal.path}: it is {whose}; {f.ADVICE}")
         for commit in journal.commits():
-            with found_in(journal.path, _ADVICE):
+            with f.found_in(journal.path, f.ADVICE):
                 state.follow(commit)
-    with found_in(folder / SNAPSHOT, _ADVICE):
+    with f.found_in(snapshot, f.ADVICE):
         world = state.world()
-    if marker is not None and marker.lineage not in (None, state.lineage):
-        raise StateRefused(f"{folder / SNAPSHOT}: it is of another {_NAMESAKE}; {_ADVICE}")
+        if marker is not None and marker.lineage not in (None, state.lineage):
+            raise f.StateRefused(f"it is of another {_NAMESAKE}")
     notices = [journal.notice for journal in journals if journal.notice]
-    reached = read_progress(folder, state.lineage)
-    same_run = marker is None or marker.boot in ("", boot_id())
-    if missing := _missing(reached, world.commit):
+    reached, missing = f.read_progress(folder, state.lineage), None
+    if reached is None:
+        missing = f"{f.PROGRESS} is missing, damaged or of another {_NAMESAKE}"
+    elif reached.commit > world.commit:
+        span = f"{world.commit + 1} to {reached.commit}"
+        missing = f"commits {span} were made, and are missing"
+    same_run = marker is None or marker.boot in ("", f.boot_id())
+    if missing:
         if same_run:
-            raise StateRefused(f"{folder}: {missing}; {_ADVICE}")
+            raise f.StateRefused(f"{folder}: {missing}; {f.ADVICE}")
         notices.append(f"{missing}: the machine ended before they were on its disk")
     elif (
         same_run
@@ -101,42 +91,21 @@ def recover(folder: Path) -> Recovery | None:
         and reached.commit < world.commit - 1
         and folded < world.commit  # else a kill may have come before a world put in place was noted
     ):
-        raise StateRefused(f"{folder / PROGRESS}: it is older than {JOURNAL}; {_ADVICE}")
+        raise f.StateRefused(f"{folder / f.PROGRESS}: it is older than {f.JOURNAL}; {f.ADVICE}")
     return Recovery(world, notices, state.lineage, reached, journals)
-
-
-def _missing(reached: Reached | None, commit: int) -> str | None:
-    """Say what should be there and is not, by how far a world came; None: it is all there."""
-    if reached is None:
-        return f"{PROGRESS} is missing, damaged or of another {_NAMESAKE}"
-    if reached.commit <= commit:
-        return None
-    return f"commits {commit + 1} to {reached.commit} were made, and are missing"
-
-
-def _whose(world: tuple[str, str] | None, state: StoredState) -> str:
-    same = world is not None and world[0] == state.name
-    return f"of another {_NAMESAKE}" if same else f"the journal of the world {world and world[0]!r}"
 
 
 def _journals_of(folder: Path) -> list[Path]:
     """Return a folder's journals, oldest first: those that are being folded, then the current one."""
-    paths = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
+    paths = [*sorted(folder.glob("journal-*.ndjson")), folder / f.JOURNAL]
     return [path for path in paths if path.exists()]
 
 
 def sweep(folder: Path) -> None:
     """Delete what a killed process was about to write. Raises OSError."""
-    for name in (SNAPSHOT, JOURNAL, MARKER):
+    for name in (f.SNAPSHOT, f.JOURNAL, f.MARKER):
         for unfinished in folder.glob(f"{name}.*.tmp"):
             unfinished.unlink()
-
-
-_NAMESAKE = "world of that name, such as one that was here before"
-_ADVICE = (
-    "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
-    "away to start afresh"
-)
 
 
 def salvage(folder: Path, complain: Complain) -> World | None:
@@ -146,8 +115,12 @@ def salvage(folder: Path, complain: Complain) -> World | None:
     files are only of another format, and OSError.
     """
     state = _readable(folder, complain)
-    number = next(n for n in count(1) if not _is_taken(folder, f"{_DAMAGED}{n}"))
-    ending = f"{_DAMAGED}{number}"
+    endings = (f".damaged-{number}" for number in count(1))
+    ending = next(
+        end
+        for end in endings
+        if not folder.with_name(folder.name + end).exists() and not any(folder.glob(f"*{end}"))
+    )
     if state is None:
         aside = folder.with_name(folder.name + ending)
         folder.rename(aside)  # out of sight of the next start, in one step
@@ -155,58 +128,50 @@ def salvage(folder: Path, complain: Complain) -> World | None:
         complain(f"nothing of it could be salvaged; all of it is kept as {aside}")
         return None
     world, lineage = state.world(), token_hex(8)
-    reached = read_progress(folder, state.lineage)
+    reached = f.read_progress(folder, state.lineage)
     if reached is None:
-        complain(f"{PROGRESS} cannot be read: the last moment shown is lost, and time may go back")
-        reached = Reached(starts=NEVER_REACHED)
+        complain(
+            f"{f.PROGRESS} cannot be read: the last moment shown is lost, and time may go back"
+        )
+        reached = f.Reached(starts=f.NEVER_REACHED)
     # Each step comes after what it replaces is kept.
-    paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER, folder / PROGRESS]
+    paths = [folder / f.SNAPSHOT, *_journals_of(folder), folder / f.MARKER, folder / f.PROGRESS]
     kept = [path for path in paths if path.exists()]
     for path in kept:
         shutil.copy2(path, path.with_name(f"{path.name}{ending}"))
     sync_directory(folder)
-    write_snapshot(folder / SNAPSHOT, world, lineage)
-    begin_journal(folder / JOURNAL, world.name, lineage, sync=True).close()
-    write_progress(folder, lineage, reached._replace(commit=world.commit), sync=True)
+    write_snapshot(folder / f.SNAPSHOT, world, lineage)
+    begin_journal(folder / f.JOURNAL, world.name, lineage, sync=True).close()
+    f.write_progress(folder, lineage, reached._replace(commit=world.commit), sync=True)
     for old in folder.glob("journal-*.ndjson"):
         old.unlink()
-    write_marker(folder, Marker("", lineage), sync=True)
+    f.write_marker(folder, f.Marker("", lineage), sync=True)
     names = ", ".join(path.name for path in kept)
     complain(f"salvaged up to commit {world.commit}; {names} as found: {folder}/…{ending}")
     return world
 
 
-def _is_taken(folder: Path, ending: str) -> bool:
-    return folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))
-
-
 def _readable(folder: Path, complain: Complain) -> StoredState | None:
     """Return the world that can be read, if any; says what is left out."""
-    if not (folder / SNAPSHOT).exists():
-        complain(f"{SNAPSHOT} is missing, and without it no commit can be read")
+    if not (folder / f.SNAPSHOT).exists():
+        complain(f"{f.SNAPSHOT} is missing, and without it no commit can be read")
         return None
     try:
-        snapshot = SnapshotFile(folder / SNAPSHOT)
-        state = snapshot.state(damaged=True)
-        if snapshot.damage is not None:
-            complain(
-                f"{SNAPSHOT}: the checksum does not fit: something in it is not as it was written, "
-                "and what is not known; it was taken as it is, as its rows fit together"
-            )
-    except FormatRefused:
+        state = read_snapshot(folder / f.SNAPSHOT, complain=complain)
+    except f.FormatRefused:
         raise
-    except StateRefused as refused:
+    except f.StateRefused as refused:
         complain(str(refused).partition(";")[0])
         return None
     if state.name != folder.name:
-        complain(f"{SNAPSHOT}: it is of the world {state.name!r}")
+        complain(f"{f.SNAPSHOT}: it is of the world {state.name!r}")
         return None
     _follow(folder, state, complain)
     try:
         check_integrity(state.tables)
         state.world()
         return state
-    except StateRefused as refused:
+    except f.StateRefused as refused:
         complain(f"what can be read does not fit together: {refused}")
         return None
 
@@ -215,7 +180,7 @@ def _follow(folder: Path, state: StoredState, complain: Complain) -> None:
     """Take in commits up to the first that cannot be; say which are left out."""
     journals = _journals_of(folder)
     if not journals:
-        complain(f"{JOURNAL} is missing: changes after commit {state.commit} are left out")
+        complain(f"{f.JOURNAL} is missing: changes after commit {state.commit} are left out")
     damaged: list[str] = []
     numbers: list[int] = []
     titles: Counter[str] = Counter()

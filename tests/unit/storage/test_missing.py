@@ -16,9 +16,15 @@ import pytest
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.storage import recovery
-from hosting_emulator.storage.format import Marker, StateRefused, write_marker
+from hosting_emulator.storage.format import (
+    COMMIT,
+    SHOWN,
+    Marker,
+    StateRefused,
+    boot_id,
+    write_marker,
+)
 from hosting_emulator.storage.journal import first_line
-from hosting_emulator.storage.progress import boot_id
 from hosting_emulator.world.records import Origin
 from tests.in_process import NOON_MS, InProcess, Machine, fresh_world
 from tests.unit.storage.worlds_on_disk import busy, content, folder, open_directory, read_world
@@ -49,7 +55,7 @@ def test_the_end_of_a_journal_is_missed(tmp_path: Path, how: str, durability: st
         busy(kept.api)
         if durability == "disk":  # a commit counts once it is synced
             kept.keeper._journal.sync()
-            kept.keeper._progress.reach(kept.api.world.commit)
+            kept.keeper._progress.note(COMMIT, kept.api.world.commit)
         DAMAGE[how](kept.journal)
 
         with pytest.raises(StateRefused, match=r"were made, and are missing.* --salvage"):
@@ -363,7 +369,7 @@ def test_a_world_that_is_replaced_may_begin_earlier(tmp_path: Path):
         kept.api.engine.replace_world(fresh_world())
 
         assert kept.api.engine.now_ms() < late_ms
-        assert kept.keeper._progress.shown_ms < late_ms
+        assert kept.keeper._progress.numbers[SHOWN] < late_ms
 
 
 def test_a_world_in_memory_keeps_nothing():

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hosting_emulator.storage.documents import read_snapshot, write_snapshot
 from hosting_emulator.storage.files import write_atomically
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from tests.in_process import InProcess, fresh_world
 from tests.unit.storage.worlds_on_disk import busy, content, indexed
 
@@ -28,7 +28,7 @@ def path(tmp_path, world):
 
 
 def read(path):
-    return SnapshotFile(path).state().world()
+    return read_snapshot(path).world()
 
 
 def test_what_is_read_is_what_was_written(path, world):

@@ -8,9 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.storage.documents import (
+    export_state,
+    import_state,
+    read_snapshot,
+    write_snapshot,
+)
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.storage.snapshot import SnapshotFile, write_snapshot
 from tests.in_process import InProcess
 from tests.unit.storage.worlds_on_disk import busy, content, indexed
 
@@ -209,7 +213,7 @@ def test_whatever_is_taken_in_works(document, tmp_path, data):
     api = InProcess(world)
     everything_works(api)
     write_snapshot(tmp_path / "snapshot.json", api.world)
-    assert content(SnapshotFile(tmp_path / "snapshot.json").state().world()) == content(api.world)
+    assert content(read_snapshot(tmp_path / "snapshot.json").world()) == content(api.world)
     import_state(json.loads(json.dumps(export_state(api.world))), "default", 0)
 
 
