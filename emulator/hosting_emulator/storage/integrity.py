@@ -213,8 +213,9 @@ def _check_answer(rows: Rows, key: str, answer: r.RememberedAnswer) -> None:
     spec = ALL_CALLS.get(answer.call_id)
     _must(spec and spec.idempotent, f"no call {answer.call_id!r} remembers answers")
     # What the first answer to an idempotent call was about, by its resource; others: the project.
+    about: dict[str, t.Table[Any]]
     about = {"Operation": t.OPERATIONS, "UserApiKeyCreation": t.API_KEYS}
-    target: t.Table[Any] = about.get(spec.response if spec else "", t.PROJECTS)
+    target = about.get(spec.response if spec else "", t.PROJECTS)
     _must(answer.subject in rows[target.name], f"there is no {answer.subject!r} that it is about")
 
 
