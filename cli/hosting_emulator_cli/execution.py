@@ -221,7 +221,7 @@ class _Run:
                     failed = failed or self._misbehaved
                 if execution.report == "always" or (execution.report == "failed" and failed):
                     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-                    from hosting_emulator.sdk import report_text
+                    from hosting_emulator.sdk.text import report_text
 
                     document = world.report_document()
                     for one in document["operations"]:

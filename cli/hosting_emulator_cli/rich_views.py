@@ -21,7 +21,8 @@ from hosting_emulator_cli.commands.requests import cells_of, cut_words, target
 from hosting_emulator_cli.output import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Exchange, ExchangeCells, Message, Why
+    from hosting_emulator.sdk import Exchange, Message, Why
+    from hosting_emulator.sdk.text import ExchangeCells
 
 #: From so many columns of a terminal on there is room for columns of our own: call, project, who.
 WIDE = 110

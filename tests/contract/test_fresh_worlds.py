@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
-from hosting_emulator.sdk.fresh import world_request
+from hosting_emulator.sdk.control import world_request
 from tests.contract.forged_tokens import parts
 
 

@@ -61,7 +61,7 @@ def conduct(
         write_whole(junit, conduct_junit(report, rules, world, severity))
     if sarif is not None:
         write_whole(sarif, conduct_sarif(report, rules, world, about))
-    from hosting_emulator.sdk import conduct_text, of_severity
+    from hosting_emulator.sdk.text import conduct_text, of_severity
 
     if as_json:
         put_json(report)
@@ -116,7 +116,7 @@ def ask_conduct(
 
 def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool, bool]:
     """Return what was found in all worlds, as text; whether it is anything; and a warning or worse."""
-    from hosting_emulator.sdk import conduct_text, of_severity
+    from hosting_emulator.sdk.text import conduct_text, of_severity
 
     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     texts, found, bad = [], False, False
@@ -144,7 +144,7 @@ def conduct_junit(report: Any, rules: Sequence[_Document], world: str, severity:
     Findings below a severity fail no case, but are told.
     """
     from hosting_emulator import junit
-    from hosting_emulator.sdk import of_severity, quotes, request_numbers
+    from hosting_emulator.sdk.text import of_severity, quotes, request_numbers
 
     failing = of_severity(report, severity)["findings"]
     cases = []

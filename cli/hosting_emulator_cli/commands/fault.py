@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def words(fault: Mapping[str, Any]) -> FaultWords:
     """Return a fault or outcome as people read it."""
-    from hosting_emulator.sdk import fault_words
+    from hosting_emulator.sdk.text import fault_words
 
     return fault_words(fault)
 

@@ -19,7 +19,8 @@ from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator.replay import Beginning, Recording, Replayed, ReplayOptions, ReplayReport
-    from hosting_emulator.sdk import Exchange, ExchangeCells, HostingEmulator, Message
+    from hosting_emulator.sdk import Exchange, HostingEmulator, Message
+    from hosting_emulator.sdk.text import ExchangeCells
 
 # --- An exchange as plain text -------------------------------------------------------------------
 
@@ -33,7 +34,7 @@ def project_aliases(world: HostingEmulator) -> dict[str, str]:
 
 def cells_of(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:
     """Write an exchange part by part, such that no part can steer a terminal."""
-    from hosting_emulator.sdk import ExchangeCells, exchange_cells
+    from hosting_emulator.sdk.text import ExchangeCells, exchange_cells
 
     return ExchangeCells(*map(out.printable, exchange_cells(exchange, projects)))
 

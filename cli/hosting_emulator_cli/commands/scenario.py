@@ -239,7 +239,7 @@ def story_text(report: StoryResult) -> str:
     if not report["steps"]:
         lines.append("  no story: its world was built, and no requests were sent")
     if report.get("variation") and not report["passed"]:
-        from hosting_emulator.sdk import variation_lines
+        from hosting_emulator.sdk.text import variation_lines
 
         lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
     return "\n".join(lines)

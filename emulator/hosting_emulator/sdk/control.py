@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
-from urllib.parse import quote, urlsplit
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
+from urllib.parse import quote, urlencode, urlsplit
 
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.control_api import (
@@ -28,6 +28,7 @@ from hosting_emulator.control_api import (
     WorldEvent,
     WorldSummary,
 )
+from hosting_emulator.sdk.text import one_line
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -55,10 +56,7 @@ def start_line(address: str) -> str:
 
 
 class EmulatorUnreachable(ControlError):
-    """Nothing answers at the address, or it stopped answering.
-
-    `address` is the control URL that was tried, `reason` what the network said.
-    """
+    """Nothing answers at `address`, or it stopped answering; `reason` is what the network said."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(
@@ -73,8 +71,6 @@ class UnexpectedAnswer(ControlError):
 
     def __init__(self, address: str, what: str) -> None:
         super().__init__(f"the server at {address} is not a hosting emulator: {what}")
-        self.address = address
-        self.what = what
 
 
 class ControlRefused(ControlError):
@@ -87,16 +83,11 @@ class ControlRefused(ControlError):
         self.detail = detail
 
 
+# --- Where an emulator is ----------------------------------------------------------------------
+
 #: Where `hosting-emulator start` listens unless told otherwise.
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
-
-
-class ControlAddress(NamedTuple):
-    """A control API, and a world if the address names one."""
-
-    control_url: str
-    world: str | None
 
 
 def default_url() -> str:
@@ -106,9 +97,8 @@ def default_url() -> str:
     port in the settings file of this folder.
     """
     with suppress(OSError, ValueError, TypeError, KeyError):  # it may not be there, or another's
-        return str(
-            json.loads(Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes())["local_url"]
-        )
+        ready = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
+        return str(json.loads(ready)["local_url"])
     port = os.environ.get("HOSTING_EMULATOR_PORT", "")
     if not port:
         # Imported here: who names an emulator needs no file.
@@ -118,8 +108,8 @@ def default_url() -> str:
     return f"http://127.0.0.1:{port}" if port.isdigit() and int(port) else DEFAULT_URL
 
 
-def read_address(url: str | None) -> ControlAddress:
-    """Read the address of an emulator or of one of its worlds: a base URL or a control URL.
+def read_address(url: str | None) -> tuple[str, str | None]:
+    """Read the address of an emulator or of one of its worlds: return its control URL, and the world.
 
     Without one, the environment's HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, as they do
     for the command line; without these, an emulator that was started here (`default_url`).
@@ -129,14 +119,22 @@ def read_address(url: str | None) -> ControlAddress:
     found = _URL.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")
-    return ControlAddress(
-        f"{found['server'].rstrip('/')}/_emulator", found["world"] or named or None
-    )
+    return f"{found['server'].rstrip('/')}/_emulator", found["world"] or named or None
 
 
 def read_control_token(token: str | None) -> str | None:
     """Return the control token to send: the one given, else HOSTING_EMULATOR_CONTROL_TOKEN's."""
     return token or os.environ.get("HOSTING_EMULATOR_CONTROL_TOKEN") or None
+
+
+# --- How a world begins --------------------------------------------------------------------------
+
+#: A name in the library, a file, or the document itself (all of its keys may be left out).
+ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
+#: `frozen`, `real`, `skip`, `scaled:60`, or as the control API takes it: {"mode": …, "rate": …}.
+ClockLike: TypeAlias = str | ClockRequest | Mapping[str, Any]
+#: A seed, or seed and points as a scenario writes them: {"seed": 7, "only": ["page-size"]}.
+VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
 
 class ScenarioChoice(TypedDict, total=False):
@@ -168,6 +166,133 @@ class WorldRequest(TypedDict, total=False):
     token: Mapping[str, Any] | None
 
 
+class WorldOptions(TypedDict, total=False):
+    """What is laid over how a fresh world begins: over a scenario's own, where there is one.
+
+    `clock` is `frozen`, `real`, `skip`, `scaled:60` or {mode, rate}. `vary` is a seed that its answers
+    vary by, at the points in `vary_only` or at all, or both: {"seed": 7, "only": […]};
+    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY hold where it is not given. `ttl`, a span like
+    `6h` (None for ever), is how long the world stays when nobody asks anything of it any more, if what
+    made it was killed.
+    """
+
+    clock: ClockLike | None
+    seed: str | None
+    assumptions: Mapping[str, Any] | None
+    vary: VaryLike | None
+    vary_only: str | Sequence[str] | None
+    ttl: str | None
+
+
+_NO_SEED = 'vary is a seed, a text or a whole number, or {"seed": …, "only": […]}'
+
+
+def world_request(
+    scenario: ScenarioLike | None,
+    document_name: str,
+    state: Mapping[str, Any] | None,
+    **options: Unpack[WorldOptions],
+) -> WorldRequest:
+    """Return how a world begins as the control API takes it. Raises ValueError, OSError."""
+    clock, vary, only = options.get("clock"), options.get("vary"), options.get("vary_only")
+    if clock is None and scenario is None and state is None:
+        clock = "frozen"
+    if vary is None:
+        if only:
+            raise ValueError("vary_only needs vary: give a seed")
+        vary = os.environ.get("HOSTING_EMULATOR_VARY") or None
+        only = os.environ.get("HOSTING_EMULATOR_VARY_ONLY") or None
+    seed, points = (None, None) if vary is None else read_vary(vary, only)
+    return {
+        "scenario": None if scenario is None else _choice(scenario, document_name),
+        "state": state,
+        "seed": options.get("seed"),
+        "clock": None if clock is None else clock_request(clock),
+        "assumptions": options.get("assumptions"),
+        "ephemeral": True,
+        "vary": seed,
+        "only": points,
+        # If nobody closes it, it stays longer than anybody looks at one in a debugger.
+        "ttl": options.get("ttl", "6h"),
+    }
+
+
+def _choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
+    if isinstance(scenario, Mapping):
+        # What a library needs to list a scenario is nothing to ask of one that is written in place.
+        named = {"name": "inline", "description": "Written where it is used."}
+        document = {**scenario, **named, **scenario}  # what it says itself holds
+        if isinstance(document.get("clock"), str):
+            document["clock"] = clock_request(document["clock"])
+        try:
+            return {"text": json.dumps(document), "file": document_name}
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the scenario cannot be written as JSON: {error}") from None
+    if isinstance(scenario, Path) or is_file_name(scenario):
+        path = find_file(scenario)
+        return {"text": path.read_text(encoding="utf-8"), "file": str(path)}
+    return {"name": scenario}
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a scenario is named by its file; names in the library have no dot and no slash."""
+    return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
+
+
+def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
+    """Return a file in the first of some folders that has it; without any, where the process runs.
+
+    Raises ValueError.
+    """
+    tried = list(dict.fromkeys(folder / path for folder in folders)) or [Path(path)]
+    for found in tried:
+        if found.is_file():
+            return found
+    raise ValueError(f"there is no file {' and no '.join(map(str, tried))}")
+
+
+def clock_request(clock: ClockLike) -> ClockRequest:
+    """Read `frozen`, `real`, `skip` or `scaled:RATE`. Raises ValueError with what to write."""
+    if not isinstance(clock, str):
+        return clock  # type: ignore[return-value] # the emulator says what is wrong with it
+    mode, _, rate = clock.partition(":")
+    if mode == "scaled" and rate:
+        with suppress(ValueError):
+            return {"mode": "scaled", "rate": float(rate)}
+    elif mode in {"frozen", "real", "skip"} and not rate:
+        return {"mode": mode}  # type: ignore[typeddict-item] # mypy does not narrow by `in`
+    raise ValueError(f"clock {clock!r}: use frozen, real, skip or scaled:RATE, such as scaled:60")
+
+
+def read_vary(
+    vary: VaryLike, only: str | Sequence[str] | None = None
+) -> tuple[str, list[str] | None]:
+    """Return seed and points; points in a text are divided by commas or spaces.
+
+    Raises ValueError in one line.
+    """
+    if isinstance(vary, Mapping):
+        if "seed" not in vary or not vary.keys() <= {"seed", "only"}:
+            raise ValueError(f"{_NO_SEED}, not {one_line(repr(vary), 80)}")
+        points = vary.get("only")
+        if points is not None and only:
+            raise ValueError("the points of vary are given twice: give only or vary_only")
+        if points is not None and not points:
+            raise ValueError("only of vary: name at least one point, or leave it out for all")
+        vary, only = vary["seed"], only if points is None else points
+    if isinstance(vary, bool) or not isinstance(vary, str | int):
+        raise ValueError(f"{_NO_SEED}, not {one_line(repr(vary), 80)}")
+    named = isinstance(only, str | Sequence) and all(isinstance(name, str) for name in only)
+    if only is not None and not named:
+        raise ValueError(f"the points of vary are a list of names, not {one_line(repr(only), 80)}")
+    if isinstance(only, str):
+        only = [name for name in re.split(r"[,\s]+", only) if name]
+    return str(vary), list(only) if only else None
+
+
+# --- The client -----------------------------------------------------------------------------------
+
+
 class ControlClient:
     """A client of a running emulator, over one kept-alive connection.
 
@@ -189,12 +314,12 @@ class ControlClient:
         self.control_url = control_url.rstrip("/")
         self._peer = (parts.scheme == "https", parts.hostname, parts.port)
         self._root = parts.path.rstrip("/")
-        self._timeout_s = timeout_s
         self._headers = {"Accept": "application/json"}
         if token:
             self._headers["X-Control-Token"] = _plain(token)
         self._lock = threading.Lock()
-        self._open: HTTPConnection | None = None
+        #: It connects by itself, at first and whenever it was closed.
+        self._connection = self._new_connection(timeout_s)
         self._process_id = 0
 
     def __enter__(self) -> Self:
@@ -206,7 +331,7 @@ class ControlClient:
     def close(self) -> None:
         """Close the connection; a later call opens another."""
         with self._lock:
-            self._drop()
+            self._connection.close()
 
     def health(self) -> Record:
         """Whether the emulator is up: its `status` and `version`."""
@@ -220,8 +345,6 @@ class ControlClient:
         """A table or document of the contract: `problems`, `fault-kinds`, `conduct-rules`, …"""
         answer = self.get(f"contract/{name}")
         return answer["items"] if answer.keys() == {"items"} else answer
-
-    # --- Worlds ------------------------------------------------------------------------------
 
     def worlds(self) -> list[WorldSummary]:
         """The summaries of all worlds."""
@@ -241,8 +364,6 @@ class ControlClient:
         It begins as `WorldRequest` says, or else as the default world.
         """
         return NewWorldSummary(self.post("worlds", given(name=name, **request)))
-
-    # --- Scenarios ---------------------------------------------------------------------------
 
     def scenarios(self) -> list[Record]:
         """The scenario library: names and descriptions."""
@@ -270,28 +391,16 @@ class ControlClient:
 
     # --- The wire ----------------------------------------------------------------------------
 
-    def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
-        """GET a stream of events below the control URL, over a connection of its own."""
-        connection = self._connection(_SILENCE_S)
-        with _clear_errors(connection, self.control_url):
-            connection.request(
-                "GET", self._target(path), headers={**self._headers, **headers, "Accept": _EVENTS}
-            )
-            response = connection.getresponse()
-            if response.status == 200 and response.headers.get_content_type() == _EVENTS:
-                return EventStream(self.control_url, connection, response)
-            body = response.read()
-        connection.close()
-        self._read(response, body)
-        raise UnexpectedAnswer(self.control_url, "it does not return a stream of events")
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Send `body` as JSON (no body for None) and return the JSON answered, None if empty.
 
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send `body` as JSON (no body for None) and return the JSON answered, None if empty."""
+        `path` is below the control URL.
+        """
         __tracebackhide__ = True  # pytest then shows who asked
         content = None if body is None else _encode(body).encode()
         target = self._target(path)
         with self._lock:
-            kept = self._still_open()
+            kept = self._is_open()
             try:
                 answer = self._exchange(method, target, content)
             except EmulatorUnreachable as error:
@@ -302,23 +411,35 @@ class ControlClient:
                 answer = self._exchange(method, target, content)
         return self._read(*answer)
 
-    #: Each takes a path below the control URL, and a body.
-    get = partialmethod(_ask, "GET")
-    post = partialmethod(_ask, "POST")
-    put = partialmethod(_ask, "PUT")
-    patch = partialmethod(_ask, "PATCH")
-    delete = partialmethod(_ask, "DELETE")
+    get = partialmethod(ask, "GET")
+    post = partialmethod(ask, "POST")
+    put = partialmethod(ask, "PUT")
+    patch = partialmethod(ask, "PATCH")
+    delete = partialmethod(ask, "DELETE")
+
+    def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
+        """GET a stream of events below the control URL, over a connection of its own."""
+        connection = self._new_connection(_SILENCE_S)
+        headers = {**self._headers, **headers, "Accept": _EVENTS}
+        with _clear_errors(connection, self.control_url):
+            connection.request("GET", self._target(path), headers=headers)
+            response = connection.getresponse()
+            if response.status == 200 and response.headers.get_content_type() == _EVENTS:
+                return EventStream(self.control_url, connection, response)
+            body = response.read()
+        connection.close()
+        self._read(response, body)
+        raise UnexpectedAnswer(self.control_url, "it does not return a stream of events")
 
     def _exchange(self, method: str, target: str, body: bytes | None) -> tuple[HTTPResponse, bytes]:
-        if self._open is None:
-            self._open, self._process_id = self._connection(self._timeout_s), os.getpid()
+        self._process_id = os.getpid()
         kind = {} if body is None else {"Content-Type": "application/json"}
-        with _clear_errors(self._open, self.control_url):
-            self._open.request(method, target, body, {**self._headers, **kind})
-            response = self._open.getresponse()
+        with _clear_errors(self._connection, self.control_url):
+            self._connection.request(method, target, body, {**self._headers, **kind})
+            response = self._connection.getresponse()
             return response, response.read()
 
-    def _connection(self, timeout_s: float) -> HTTPConnection:
+    def _new_connection(self, timeout_s: float) -> HTTPConnection:
         from http.client import HTTPConnection, HTTPSConnection  # a `--help` needs none of it
 
         secure, host, port = self._peer
@@ -347,24 +468,19 @@ class ControlClient:
             detail = f"{detail or title} (the emulator is {version}, and this client {__version__})"
         raise ControlRefused(response.status, title, str(detail) if detail else None)
 
-    def _drop(self) -> None:
-        if self._open is not None:
-            self._open.close()
-            self._open = None
-
-    def _still_open(self) -> bool:
-        """Whether there is an open connection; one the server has closed is dropped here.
+    def _is_open(self) -> bool:
+        """Whether the connection can be used again; one the server has closed is closed here too.
 
         Looking before sending is what lets a POST survive a restarted or idle server: nothing has
         been sent yet, so nothing is repeated. A forked child shares the socket with its parent; only
         one of them may go on with it.
         """
-        if self._open is None:
+        if self._connection.sock is None:
             return False
-        mine = self._process_id == os.getpid() and self._open.sock is not None
-        if mine and (self._peer[0] or _is_quiet(self._open)):  # TLS cannot be looked into
+        # TLS cannot be looked into.
+        if self._process_id == os.getpid() and (self._peer[0] or _is_quiet(self._connection)):
             return True
-        self._drop()
+        self._connection.close()
         return False
 
 
@@ -392,31 +508,54 @@ class EventStream:
         self._connection.close()
 
     def __iter__(self) -> Iterator[WorldEvent]:
-        fields: dict[str, str] = {}
-        for line in self._lines():
-            name, _, value = line.partition(":")
-            if line:
-                fields[name] = value.removeprefix(" ")
-            else:
-                if "data" in fields:
-                    yield self._event(fields)
-                fields = {}
-
-    def _lines(self) -> Iterator[str]:
         from http.client import HTTPException
 
-        try:
-            while line := self._response.readline():
-                yield line.decode().rstrip("\r\n")
-        except (OSError, HTTPException) as error:
-            raise EmulatorUnreachable(self._address, "it stopped sending events") from error
+        fields: dict[str, str] = {}
+        while True:
+            try:
+                line = self._response.readline()
+            except (OSError, HTTPException) as error:
+                raise EmulatorUnreachable(self._address, "it stopped sending events") from error
+            if not line:
+                return
+            if text := line.decode().rstrip("\r\n"):
+                name, _, value = text.partition(":")
+                fields[name] = value.removeprefix(" ")
+                continue
+            event, fields = fields, {}
+            if "data" in event:
+                try:
+                    data = json.loads(event["data"], object_hook=Record)
+                    id_ = int(event.get("id", "0"))
+                except ValueError as error:
+                    raise UnexpectedAnswer(self._address, "its events are not JSON") from error
+                yield WorldEvent(id_, event.get("event", "message"), data)
 
-    def _event(self, fields: dict[str, str]) -> WorldEvent:
-        try:
-            data = json.loads(fields["data"], object_hook=Record)
-            return WorldEvent(int(fields.get("id", "0")), fields.get("event", "message"), data)
-        except ValueError as error:
-            raise UnexpectedAnswer(self._address, "its events are not JSON") from error
+
+class InWorld:
+    """What asks for things of one world, below its path in the control API."""
+
+    control: ControlClient
+    """The client of the process: other worlds, the contract's tables, the scenario library."""
+    name: str
+    """The world's name."""
+
+    def __init__(self, control: ControlClient, name: str) -> None:
+        self.control = control
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.name!r}>"
+
+    def control_path(self, *parts: str | int, **query: Any) -> str:
+        """Return the path of this world, or of something in it, as `control` takes it."""
+        path = "/".join(["worlds", *(quote(str(part), safe="") for part in (self.name, *parts))])
+        asked = {name: value for name, value in query.items() if value not in (None, "")}
+        return f"{path}?{urlencode(asked)}" if asked else path
+
+    def _ask(self, method: str, *parts: str | int, body: Any = None, **query: Any) -> Any:
+        __tracebackhide__ = True
+        return self.control.ask(method, self.control_path(*parts, **query), body)
 
 
 @contextmanager

@@ -8,12 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from hosting_emulator.control_api import (
+    ClockMode,
+    ClockMove,
+    ClockRequest,
+    ClockState,
     CommitEntry,
     FaultState,
     JsonObject,
@@ -22,23 +27,20 @@ from hosting_emulator.control_api import (
     RecordedScenario,
     VariationState,
     Why,
-    WorldMember,
     WorldSummary,
 )
-from hosting_emulator.sdk.clock import OperationLike, WorldClock, id_of
 from hosting_emulator.sdk.control import (
     ControlClient,
     ControlRefused,
     EmulatorUnreachable,
+    InWorld,
     ScenarioChoice,
-    given,
-    read_address,
-    read_control_token,
-)
-from hosting_emulator.sdk.fresh import (
     ScenarioLike,
     VaryLike,
     WorldOptions,
+    given,
+    read_address,
+    read_control_token,
     read_vary,
     world_request,
 )
@@ -51,10 +53,18 @@ if TYPE_CHECKING:
 
 Phase: TypeAlias = Literal["before_commit", "after_commit"]
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
+Duration: TypeAlias = str | timedelta | float
+"""A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
+OperationLike: TypeAlias = str | Mapping[str, Any]
+"""An operation's id, or its document as a call answered it."""
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400
 #: What is kept of a summary, until another one comes.
 _OF_SUMMARY = ("base_url", "control_url", "projects", "organizations", "people")
+_STATES: dict[str, type[FaultState | OutcomeState]] = {
+    "faults": FaultState,
+    "outcomes": OutcomeState,
+}
 
 
 class TokenOptions(TypedDict, total=False):
@@ -81,7 +91,97 @@ class ApiKeyOptions(TypedDict, total=False):
     permissions: Sequence[str] | None
 
 
-class HostingEmulator:
+class WorldClock(InWorld):
+    """A world's clock. Time only moves forward, and everything that falls due happens."""
+
+    @property
+    def state(self) -> ClockState:
+        """The clock's full current state."""
+        return ClockState(self._ask("GET", "clock"))
+
+    @property
+    def now(self) -> str:
+        """World time, as an RFC 3339 timestamp in UTC."""
+        return self.state.now
+
+    @property
+    def mode(self) -> ClockMode:
+        """`real`, `frozen`, `scaled` or `skip`."""
+        return self.state.mode
+
+    @property
+    def next_due_at(self) -> str | None:
+        """When the next event is due, as an RFC 3339 timestamp; None if nothing is."""
+        return self.state.next_due_at
+
+    def advance(self, by: Duration) -> str:
+        """Move time forward by a duration, and return the new time.
+
+        `by` is text such as `10m`, `90d` or `PT10M`, a timedelta, or seconds. To the millisecond.
+        Raises ValueError for a negative span, ControlRefused for text that is no span.
+        """
+        if isinstance(by, str):
+            return self.move(by=by).now
+        ms = by / timedelta(milliseconds=1) if isinstance(by, timedelta) else by * 1000
+        if not 0 <= ms < float("inf"):
+            raise ValueError(f"time moves forward only, and not forever: {by!r}")
+        return self.move(by=f"{round(ms)}ms").now
+
+    def advance_to(self, moment: str | datetime) -> str:
+        """Move time forward to a time, and return it.
+
+        `moment` is an RFC 3339 timestamp or a datetime with a time zone (ValueError without one).
+        Raises ControlRefused (409) for a moment that is past.
+        """
+        if isinstance(moment, datetime):
+            if moment.tzinfo is None:
+                raise ValueError(f"{moment!r} has no time zone: give it one, such as datetime.UTC")
+            moment = moment.isoformat()
+        return self.move(to=moment).now
+
+    def until(self, operation: OperationLike) -> str:
+        """Move time forward until an operation ends, and return its final state.
+
+        `operation` is its id, or its document as the call answered it. Raises ControlRefused (409)
+        when time alone does not end it: it is stuck, or waits to be told.
+        """
+        id_ = _id_of(operation)
+        self.move(until_operation=id_)
+        return Why(self._ask("GET", "operations", id_, "why")).state
+
+    def move(
+        self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
+    ) -> ClockMove:
+        """Move time forward in one of these ways, as text, and return the clock as it is then."""
+        body = given(by=by, to=to, until_operation=until_operation)
+        return ClockMove(self._ask("POST", "clock", "advance", body=body))
+
+    def freeze(self) -> ClockState:
+        """Freeze the clock until it is moved."""
+        return self.set("frozen")
+
+    def run(self) -> ClockState:
+        """Run at real speed from now on."""
+        return self.set("real")
+
+    def skip(self) -> ClockState:
+        """Jump to the next event whenever a client polls an unfinished operation."""
+        return self.set("skip")
+
+    def scale(self, rate: float) -> ClockState:
+        """Run at `rate` world seconds for each real second, above 0."""
+        return self.set("scaled", rate=rate)
+
+    def set(self, mode: ClockMode, *, rate: float | None = None) -> ClockState:
+        """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
+        return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
+
+    def change(self, clock: ClockRequest) -> ClockState:
+        """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
+        return ClockState(self._ask("PUT", "clock", body=clock))
+
+
+class HostingEmulator(InWorld):
     """A world: where it answers, who may ask, what is in it, and what happens to it.
 
     Made by `connect` or `fresh`, by a client's `world`, or given by the pytest plugin. What the
@@ -89,10 +189,6 @@ class HostingEmulator:
     `EmulatorUnreachable`. Threads may share a handle. `with` closes it at its end.
     """
 
-    control: ControlClient
-    """The client of the process: other worlds, the contract's tables, the scenario library."""
-    name: str
-    """The world's name."""
     clock: WorldClock
     """World time: `now`, `advance`, `until`, `freeze`, …"""
 
@@ -105,9 +201,8 @@ class HostingEmulator:
         own_connection: bool = False,
     ) -> None:
         """Open a world by its name or summary; `close` deletes a `throw_away` one."""
-        self.control = control
-        self.name = world if isinstance(world, str) else world.name
-        self.clock = WorldClock(self)
+        super().__init__(control, world if isinstance(world, str) else world.name)
+        self.clock = WorldClock(control, self.name)
         self._throw_away = throw_away
         self._own_connection = own_connection
         self._forks: list[HostingEmulator] = []
@@ -117,12 +212,6 @@ class HostingEmulator:
     def __repr__(self) -> str:
         at = self._known.base_url if self._known else self.control.control_url
         return f"<HostingEmulator {self.name!r} at {at}>"
-
-    def control_path(self, *parts: str | int, **query: Any) -> str:
-        """Return the path of this world, or of something in it, as `control` takes it."""
-        path = "/".join(["worlds", *(quote(str(part), safe="") for part in (self.name, *parts))])
-        asked = {name: value for name, value in query.items() if value not in (None, "")}
-        return f"{path}?{urlencode(asked)}" if asked else path
 
     # --- Opening and closing -----------------------------------------------------------------
 
@@ -143,7 +232,7 @@ class HostingEmulator:
         Raises ControlRefused (404) for a world that is not there, ValueError for no address.
         """
         with _reach(url, control_token) as (control, named, own):
-            if world is not None and named is not None and url is not None and world != named:
+            if url is not None and named is not None and world not in (None, named):
                 raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
             emulator = cls(control, world or named or "default", own_connection=own)
             emulator._take_over(emulator.summary)
@@ -192,11 +281,11 @@ class HostingEmulator:
         is not kept). Tokens are of one world: the copy has its own.
         """
         body = given(name=name, ephemeral=ephemeral, commit=commit)
-        return WorldSummary(self.control.post(self.control_path("fork"), body))
+        return WorldSummary(self._ask("POST", "fork", body=body))
 
     def delete(self) -> None:
         """Delete this world and its state; the default world cannot be deleted (409)."""
-        self.control.delete(self.control_path())
+        self._ask("DELETE")
 
     def close(self) -> None:
         """Delete the forks, and the world if it is temporary. Calling it again is no error."""
@@ -221,18 +310,21 @@ class HostingEmulator:
     @property
     def summary(self) -> WorldSummary:
         """This world's current summary."""
-        return WorldSummary(self.control.get(self.control_path()))
+        return WorldSummary(self._ask("GET"))
 
-    def _take_over(self, answer: JsonObject) -> WorldSummary:
-        """Take over what a summary says; tokens of an earlier past may be refused by now."""
+    def _know(self, answer: JsonObject) -> WorldSummary:
         for name in _OF_SUMMARY:
             vars(self).pop(name, None)
-        self._known, self._tokens = WorldSummary(answer), {}
+        self._known = WorldSummary(answer)
         return self._known
+
+    def _take_over(self, answer: JsonObject) -> WorldSummary:
+        self._tokens = {}  # those of an earlier past may be refused by now
+        return self._know(answer)
 
     @property
     def _place(self) -> WorldSummary:
-        return self._known or self._take_over(self.summary)
+        return self._known or self._know(self.summary)
 
     @cached_property
     def base_url(self) -> str:
@@ -247,17 +339,17 @@ class HostingEmulator:
     @cached_property
     def projects(self) -> Aliases:
         """Ids of projects by alias."""
-        return _aliases("project", self._place.projects)
+        return Aliases("project", self._place.projects)
 
     @cached_property
     def organizations(self) -> Aliases:
         """Ids of organizations by alias."""
-        return _aliases("organization", self._place.organizations)
+        return Aliases("organization", self._place.organizations)
 
     @cached_property
     def people(self) -> Aliases:
         """Ids of users by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
-        return _aliases("user", self._place.people)
+        return Aliases("user", self._place.people)
 
     @property
     def project(self) -> str:
@@ -290,8 +382,8 @@ class HostingEmulator:
         if not path.startswith("/"):
             raise ValueError(f"a path starts with /, as in /v1/projects: not {path[:80]!r}")
         if "{project}" in path:
-            wanted = self.project if project is None else self.projects[project]
-            path = path.replace("{project}", wanted)
+            id_ = self.project if project is None else self.projects[project]
+            path = path.replace("{project}", id_)
         if "{organization}" in path:
             home = self.organization if project is None else self._home(self.projects[project])
             path = path.replace("{organization}", home)
@@ -324,9 +416,7 @@ class HostingEmulator:
 
     def mint_token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> Record:
         """Create an access token, valid for an hour by default: {access_token, …}."""
-        return Record(
-            self.control.post(self.control_path("tokens"), given(**options, **{"as": who}))
-        )
+        return Record(self._ask("POST", "tokens", body=given(**options, **{"as": who})))
 
     def headers(self, who: str | None = None, *, key: str | None = None) -> dict[str, str]:
         """Return a user's Authorization header, and with `key` the Idempotency-Key."""
@@ -342,21 +432,20 @@ class HostingEmulator:
 
         The options are `ApiKeyOptions`. It expires after 90 days of world time.
         """
-        body = given(**options, **{"as": who})
-        return Record(self.control.post(self.control_path("api-keys"), body))
+        return Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
 
     def openapi(self) -> JsonObject:
         """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
-        return Record(self.control.get(self.control_path("openapi.json")))
+        return Record(self._ask("GET", "openapi.json"))
 
     @property
     def assumptions(self) -> list[Record]:
         """What is assumed where the contract is silent: each with name, value and sentence."""
-        return list(self.control.get(self.control_path("assumptions"))["items"])
+        return list(self._ask("GET", "assumptions")["items"])
 
     def set_assumptions(self, values: Mapping[str, Any]) -> list[Record]:
         """Change some assumptions by name, and return them all."""
-        return list(self.control.patch(self.control_path("assumptions"), values)["items"])
+        return list(self._ask("PATCH", "assumptions", body=values)["items"])
 
     # --- Failures on demand ------------------------------------------------------------------
 
@@ -396,22 +485,20 @@ class HostingEmulator:
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
         """Arm a fault written as in a scenario: one effect, what it matches, when it acts."""
-        armed = self.control.post(self.control_path("faults"), fault)
-        return ArmedFault(self, "faults", FaultState(armed))
+        return ArmedFault(self, "faults", self._ask("POST", "faults", body=fault))
 
     @property
     def faults(self) -> list[ArmedFault]:
         """The armed faults, in the order they apply."""
-        found = self.control.get(self.control_path("faults"))["items"]
-        return [ArmedFault(self, "faults", FaultState(fault)) for fault in found]
+        return [ArmedFault(self, "faults", one) for one in self._ask("GET", "faults")["items"]]
 
     def remove_fault(self, fault_id: str) -> None:
         """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
-        self.control.delete(self.control_path("faults", fault_id))
+        self._ask("DELETE", "faults", fault_id)
 
     def clear_faults(self) -> int:
         """Disarm all faults, and return how many there were."""
-        return int(self.control.delete(self.control_path("faults"))["removed"])
+        return int(self._ask("DELETE", "faults")["removed"])
 
     def outcome(
         self,
@@ -441,22 +528,20 @@ class HostingEmulator:
 
     def tell(self, outcome: Mapping[str, Any]) -> ArmedFault:
         """Arm an outcome written as in a scenario."""
-        armed = self.control.post(self.control_path("outcomes"), outcome)
-        return ArmedFault(self, "outcomes", OutcomeState(armed))
+        return ArmedFault(self, "outcomes", self._ask("POST", "outcomes", body=outcome))
 
     @property
     def outcomes(self) -> list[ArmedFault]:
         """The armed outcomes, in the order they apply."""
-        found = self.control.get(self.control_path("outcomes"))["items"]
-        return [ArmedFault(self, "outcomes", OutcomeState(told)) for told in found]
+        return [ArmedFault(self, "outcomes", one) for one in self._ask("GET", "outcomes")["items"]]
 
     def remove_outcome(self, outcome_id: str) -> None:
         """Remove one outcome, by its id. Raises ControlRefused (404) when it is not there."""
-        self.control.delete(self.control_path("outcomes", outcome_id))
+        self._ask("DELETE", "outcomes", outcome_id)
 
     def clear_outcomes(self) -> int:
         """Remove all outcomes, and return how many there were."""
-        return int(self.control.delete(self.control_path("outcomes"))["removed"])
+        return int(self._ask("DELETE", "outcomes")["removed"])
 
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return what was done in one sentence.
@@ -464,8 +549,7 @@ class HostingEmulator:
         Such as `intervene("stick_operation", project="shop")`, or with `all=True` for all that match.
         What makes no sense is refused with ControlRefused, and nothing is changed.
         """
-        path = self.control_path("interventions")
-        return str(self.control.post(path, {word: fields})["said"])
+        return str(self._ask("POST", "interventions", body={word: fields})["said"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
         """Add `organizations`, `people`, `projects` and `keys`, and return what was done.
@@ -474,9 +558,7 @@ class HostingEmulator:
         {"acme": "member"}}])`. What is wrong is refused with ControlRefused, and nothing is added.
         """
         said = self.intervene("add", **parts)
-        for name in _OF_SUMMARY:
-            vars(self).pop(name, None)
-        self._known = self.summary
+        self._know(self.summary)
         return said
 
     # --- Other answers that the contract allows ----------------------------------------------
@@ -484,7 +566,7 @@ class HostingEmulator:
     @property
     def variation(self) -> VariationState | None:
         """How this world's responses vary: seed, points, and what has varied so far; None: not."""
-        answer = self.control.get(self.control_path("variation"))
+        answer = self._ask("GET", "variation")
         return None if answer is None else VariationState(answer)
 
     def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> VariationState:
@@ -494,12 +576,11 @@ class HostingEmulator:
         ValueError for what is no seed, ControlRefused for a point that there is not.
         """
         text, points = read_vary(seed, only)
-        body = given(seed=text, only=points)
-        return VariationState(self.control.put(self.control_path("variation"), body))
+        return VariationState(self._ask("PUT", "variation", body=given(seed=text, only=points)))
 
     def unvary(self) -> None:
         """Stop varying responses."""
-        self.control.delete(self.control_path("variation"))
+        self._ask("DELETE", "variation")
 
     # --- What happened -----------------------------------------------------------------------
 
@@ -510,7 +591,7 @@ class HostingEmulator:
 
     def why(self, operation: OperationLike) -> Why:
         """Explain the state of an operation, given by id or document; `str()` is the full text."""
-        return Why(self.control.get(self.control_path("operations", id_of(operation), "why")))
+        return Why(self._ask("GET", "operations", _id_of(operation), "why"))
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
         """Return this world's report: clock, last requests with reasons, pending operations, faults."""
@@ -518,24 +599,22 @@ class HostingEmulator:
 
     def report_document(self, *, requests: int = 20) -> Record:
         """This world's report as one document, with its last `requests` exchanges."""
-        return Record(self.control.get(self.control_path("report", requests=requests)))
+        return Record(self._ask("GET", "report", requests=requests))
 
     @property
     def conduct(self) -> WorldConduct:
         """How the client behaved: `assert_clean()`, `findings()`, `report()`."""
-        return WorldConduct(self)
+        return WorldConduct(self.control, self.name)
 
     # --- Going back --------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
         """Take a snapshot; a `with` block restores it at the end."""
-        return WorldSnapshot(self, self.control.post(self.control_path("snapshots"), {}))
+        return WorldSnapshot(self, self._ask("POST", "snapshots", body={}))
 
     def restore(self, snapshot: WorldSnapshot) -> WorldSummary:
         """Restore state, clock, faults and assumptions; the request log continues."""
-        return self._take_over(
-            self.control.post(self.control_path("snapshots", snapshot.id, "restore"), {})
-        )
+        return self._take_over(self._ask("POST", "snapshots", snapshot.id, "restore", body={}))
 
     @property
     def history(self) -> list[CommitEntry]:
@@ -544,21 +623,19 @@ class HostingEmulator:
 
     def commits(self, limit: int = 100) -> list[CommitEntry]:
         """The last kept commits, newest first, 1 to 1000 of them."""
-        found = self.control.get(self.control_path("history", limit=limit))["items"]
-        return [CommitEntry(commit) for commit in found]
+        return [CommitEntry(one) for one in self._ask("GET", "history", limit=limit)["items"]]
 
     def rewind(self, commit: int) -> WorldSummary:
         """Rewind to the state after a commit of `history`; the request log continues."""
-        path = self.control_path("rewind")
-        return self._take_over(self.control.post(path, {"commit": commit}))
+        return self._take_over(self._ask("POST", "rewind", body={"commit": commit}))
 
     def reset(self) -> WorldSummary:
         """Reset the world to how it started; its request log is emptied."""
-        return self._take_over(self.control.post(self.control_path("reset"), {}))
+        return self._take_over(self._ask("POST", "reset", body={}))
 
     def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> WorldSummary:
         """Replace this world by a scenario's. The old state stays until the new one is ready."""
-        return self._take_over(self.control.post(self.control_path("scenario"), scenario))
+        return self._take_over(self._ask("POST", "scenario", body=scenario))
 
     def record(
         self,
@@ -573,15 +650,15 @@ class HostingEmulator:
         A span begins and ends with a request (its number) or a commit (`"commit:40"`). Raises
         ControlRefused if a scenario cannot express it.
         """
-        asked = self.control_path("scenario", first=first, last=last, name=name)
-        recorded = RecordedScenario(self.control.get(asked))
+        answer = self._ask("GET", "scenario", first=first, last=last, name=name)
+        recorded = RecordedScenario(answer)
         if path is not None:
             Path(path).write_text(recorded.text, encoding="utf-8")
         return recorded
 
     def import_state(self, state: Mapping[str, Any]) -> WorldSummary:
         """Replace this world's state by an exported document; a missing world is made."""
-        return self._take_over(self.control.put(self.control_path("state"), state))
+        return self._take_over(self._ask("PUT", "state", body=state))
 
     def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
@@ -589,8 +666,7 @@ class HostingEmulator:
         `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again. With its seed,
         from which its secrets can be computed, a world made of it goes on with the same ids.
         """
-        asked = self.control_path("state", seed="true" if with_seed else None)
-        state = Record(self.control.get(asked))
+        state = Record(self._ask("GET", "state", seed="true" if with_seed else None))
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
@@ -607,20 +683,19 @@ def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
     return (options if effect is None else {effect: options}) | rule
 
 
-class ArmedFault:
+class ArmedFault(InWorld):
     """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
-    def __init__(
-        self, emulator: HostingEmulator, kept: str, state: FaultState | OutcomeState
-    ) -> None:
-        self._emulator, self._kept = emulator, kept
-        self.id = state.id
-        self.state = state
+    def __init__(self, world: InWorld, kept: str, document: JsonObject) -> None:
+        super().__init__(world.control, world.name)
+        self._kept = kept
+        self.state = _STATES[kept](document)
         """The fault as it was when it was armed or listed."""
+        self.id: str = self.state.id
         self._last: FaultState | OutcomeState | None = None
 
     def __repr__(self) -> str:
-        return f"<ArmedFault {self.id!r} of {self._emulator.name!r}>"
+        return f"<ArmedFault {self.id!r} of {self.name!r}>"
 
     @property
     def seen(self) -> int:
@@ -643,15 +718,12 @@ class ArmedFault:
 
         Raises ControlRefused when it went some other way, such as a reset of the world.
         """
-        if self._last is not None:
-            return self._last
-        found = self._emulator.control.get(self._emulator.control_path(self._kept, self.id))
-        return FaultState(found) if self._kept == "faults" else OutcomeState(found)
+        return self._last or _STATES[self._kept](self._ask("GET", self._kept, self.id))
 
     def remove(self) -> None:
         """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
         last = self.now
-        self._emulator.control.delete(self._emulator.control_path(self._kept, self.id))
+        self._ask("DELETE", self._kept, self.id)
         self._last = last
 
     def __enter__(self) -> Self:
@@ -696,8 +768,15 @@ class WorldSnapshot:
         self.forget()
 
 
-def _aliases(kind: str, members: Sequence[WorldMember]) -> Aliases:
-    return Aliases(kind, [(member["alias"], member["id"]) for member in members])
+def _id_of(operation: OperationLike) -> str:
+    """Return an operation's id. Raises ValueError for a document without one."""
+    if isinstance(operation, str):
+        return operation
+    found = operation.get("id")
+    if not isinstance(found, str):
+        what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
+        raise ValueError(f"this is not an operation, because it has no id: {what}")
+    return found
 
 
 @contextmanager
@@ -720,10 +799,10 @@ def _reach(
     if isinstance(url, ControlClient):
         yield url, None, False
         return
-    address = read_address(url)
-    control = ControlClient(address.control_url, token=read_control_token(control_token))
+    control_url, world = read_address(url)
+    control = ControlClient(control_url, token=read_control_token(control_token))
     try:
-        yield control, address.world, True
+        yield control, world, True
     except BaseException:
         control.close()
         raise

@@ -20,9 +20,8 @@ from hosting_emulator.control_api import (
     Severity,
     WholeExchange,
 )
-from hosting_emulator.sdk.control import EventStream
+from hosting_emulator.sdk.control import EventStream, InWorld
 from hosting_emulator.sdk.text import (
-    Aliases,
     align,
     answer_text,
     conduct_text,
@@ -103,7 +102,7 @@ class Filters(TypedDict, total=False):
     failed: bool
 
 
-class Requests(Sequence[RecordedRequest]):
+class Requests(InWorld, Sequence[RecordedRequest]):
     """The requests that reached a world, oldest first; only the last 1,000 are held.
 
     It is read anew each time it is looked at. What takes filters takes those of `Filters`: `who`,
@@ -112,11 +111,9 @@ class Requests(Sequence[RecordedRequest]):
     """
 
     def __init__(self, emulator: HostingEmulator) -> None:
+        super().__init__(emulator.control, emulator.name)
         self._emulator = emulator
-        self._control = emulator.control
         self._after = 0
-
-    # --- Reading -----------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[RecordedRequest]:
         return iter(self._read()[0])
@@ -133,14 +130,10 @@ class Requests(Sequence[RecordedRequest]):
     def __getitem__(self, place: int | slice) -> RecordedRequest | Sequence[RecordedRequest]:
         return self._read()[0][place]
 
-    def __repr__(self) -> str:
-        return f"<Requests of {self._emulator.name!r}>"
-
     @property
     def total(self) -> int:
         """How many requests there were in all, held or not."""
-        total: int = self.page(limit=1)["total"]
-        return max(0, total - self._after)
+        return max(0, int(self.page(limit=1)["total"]) - self._after)
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on."""
@@ -152,10 +145,8 @@ class Requests(Sequence[RecordedRequest]):
         self, call: RequestName | None = None, **filters: Unpack[Filters]
     ) -> list[RecordedRequest]:
         """Return the requests of a call (of any, for None) that fit all filters, oldest first."""
-        meant = RequestMatcher(call, filters, self._emulator.people, self._emulator.projects)
-        return [request for request in self._read()[0] if not meant.misses(request)]
-
-    # --- As the control API has them -----------------------------------------------------------
+        meant = RequestMatcher(call, filters, self._emulator)
+        return [request for request in self if not meant.misses(request)]
 
     def page(
         self, *, limit: int = 50, trail: bool = True, **filters: Unpack[RequestFilters]
@@ -164,12 +155,12 @@ class Requests(Sequence[RecordedRequest]):
 
         Each item is an `Exchange`; without `trail` the answer is shorter and sooner made.
         """
-        query = {"trail": None if trail else "false", **filters}
-        return Record(self._control.get(self._path(limit=limit, **query)))
+        query = {"limit": limit, "trail": None if trail else "false", **filters}
+        return Record(self._ask("GET", "requests", **query))
 
     def whole(self, n: int) -> WholeExchange:
         """One exchange with headers and bodies; 404 when newer ones have taken its place."""
-        return WholeExchange(self._control.get(self._path(n)))
+        return WholeExchange(self._ask("GET", "requests", n))
 
     def har(
         self, *, limit: int = 1000, state: bool = False, **filters: Unpack[RequestFilters]
@@ -179,14 +170,15 @@ class Requests(Sequence[RecordedRequest]):
         With `state` it holds the world as the first of them found it, for sending them again.
         """
         query = {"limit": limit, "state": "true" if state else None, **filters}
-        return Record(self._control.get(self._emulator.control_path("requests.har", **query)))
+        return Record(self._ask("GET", "requests.har", **query))
 
     def replay(self, n: int, *, same_key: bool = False) -> WholeExchange:
         """Send a request again, as the same person, and return what it came to.
 
         It gets a new Idempotency-Key, unless `same_key`. 409 if its body was not kept whole.
         """
-        return WholeExchange(self._control.post(self._path(n, "replay"), {"same_key": same_key}))
+        body = {"same_key": same_key}
+        return WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
 
     def listen(
         self,
@@ -200,12 +192,9 @@ class Requests(Sequence[RecordedRequest]):
         `only` names the kinds of events wanted; `filters` choose among requests. To miss nothing,
         listen first and read then.
         """
-        path = self._emulator.control_path("events", only=",".join(only), **filters)
+        path = self.control_path("events", only=",".join(only), **filters)
         headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
-        return self._control.open_stream(path, headers)
-
-    def _path(self, *parts: str | int, **query: Any) -> str:
-        return self._emulator.control_path("requests", *parts, **query)
+        return self.control.open_stream(path, headers)
 
     # --- Asserting ---------------------------------------------------------------------------
 
@@ -241,16 +230,23 @@ class Requests(Sequence[RecordedRequest]):
     def assert_none_failed(self) -> None:
         """Assert that every request held was answered below 400, and that its answer arrived."""
         __tracebackhide__ = True
-        held, _ = self._read()
+        held = self._read()[0]
         failed = [request for request in held if request.failed]
-        if failed:
-            raise AssertionError(_failure_text(failed, len(held)))
+        if not failed:
+            return
+        lines = [f"expected every request to succeed, but {len(failed)} of {len(held)} did not", ""]
+        shown = failed[-_ROWS:]
+        if len(failed) > len(shown):
+            lines.append(f"  … {count_text(len(failed) - len(shown), 'earlier one')} left out")
+        for request, line in zip(shown, align([exchange_row(r) for r in shown]), strict=True):
+            lines += [line, *(f"      {sentence}" for sentence in request.why)]
+        raise AssertionError("\n".join(lines))
 
     def _assert(
         self, call: str | None, filters: Filters, least: int | None, most: int | None
     ) -> list[RecordedRequest]:
         __tracebackhide__ = True
-        meant = RequestMatcher(call, filters, self._emulator.people, self._emulator.projects)
+        meant = RequestMatcher(call, filters, self._emulator)
         held, lost = self._read()
         matching = [request for request in held if not meant.misses(request)]
         expected = f"expected {meant.text()} {_times_text(least, most)}"
@@ -300,52 +296,43 @@ class Requests(Sequence[RecordedRequest]):
 class RequestMatcher:
     """A call and filters, checked: a name that does not exist is a ValueError or NoSuchName."""
 
-    def __init__(
-        self, call: str | None, filters: Filters, people: Aliases, projects: Aliases
-    ) -> None:
+    def __init__(self, call: str | None, filters: Filters, world: HostingEmulator) -> None:
         known, fields = Filters.__annotations__, dict(filters)
         for name in fields.keys() - known.keys():
             raise TypeError(unknown("filter", name, known))
         # A filter of None is as if not given, so that a test may hand one through.
         given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
-        self._aliases = {"who": people, "project": projects}
+        self._aliases = {"who": world.people, "project": world.projects}
         for name, aliases in self._aliases.items():
             if name in given:
                 given[name] = aliases.id_of(given[name])
-        self._given = ({} if call is None else {"call": known_call(call)}) | given
-
-    @property
-    def points(self) -> int:
-        """In how many points a request may miss."""
-        return len(self._given)
+        #: What a request may miss.
+        self.given = ({} if call is None else {"call": known_call(call)}) | given
 
     def misses(self, request: RecordedRequest) -> list[str]:
         """Say in which points a request is not one of those meant."""
-        return [name for name, value in self._given.items() if not _fits(request, name, value)]
+        return [name for name, value in self.given.items() if not _fits(request, name, value)]
 
     def differs(self, request: RecordedRequest, name: str) -> str:
         """Say what a request has at the filter `name`, where it does not fit."""
         value = _value(request, name)
-        match name:
-            case "call":
-                return f"calls {value}" if value else "matches no call of the API"
-            case "who":
-                was = f"made by {request.who}" if request.who else ""
-                return f"was {was or 'refused before its user was known'}"
-            case "project":
-                return f"was about {self._aliases['project'].alias_of(value)}"
-            case "status":
-                return f"was {'answered ' if value else ''}{answer_text(request)}"
-            case "key":
-                return f"had the key {value}" if value else "had no key"
-            case "replayed" | "lost" | "failed":
-                return f"was {'' if value else 'not '}{_FLAGS[name]}"
-        return f"had the {name} {value}"
+        if name == "call":
+            return f"calls {value}" if value else "matches no call of the API"
+        if name == "who":
+            made = f"made by {request.who}" if request.who else ""
+            return f"was {made or 'refused before its user was known'}"
+        if name == "project":
+            return f"was about {self._aliases[name].alias_of(value)}"
+        if name == "status":
+            return f"was {'answered ' if value else ''}{answer_text(request)}"
+        if name in _FLAGS:
+            return f"was {'' if value else 'not '}{_FLAGS[name]}"
+        return "had no key" if name == "key" and not value else f"had the {name} {value}"
 
     def text(self) -> str:
         """Say which requests are meant."""
-        words = [self._given.get("call", "a request")]
-        for name, value in self._given.items():
+        words = [self.given.get("call", "a request")]
+        for name, value in self.given.items():
             if name in self._aliases:
                 alias = self._aliases[name].alias_of(value)
                 words.append(f"{'by' if name == 'who' else 'of'} {alias}")
@@ -396,23 +383,13 @@ def _times_text(least: int | None, most: int | None) -> str:
     return f"to be made {f'{least} to {most} times' if least else f'at most {_often(most)}'}"
 
 
-def _failure_text(failed: list[RecordedRequest], of: int) -> str:
-    lines = [f"expected every request to succeed, but {len(failed)} of {of} did not", ""]
-    shown = failed[-_ROWS:]
-    if len(failed) > len(shown):
-        lines.append(f"  … {count_text(len(failed) - len(shown), 'earlier one')} left out")
-    for request, line in zip(shown, align([exchange_row(r) for r in shown]), strict=True):
-        lines += [line, *(f"      {sentence}" for sentence in request.why)]
-    return "\n".join(lines)
-
-
 def _nearest(meant: RequestMatcher, held: Sequence[RecordedRequest]) -> list[str]:
     # Nobody is near who shares nothing with what is meant, but for a call that was misspelt.
     ranked = [
         (len(misses) + ("call" in misses), request, misses)
         for request in held
         if (misses := meant.misses(request))
-        and (len(misses) < meant.points or ("call" in misses and request.call is None))
+        and (len(misses) < len(meant.given) or ("call" in misses and request.call is None))
     ]
     if not ranked:
         return []
@@ -437,25 +414,18 @@ def _often(times: int | None) -> str:
 # --- How the client behaved ----------------------------------------------------------------------
 
 
-class WorldConduct:
+class WorldConduct(InWorld):
     """What the client of a world did that the real service would not bear, by the emulator's rules.
 
     Every request is judged that the log held when it was first looked at here, and all that came
     since. `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
     """
 
-    def __init__(self, emulator: HostingEmulator) -> None:
-        self._emulator = emulator
-
-    def __repr__(self) -> str:
-        return f"<WorldConduct of {self._emulator.name!r}>"
-
     def read(self, *, off: Collection[str] = (), final: bool = False) -> ConductReport:
         """Read what was found by now, of any severity; with `final` as for `findings`."""
         rules = off if isinstance(off, str) else ",".join(off)
         query = {"off": rules, "final": "true" if final else None}
-        path = self._emulator.control_path("conduct", **query)
-        return ConductReport(self._emulator.control.get(path))
+        return ConductReport(self._ask("GET", "conduct", **query))
 
     def findings(
         self, *, off: Collection[str] = (), at_least: Severity = "note", final: bool = True

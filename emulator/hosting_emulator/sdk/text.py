@@ -9,13 +9,14 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hosting_emulator.control_api import ConductReport
 
 if TYPE_CHECKING:
-    from hosting_emulator.control_api import Exchange
+    from hosting_emulator.control_api import Exchange, WorldMember
 
 Document = Mapping[str, Any]
 _F = TypeVar("_F", bound=Document)
@@ -60,12 +61,8 @@ def exchange_cells(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeC
 def exchange_row(exchange: Mapping[str, Any]) -> list[str]:
     """Write an exchange in short: number, what was asked (ids cut to their ends), who, the answer."""
     asked = exchange["call"] or _ULID.sub(r"…\1", exchange["path"])
-    return [
-        f"  #{exchange['n']}",
-        f"{exchange['method']:<4} {asked}",
-        exchange["who"] or "-",
-        answer_text(exchange),
-    ]
+    what, who = f"{exchange['method']:<4} {asked}", exchange["who"] or "-"
+    return [f"  #{exchange['n']}", what, who, answer_text(exchange)]
 
 
 def answer_text(exchange: Mapping[str, Any]) -> str:
@@ -75,12 +72,9 @@ def answer_text(exchange: Mapping[str, Any]) -> str:
 
 
 def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:
-    parts = (
-        exchange["code"],
-        "replayed" if exchange["replayed"] else None,
-        lost.format(exchange["lost"]) if exchange["lost"] else None,
-    )
-    return [part for part in parts if part]
+    replayed = "replayed" if exchange["replayed"] else None
+    eaten = lost.format(exchange["lost"]) if exchange["lost"] else None
+    return [part for part in (exchange["code"], replayed, eaten) if part]
 
 
 # --- Words -----------------------------------------------------------------------------------
@@ -91,16 +85,13 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
     The last cell of a row is as long as it is. Rows may differ in length.
     """
-    widths: dict[int, int] = {}
-    for row in rows:
-        for place, cell in enumerate(row[:-1]):
-            widths[place] = max(widths.get(place, 0), len(cell))
-    return [
-        "  ".join(
-            [*(cell.ljust(widths[place]) for place, cell in enumerate(row[:-1])), *row[-1:]]
-        ).rstrip()
-        for row in rows
-    ]
+    columns = zip_longest(*(row[:-1] for row in rows), fillvalue="")
+    widths = [max(map(len, column)) for column in columns]
+    lines = []
+    for *cells, last in rows:
+        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
+        lines.append("  ".join([*padded, last]).rstrip())
+    return lines
 
 
 def count_text(count: int, thing: str) -> str:
@@ -132,8 +123,8 @@ class NoSuchName(KeyError):
 class Aliases(dict[str, str]):
     """Ids by alias. An alias that is not there is a `NoSuchName`, which is a KeyError."""
 
-    def __init__(self, kind: str, ids: Iterable[tuple[str, str]]) -> None:
-        super().__init__(ids)
+    def __init__(self, kind: str, members: Iterable[WorldMember]) -> None:
+        super().__init__((one["alias"], one["id"]) for one in members)
         self._kind = kind
 
     def __missing__(self, alias: str) -> str:
@@ -193,23 +184,21 @@ def conduct_text(report: Document, *, color: bool = False) -> str:
     lines = [paint("bold", head, color=color)]
     for rule in dict.fromkeys(found["rule"] for found in findings):
         of_rule = [found for found in findings if found["rule"] == rule]
-        lines += ["", *_rule(of_rule, report["counts"].get(rule, 0), color)]
+        first, shown = of_rule[0], of_rule[:_OF_A_RULE]
+        severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"], color=color)
+        lines += ["", f"{severity}: {first['title']} [{rule}]"]
+        for found in shown:
+            lines += _part("", f"{request_numbers(found)}: {found['says']}")
+        left = max(report["counts"].get(rule, 0), len(of_rule)) - len(shown)
+        if left > 0:
+            lines.append(f"    … and {left:,} more")
+        lines += _part("why", f"{first['matters']} {quotes(shown)}")
+        lines += _part("instead", first["instead"])
     if findings and remarks:
         lines.append("")
-    return "\n".join([*lines, *("\n".join(_wrapped(remark, _TEXT_WIDTH)) for remark in remarks)])
-
-
-def _rule(findings: Sequence[Document], count: int, color: bool) -> list[str]:
-    first, shown = findings[0], findings[:_OF_A_RULE]
-    severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"], color=color)
-    lines = [f"{severity}: {first['title']} [{first['rule']}]"]
-    for found in shown:
-        lines += _part("", f"{request_numbers(found)}: {found['says']}")
-    left = max(count, len(findings)) - len(shown)
-    if left > 0:
-        lines += _part("", f"… and {left:,} more")
-    why = _part("why", f"{first['matters']} {quotes(shown)}")
-    return [*lines, *why, *_part("instead", first["instead"])]
+    for remark in remarks:
+        lines += _wrapped(remark, _TEXT_WIDTH) or [""]
+    return "\n".join(lines)
 
 
 def headline(findings: Iterable[Document]) -> str:
@@ -287,8 +276,22 @@ def report_text(document: Document, *, color: bool = False) -> str:
     """
     bold = partial(paint, "bold", color=color)
     findings = (document.get("conduct") or {}).get("findings") or ()
+    clock, changed = document["clock"], document["assumptions"]
+    scenario = f", scenario {document['scenario']}" if document["scenario"] else ""
+    world = f"{document['world']} at {document['base_url']}{scenario}, commit {document['commit']}"
+    rate = f" at {clock['rate']}x" if clock["mode"] == "scaled" else ""
+    time = f"{clock['mode']}{rate}, {clock['now']}"
+    if clock["next_due_at"]:
+        pending = count_text(clock["pending"], "event")
+        time += f"; {pending} to come, the next at {clock['next_due_at']}"
+    head = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
+    if changed:
+        head.append(("assumed", one_line(", ".join(_pairs(changed, changed)), _WIDEST)))
+    # Hardly cut: it is what is needed to see the same failure again.
+    varied = variation_lines(document["variation"]) if document.get("variation") else ()
+    head += [(name, one_line(text, _WIDEST_VARIED)) for name, text in varied]
     lines = [
-        *(f"{bold(name.ljust(7))}  {text}" for name, text in _head(document)),
+        *(f"{bold(name.ljust(7))}  {text}" for name, text in head),
         *(paint("red", f"timeline: {said}", color=color) for said in document.get("refused", ())),
         *_requests(document["requests"], color),
         *_operations(document["operations"], color),
@@ -298,25 +301,6 @@ def report_text(document: Document, *, color: bool = False) -> str:
     if findings:
         lines += [bold(f"conduct: {summary(findings)}"), *finding_lines(findings[:_FINDINGS])]
     return "\n".join(lines)
-
-
-def _head(document: Document) -> list[tuple[str, str]]:
-    clock, changed = document["clock"], document["assumptions"]
-    scenario = f", scenario {document['scenario']}" if document["scenario"] else ""
-    world = f"{document['world']} at {document['base_url']}{scenario}, commit {document['commit']}"
-    rate = f" at {clock['rate']}x" if clock["mode"] == "scaled" else ""
-    time = f"{clock['mode']}{rate}, {clock['now']}"
-    if clock["next_due_at"]:
-        time += (
-            f"; {count_text(clock['pending'], 'event')} to come, the next at {clock['next_due_at']}"
-        )
-    rows = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
-    if changed:
-        text = ", ".join(f"{name}={_brief(value)}" for name, value in changed.items())
-        rows.append(("assumed", one_line(text, _WIDEST)))
-    # Hardly cut: it is what is needed to see the same failure again.
-    varied = variation_lines(document["variation"]) if document.get("variation") else ()
-    return rows + [(name, one_line(text, _WIDEST_VARIED)) for name, text in varied]
 
 
 def variation_lines(variation: Document) -> list[tuple[str, str]]:
@@ -340,18 +324,16 @@ def _requests(requests: Document, color: bool) -> list[str]:
         return [paint("bold", "no requests", color=color)]
     left = f", the last {len(items)}" if total > len(items) else ""
     lines = [paint("bold", f"{count_text(total, 'request')}{left}", color=color)]
-    table = align([[*exchange_row(item), _reason(item)] for item in items])
-    for line, item in zip(table, items, strict=True):
-        if item["lost"] or item["status"] >= 500:
-            lines.append(paint("red", line, color=color))
-        else:
-            lines.append(paint("yellow", line, color=color) if item["status"] >= 400 else line)
+    rows = []
+    for item in items:
+        why = item["why"] or ([item["problem"]["detail"]] if item["problem"] else [])
+        reason = f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
+        rows.append([*exchange_row(item), reason])
+    for line, item in zip(align(rows), items, strict=True):
+        failed = item["lost"] or item["status"] >= 400
+        style = "red" if item["lost"] or item["status"] >= 500 else "yellow"
+        lines.append(paint(style, line, color=color and failed))
     return lines
-
-
-def _reason(item: Document) -> str:
-    why = item["why"] or ([item["problem"]["detail"]] if item["problem"] else [])
-    return f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
 
 
 def _operations(operations: Sequence[Document], color: bool) -> list[str]:
@@ -373,13 +355,16 @@ def _operations(operations: Sequence[Document], color: bool) -> list[str]:
 def _armed(faults: Sequence[Document], noun: str, color: bool) -> list[str]:
     if not faults:
         return []
-    used = sum(bool(fault["spent"]) for fault in faults)
-    head = f"{count_text(len(faults), noun)} armed"
-    if used:
-        head = f"{count_text(len(faults), noun)}: {len(faults) - used} armed, {used} used up"
-    head = paint("bold", head, color=color)
-    table = align([_fault_row(fault) for fault in faults[:_FAULTS]])
-    return [head, *table, *_more(faults, _FAULTS)]
+    head, used = count_text(len(faults), noun), sum(bool(fault["spent"]) for fault in faults)
+    head += f": {len(faults) - used} armed, {used} used up" if used else " armed"
+    rows = []
+    for fault in faults[:_FAULTS]:
+        effect, *rule = fault_words(fault)
+        when = " ".join(filter(None, [fault.get("phase"), *rule]))
+        spent = ", used up" if fault["spent"] else ""
+        counts = f"seen {fault['seen']}, hits {fault['hits']}{spent}"
+        rows.append([f"  {fault['id']}", effect, when, counts])
+    return [paint("bold", head, color=color), *align(rows), *_more(faults, _FAULTS)]
 
 
 def _more(things: Sequence[Document], shown: int) -> list[str]:
@@ -406,17 +391,6 @@ def fault_words(fault: Document) -> FaultWords:
 def _pairs(fields: Document, names: Iterable[str]) -> list[str]:
     values = {name: fields.get(name) for name in names}
     return [f"{name}={_brief(value)}" for name, value in values.items() if value is not None]
-
-
-def _fault_row(fault: Document) -> list[str]:
-    effect, *rule = fault_words(fault)
-    counts = f"seen {fault['seen']}, hits {fault['hits']}{', used up' if fault['spent'] else ''}"
-    return [
-        f"  {fault['id']}",
-        effect,
-        " ".join(filter(None, [fault.get("phase"), *rule])),
-        counts,
-    ]
 
 
 def _brief(value: Any) -> str:

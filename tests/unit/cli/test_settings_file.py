@@ -99,7 +99,7 @@ def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
     Path("hosting-emulator.yaml").write_text("port: 4711")
 
     assert default_url() == "http://127.0.0.1:4711"
-    assert read_address(None).control_url == "http://127.0.0.1:4711/_emulator"
+    assert read_address(None) == ("http://127.0.0.1:4711/_emulator", None)
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4620")
     assert default_url() == "http://127.0.0.1:4620"
 

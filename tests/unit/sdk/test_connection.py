@@ -173,10 +173,13 @@ def test_speaks_tls_where_asked(
     url = control.control_url.replace("http://127.0.0.1", "https://localhost")
     control.encrypt(context)
 
+    with (
+        ControlClient(url, timeout_s=5) as client,
+        pytest.raises(EmulatorUnreachable, match="certificate"),
+    ):
+        client.health()
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
     with ControlClient(url, timeout_s=5) as client:
-        with pytest.raises(EmulatorUnreachable, match="certificate"):
-            client.health()
-        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
         assert [client.health(), client.health()] == [{"status": "ok"}] * 2
 
     assert control.connections == 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk.fresh import chosen_variation
+from hosting_emulator.sdk.control import world_request
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,9 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
-    assert chosen_variation(vary, only) == found
+    asked = world_request(None, "", None, vary=vary, vary_only=only)
+
+    assert (asked["vary"], asked["only"]) == found
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
 )
 def test_anything_else_is_refused_in_one_line(vary: Any, only: Any, why: str):
     with pytest.raises(ValueError, match="vary") as refused:
-        chosen_variation(vary, only)
+        world_request(None, "", None, vary=vary, vary_only=only)
 
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -5,11 +5,13 @@ from typing import get_args
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallName
-from hosting_emulator.sdk import Aliases, NoSuchName, known_call
+from hosting_emulator.sdk import Aliases, NoSuchName, WorldMember, known_call
+
+SHOP_AND_BLOG = [WorldMember(alias="shop", id="01A"), WorldMember(alias="blog", id="01B")]
 
 
 def test_alias_gives_its_id():
-    projects = Aliases("project", [("shop", "01A"), ("blog", "01B")])
+    projects = Aliases("project", SHOP_AND_BLOG)
 
     assert projects["shop"] == "01A"
     assert projects == {"shop": "01A", "blog": "01B"}
@@ -17,7 +19,7 @@ def test_alias_gives_its_id():
 
 
 def test_misspelt_alias_names_the_nearest():
-    projects = Aliases("project", [("shop", "01A"), ("blog", "01B")])
+    projects = Aliases("project", SHOP_AND_BLOG)
 
     with pytest.raises(NoSuchName) as caught:
         projects["shpo"]
@@ -28,7 +30,7 @@ def test_misspelt_alias_names_the_nearest():
 
 def test_far_off_alias_names_all():
     with pytest.raises(NoSuchName) as caught:
-        Aliases("user", [("owner", "01A")])["zz"]
+        Aliases("user", [WorldMember(alias="owner", id="01A")])["zz"]
 
     assert str(caught.value) == "no user is 'zz'; there are owner"
 

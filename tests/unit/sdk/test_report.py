@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk import report_text
+from hosting_emulator.sdk.text import report_text
 from tests.conftest import Api
 
 DOCUMENT: dict[str, Any] = {
