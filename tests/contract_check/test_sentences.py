@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
-from hosting_emulator.contract_check import checks as checks
-from hosting_emulator.contract_check.clauses import CLAUSES
+from hosting_emulator.contract_check import changes as changes
+from hosting_emulator.contract_check.judge import CLAUSES
 from hosting_emulator.contract_check.run import CHECKS
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.check_run import checked, differing, with_verdict

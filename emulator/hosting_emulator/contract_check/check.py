@@ -10,10 +10,9 @@ from typing import Any, NotRequired, TypedDict, get_args
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract_check import checks as checks
-from hosting_emulator.contract_check.clauses import CLAUSES
+from hosting_emulator.contract_check import changes as changes
 from hosting_emulator.contract_check.http import Unreachable
-from hosting_emulator.contract_check.judge import Outcome
+from hosting_emulator.contract_check.judge import CLAUSES, Outcome
 from hosting_emulator.contract_check.run import (
     CHECKS,
     TOKENS,

@@ -13,9 +13,8 @@ from urllib.parse import quote, urlsplit
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.clauses import CALL_CLAUSES
 from hosting_emulator.contract_check.http import Address, Answer
-from hosting_emulator.contract_check.judge import Judge
+from hosting_emulator.contract_check.judge import CALL_CLAUSES, Judge
 from hosting_emulator.contract_check.values import http_date, moment
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.

@@ -16,21 +16,156 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.explore.outcomes import (
-    LASTING,
-    Lasting,
-    Occasion,
-    begins_operation,
-    lasting,
-    refusals,
-)
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.sdk import Exchange, JsonObject
+from hosting_emulator.sdk import Exchange, HostingEmulator, JsonObject
+
+# --- What the service may do that is legal and lasts ---------------------------------------------
+#
+# A wire breaks once, and whoever tries again gets the answer. What stands here stays as it is to the
+# end of the run, for the contract lets it last: nobody can be asked to end well then, only to end, to
+# say so, and not to make it worse.
+
+#: What becomes of what was asked for: it is not done and the client hears so; it does not end; it is
+#: done in the end, however long that takes; or the answer is another one than usual.
+End = Literal["refused", "unfinished", "done", "answer"]
+#: What is armed: an outcome of the operations that the call begins; a fault of the call, or of every
+#: request; other members of the answer; or an intervention, before anything else is done there.
+Armed = Literal["outcome", "fault", "fault of all", "members", "intervention"]
+_EVER = 1_000_000
+
+
+class Lasting(NamedTuple):
+    """One thing that the service may do from a request on. `says` follows the request's name.
+
+    `effect` is armed as `how` says. With `call` it makes sense on requests of that call only.
+    """
+
+    end: End
+    says: str
+    effect: JsonObject
+    how: Armed = "outcome"
+    call: str = ""
+
+    def suits(self, at: NumberedRequest) -> bool:
+        """Tell whether it makes sense from a request on."""
+        if self.call and not (at.call == self.call and at.succeeded):
+            return False
+        if self.how == "members":
+            # What has no items has no other page.
+            return (
+                isinstance(at.answer, dict)
+                and not at.answer.get("next_cursor")
+                and any(at.answer.get(name) != value for name, value in self.effect.items())
+            )
+        if self.how == "intervention":
+            begins = at.n == 1 if self.call else at.begins_operation and not at.busy
+            return begins and at.exchange["project"] is not None
+        return at.begins_operation if self.how == "outcome" else True
+
+    def arm(self, world: HostingEmulator, at: NumberedRequest, token: str | None) -> Any:
+        """Have a world do it: to requests with `token`, if there is one. None: it is done already."""
+        match self.how:
+            case "outcome":  # a client that begins it anew meets the same
+                rule = {"call": at.call, "skip_first": at.begun, "times": _EVER}
+                return world.tell({**self.effect, **rule})
+            case "intervention":
+                ((name, options),) = self.effect.items()
+                world.intervene(name, project=at.exchange["project"], **options)
+                return None
+            case "fault of all":
+                header = {"header": {"Authorization": f"Bearer {token}"}} if token else {}
+                return world.arm({**self.effect, **header, "skip_first": at.place - 1})
+            case "fault":
+                effect = self.effect
+            case "members":
+                effect = {"respond": {"content": {**at.answer, **self.effect}}}
+        return world.arm({**effect, "call": at.call, "skip_first": at.n - 1})
+
+
+_NO_ZONE: JsonObject = {"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None}
+#: All of them by word, the most telling first.
+LASTING: Mapping[str, Lasting] = {
+    "fail": Lasting("refused", "starts an operation that fails", {"fail": {}}),
+    "value_lost": Lasting(
+        "done",
+        "creates a key whose value is lost with the response: a replay has null instead",
+        {"connection_reset": {}, "times": 1, "phase": "after_commit"},
+        *("fault", "create_user_api_key"),
+    ),
+    "outage": Lasting(
+        "refused",
+        "gets service_unavailable, and so does every later request",
+        {"abort": {"code": "service_unavailable"}},
+        "fault of all",
+    ),
+    "stick": Lasting("unfinished", "starts an operation that never ends", {"stick": {}}),
+    "database_null": Lasting(
+        *("answer", "shows no database", {"database": None}, "members", "read_database_compute")
+    ),
+    "no_zone": Lasting("answer", "shows no zone", _NO_ZONE, "members", "get_dns_authorization"),
+    "empty_list": Lasting("answer", "lists nothing", {"items": []}, "members", "list_deployments"),
+    "cancel": Lasting("refused", "starts an operation that is cancelled", {"cancel": {}}),
+    "exhaust": Lasting(
+        "refused",
+        "starts an operation whose reconciliation is exhausted",
+        {"reconcile": {"attempts": 2, "then": "exhaust"}},
+    ),
+    "token_expired": Lasting(
+        "refused",
+        "gets unauthenticated: the token has expired",
+        {"abort": {"code": "unauthenticated"}},
+        "fault of all",
+    ),
+    "blocked": Lasting(
+        "unfinished",
+        "starts an operation that waits for another one that never ends",
+        {"hold_claim": {}},
+        "intervention",
+    ),
+    "limited": Lasting(
+        "refused",
+        "gets rate_limited with Retry-After every time it is sent",
+        {"abort": {"code": "rate_limited", "retry_after_seconds": 1}},
+        "fault",
+    ),
+    "reconcile": Lasting(
+        "done",
+        "starts an operation that needs reconciliation twice, and then succeeds",
+        {"reconcile": {"attempts": 2}},
+    ),
+    "long": Lasting(
+        "done",
+        "starts an operation that takes long, and then succeeds",
+        {"succeed": {"queued": "10m", "running": "20m"}},
+    ),
+    # More deployments than the largest page holds (contract, Limits).
+    "another_page": Lasting(
+        "answer",
+        "returns one more page",
+        {"add_deployments": {"count": 101}},
+        *("intervention", "list_deployments"),
+    ),
+}
+#: The same, and the problems that no retry helps against.
+_LASTS = {
+    **LASTING,
+    **{
+        f"abort:{code}": Lasting(
+            *("refused", f"gets {code} every time it is sent", {"abort": {"code": code}}, "fault")
+        )
+        for code, problem in PROBLEMS.items()
+        if not problem.retryable
+    },
+}
+#: Returns what a word stands for; None: it is something of the wire, which passes.
+lasting = _LASTS.get
+
+# --- Points --------------------------------------------------------------------------------------
 
 Phase = Literal["before_commit", "after_commit", "lasting"]
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
@@ -78,7 +213,7 @@ class FaultPoint:
     @property
     def lasting(self) -> Lasting | None:
         """What lasts from the request on; None: something of the wire, which passes."""
-        return lasting(self.fault) if self.phase == "lasting" else None
+        return _LASTS.get(self.fault) if self.phase == "lasting" else None
 
     def __str__(self) -> str:
         return f"{self.request}/{self.fault}/{self.phase}"
@@ -127,9 +262,6 @@ def _known(word: str, words: Sequence[str], what: str, all_: str = "") -> str:
     return word
 
 
-# --- faults --------------------------------------------------------------------------------------
-
-
 def kind_of(fault: str) -> str:
     """Return the kind of a fault's word."""
     return fault.partition(":")[0]
@@ -137,17 +269,12 @@ def kind_of(fault: str) -> str:
 
 def order_of(fault: str) -> int:
     """Return a fault's place among all: those of the wire first."""
-    return _ORDER.index(kind_of(fault) if fault in LASTING or not lasts(fault) else "outage")
-
-
-def lasts(fault: str) -> bool:
-    """Whether the contract lets it last: what is not retryable stays, whoever asks again."""
-    return lasting(fault) is not None
+    return _ORDER.index(kind_of(fault) if fault in LASTING or not lasting(fault) else "outage")
 
 
 def phases_of(fault: str) -> tuple[Phase, ...]:
     """Return the phases that a fault has: none but its own, where it lasts."""
-    return ("lasting",) if lasts(fault) else PHASES
+    return ("lasting",) if lasting(fault) else PHASES
 
 
 def faults_for(call: str, words: Iterable[str]) -> list[str]:
@@ -158,27 +285,23 @@ def faults_for(call: str, words: Iterable[str]) -> list[str]:
     `refused` for those that last and fit the call, `wire` for all that break a connection or answer.
     """
     words = [kind for word in words for kind in (KINDS if word == "wire" else (word,))]
-    usual = ["service_unavailable", "rate_limited"]
-    usual += [code for code in ALL_CALLS[call].codes if code.endswith("_uncertain")]
+    codes = ALL_CALLS[call].codes
+    uncertain = [code for code in codes if code.endswith("_uncertain")]
+    refused = ("forbidden", *codes, "resource_not_found")
     stands_for = {
-        "abort": [f"abort:{code}" for code in usual],
-        "abort:*": [f"abort:{code}" for code in PROBLEMS],
-        "refused": list(refusals(call)),
+        "abort": ("service_unavailable", "rate_limited", *uncertain),
+        "abort:*": PROBLEMS,
+        "refused": [code for code in refused if not PROBLEMS[code].retryable],
     }
-    found = [fault for word in words for fault in stands_for.get(word, [word])]
+    found = [
+        f"abort:{code}" if word in stands_for else word
+        for word in words
+        for code in stands_for.get(word, ("",))
+    ]
     return sorted(dict.fromkeys(found), key=order_of)
 
 
-def effect_of(fault: str, body_bytes: int, late_ms: int = LATE_MS) -> JsonObject:
-    """Return a fault's effect as it is armed, for an answer whose body has so many bytes.
-
-    `late_ms` is how late the last byte of a delayed answer is, in real milliseconds.
-    """
-    kind, _, detail = fault.partition(":")
-    return {kind: fault_kinds()[kind].explored(detail, body_bytes, late_ms)}
-
-
-# --- requests ------------------------------------------------------------------------------------
+# --- Requests ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +344,11 @@ class NumberedRequest:
         """Return the points at which it meets a fault: before the commit and after it, or the one."""
         return tuple(FaultPoint(self.call, self.n, fault, phase) for phase in phases_of(fault))
 
-    def occasion(self, token: str | None = None) -> Occasion:
-        """Return what is to be known of it where something lasts from it on."""
-        return Occasion(
-            *(self.call, self.n, self.place, self.begun, self.busy, self.succeeded, self.answer),
-            self.exchange["project"],
-            token,
-        )
+    @property
+    def begins_operation(self) -> bool:
+        """Whether it has begun an operation."""
+        spec = ALL_CALLS[self.call]
+        return self.succeeded and spec.idempotent and spec.response == "Operation"
 
 
 def number(
@@ -250,16 +371,18 @@ def number(
         succeeded = 200 <= exchange["status"] < 400 and not acted
         counts[call] += 1
         after[call] += not acted
-        numbered.append(
-            NumberedRequest(
-                *(exchange, call, counts[call], after[call], succeeded),
-                *(len(numbered) + 1, begun[call], exchange["project"] in busy),
-                *(answers or {}).get(exchange["n"], ()),
-            )
+        request = NumberedRequest(
+            *(exchange, call, counts[call], after[call], succeeded),
+            *(len(numbered) + 1, begun[call], exchange["project"] in busy),
+            *(answers or {}).get(exchange["n"], ()),
         )
+        numbered.append(request)
         begun[call] += succeeded and not exchange["replayed"]
-        busy.update([exchange["project"]] if succeeded and begins_operation(call) else [])
+        busy.update([exchange["project"]] if request.begins_operation else [])
     return tuple(numbered)
+
+
+# --- The plan ------------------------------------------------------------------------------------
 
 
 READ = "a read changes nothing, so both phases look the same"
@@ -327,15 +450,15 @@ def plan(
     left_out_by = "the limit on runs"
     if quick:
         reads_of = {request.name: request.is_read for request in chosen}
-        ordered.sort(key=lambda point: (_telling(point), reads_of[point.request]))
+        ordered.sort(key=lambda point: (_rank(point), reads_of[point.request]))
         few = max(_FEWEST, -(-len(ordered) // 10))
         bound, left_out_by = (few, "quick") if few < bound else (bound, left_out_by)
     left_out = tuple(ordered[bound:])
     return Plan(chosen, tuple(ordered[:bound]), tuple(merged), left_out, left_out_by)
 
 
-def _telling(point: FaultPoint) -> int:
-    """Return how much a point tells, the less the more."""
+def _rank(point: FaultPoint) -> int:
+    """Return a point's place among those that tell most."""
     passed = point.fault == "connection_reset" and point.phase == "before_commit"
     return len(_TELLING) if passed or point.fault not in _TELLING else _TELLING.index(point.fault)
 
@@ -343,11 +466,13 @@ def _telling(point: FaultPoint) -> int:
 def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
     """Return the fault that makes a point, to be armed in a world that has answered nothing yet.
 
-    `request` is the point's in the clean run.
+    `request` is the point's in the clean run; `late_ms` is how late the last byte of a delayed
+    answer is, in real milliseconds.
     """
     passed = request.n_after if point.phase == "after_commit" else request.n
+    kind, _, detail = point.fault.partition(":")
     return {
-        **effect_of(point.fault, request.answer_bytes, late_ms),
+        kind: fault_kinds()[kind].explored(detail, request.answer_bytes, late_ms),
         "call": point.call,
         "phase": point.phase,
         "skip_first": max(0, passed - 1),
@@ -362,7 +487,7 @@ def _points(
     merged: list[MergedPoint] = []
     for fault in faults:
         if (found := lasting(fault)) is not None:
-            points += request.points(fault) if found.suits(request.occasion()) else ()
+            points += request.points(fault) if found.suits(request) else ()
             continue
         before, after = request.points(fault)
         # Of what was refused there is no commit that a fault could follow.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hosting_emulator import junit, sarif
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasts, order_of
+from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasting, order_of
 from hosting_emulator.explore.runs import (
     MEANINGS,
     CleanRun,
@@ -67,12 +67,12 @@ def coverage(exploration: Exploration) -> dict[str, JsonObject]:
     """Return which calls met a fault, and which kinds, and all codes it met; each of how many."""
     hit = [r.point for r in exploration.results if r.hit]
     plan = exploration.plan
-    lasting = {point.fault for point in (*plan.points, *plan.left_out) if point.lasting}
+    outcomes = {point.fault for point in (*plan.points, *plan.left_out) if point.lasting}
     codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
     figures = (
         ("calls", CALLS, {point.call for point in hit}),
         ("fault_kinds", KINDS, {kind_of(point.fault) for point in hit if not point.lasting}),
-        *([("outcomes", sorted(lasting), {point.fault for point in hit})] if lasting else []),
+        *([("outcomes", sorted(outcomes), {point.fault for point in hit})] if outcomes else []),
         ("problem_codes", PROBLEMS, codes),
     )
     return {
@@ -93,6 +93,7 @@ def coverage_counts(exploration: Exploration) -> dict[str, str]:
 def document(exploration: Exploration) -> JsonObject:
     """Return an exploration as JSON; but for durations it is the same each time."""
     plan, clean = exploration.plan, exploration.clean
+    shown = ("method", "path", "status", "code")
     return {
         "command": exploration.subject,
         "clean": {
@@ -101,10 +102,7 @@ def document(exploration: Exploration) -> JsonObject:
             "requests": [
                 {
                     "request": request.name,
-                    **{
-                        name: request.exchange[name]
-                        for name in ("method", "path", "status", "code")
-                    },
+                    **{name: request.exchange[name] for name in shown},
                     "idempotency_key": request.exchange["idempotency_key"] is not None,
                 }
                 for request in plan.requests
@@ -193,27 +191,23 @@ def matrix(exploration: Exploration) -> Matrix:
     results = {result.point: result.verdict for result in exploration.results}
     merged = {merged.point for merged in plan.merged}
 
-    def place(fault: str) -> tuple[int, bool, str]:
-        return order_of(fault), fault != "abort:service_unavailable", fault
-
     def cell(point: FaultPoint) -> Cell:
         if point not in known:
             return Cell(MERGED, point) if point in merged else Cell(" ")
         verdict = results.get(point)
         return Cell(MEANINGS[verdict].mark if verdict else NOT_RUN, point, verdict)
 
-    faults = tuple(sorted({point.fault for point in known}, key=place))
+    words = sorted({point.fault for point in known})
+    words.sort(key=lambda word: (order_of(word), word != "abort:service_unavailable"))
     named = {point.request for point in known}
     rows = {
         request.name: [
-            found
-            for fault in faults
-            for found in [*map(cell, request.points(fault)), Cell(" ")][:2]
+            found for fault in words for found in [*map(cell, request.points(fault)), Cell(" ")][:2]
         ]
         for request in plan.requests
         if request.name in named
     }
-    return Matrix(faults, rows)
+    return Matrix(tuple(words), rows)
 
 
 def short(fault: str) -> str:
@@ -247,16 +241,18 @@ def plan_text(plan: Plan, jobs: int) -> str:
 
 def report_text(exploration: Exploration, *, color: bool = False) -> str:
     """Write the whole report, ending without a newline."""
-    parts = [
-        _matrix_text(matrix(exploration)),
-        *_told(stories(exploration), exploration),
-        "\n".join(
-            f"conduct: {finding}" + (f"\n  again: {again}" if again else "")
-            for finding, again in conduct(exploration)
-        ),
-        _summary(exploration),
-    ]
-    return _colored("\n\n".join(part for part in parts if part), color)
+    found = "\n".join(
+        f"conduct: {finding}" + (f"\n  again: {again}" if again else "")
+        for finding, again in conduct(exploration)
+    )
+    verdicts = counts(exploration.results).items()
+    came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
+    runs = f"{count_text(len(exploration.results), 'run')}: {came_to}."
+    met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
+    style = "green" if exploration.survived else "red"
+    summary = "\n".join([_paint(style, runs), *notes(exploration), f"Met: {met}."])
+    parts = (_matrix_text(matrix(exploration)), *_stories_text(exploration), found, summary)
+    return _colored("\n\n".join(filter(None, parts)), color)
 
 
 def result_text(result: PointResult, *, color: bool = False) -> str:
@@ -346,44 +342,28 @@ def _matrix_text(found: Matrix) -> str:
     if numbered:
         lines.append("  ".join(f"{n} {name}" for n, name in enumerate(names, 1)))
     words = ", ".join(f"{mark} {word}" for mark, word in found.legend)
-    both = not all(map(lasts, found.faults))
+    both = not all(map(lasting, found.faults))
     lines.append(_paint("dim", f"{'Two marks each, before and after the commit: ' * both}{words}."))
     return "\n".join(lines)
 
 
-def _told(found: Sequence[Sequence[PointResult]], exploration: Exploration) -> list[str]:
+def _stories_text(exploration: Exploration) -> Iterator[str]:
     """Write all stories, what a program printed once for those that end alike."""
-    texts, known = list[str](), dict[tuple[object, ...], FaultPoint]()
-    for alike in found:
-        first = alike[0]
-        end = first.verdict, first.output[-_END_LINES:]
-        same = known.setdefault(end, first.point) if first.output[_END_LINES:] else first.point
-        if same != first.point:
-            shown = (f"… as at {same}", first.output[-1])
-            alike = [replace(first, output=shown), *alike[1:]]
-        texts.append(_story(alike, exploration))
-    return texts
-
-
-def _story(results: Sequence[PointResult], exploration: Exploration) -> str:
-    """Write what happened at points of one request that all came to the same."""
-    first = results[0]
-    where = f"at {count_text(len(results), 'point')}"
-    why = f": {'; '.join(first.says)}" if first.says else ""
-    lines = [f"{first.point.request}  {_verdict(first)} {where}{why}"]
-    lines += [_paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in first.output]
-    lines += [f"  conduct: {finding}" for finding in first.conduct]
-    lines += [f"  again: {exploration.repeat(result.point)}" for result in results]
-    return "\n".join(lines)
-
-
-def _summary(exploration: Exploration) -> str:
-    verdicts = counts(exploration.results).items()
-    came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
-    line = f"{count_text(len(exploration.results), 'run')}: {came_to}."
-    style = "green" if exploration.survived else "red"
-    met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
-    return "\n".join([_paint(style, line), *notes(exploration), f"Met: {met}."])
+    known: dict[tuple[object, ...], FaultPoint] = {}
+    for alike in stories(exploration):
+        first, output = alike[0], alike[0].output
+        if output[_END_LINES:]:
+            same = known.setdefault((first.verdict, output[-_END_LINES:]), first.point)
+            output = output if same == first.point else (f"… as at {same}", output[-1])
+        where = f"{_verdict(first)} at {count_text(len(alike), 'point')}"
+        why = f": {'; '.join(first.says)}" if first.says else ""
+        lines = [
+            f"{first.point.request}  {where}{why}",
+            *(_paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in output),
+            *(f"  conduct: {finding}" for finding in first.conduct),
+            *(f"  again: {exploration.repeat(result.point)}" for result in alike),
+        ]
+        yield "\n".join(lines)
 
 
 def _verdict(result: PointResult) -> str:
@@ -515,7 +495,7 @@ def page(exploration: Exploration) -> str:
             f'<th scope="colgroup" colspan="2" title="{escape(fault)}">{escape(short(fault))}</th>'
             for fault in found.faults
         ),
-        phases="".join(_LASTING if lasts(fault) else _PHASES for fault in found.faults),
+        phases="".join(_LASTING if lasting(fault) else _PHASES for fault in found.faults),
         rows="\n".join(rows),
         legend="".join(
             f'<li><b class="{word.replace(" ", "-")}">{escape(mark)}</b> {word}</li>'

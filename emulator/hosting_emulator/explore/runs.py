@@ -11,17 +11,17 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.control_api import Message
-from hosting_emulator.explore.outcomes import Lasting
 from hosting_emulator.explore.plan import (
     LATE_MS,
     FaultPoint,
+    Lasting,
     NumberedRequest,
     fault_at,
     kind_of,
@@ -52,90 +52,66 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
         for table in ("organizations", "people", "projects")
         for key, row in tables[table].items()
     }
-    found = {kind: Counter[str]() for kind in _TABLES}
-    for kind, table in _TABLES.items():
-        for key, row in tables.get(table, {}).items():
-            text = _written(kind, lambda id_: aliases.get(id_, id_), key, row)
-            found[kind].update([text] if text else [])
-    return found
 
+    def name(row: Mapping[str, Any], of: str = "project") -> str:
+        return aliases.get(row[f"{of}_id"]) or str(row[f"{of}_id"])
 
-def differences(
-    found: State, clean: State, start: State, again: State, lost_keys: int = 0
-) -> tuple[list[str], list[str]]:
-    """Say how a run's state differs from the clean run's; then those in which there is more of it.
+    def rows(table: str) -> Iterable[Any]:
+        return tables.get(table, {}).values()
 
-    `start` is where both began. `again` is what a second clean run came to: where that one differs
-    already, nothing is said of what differs by chance: neither the rows, nor their number if that
-    differs as well. `lost_keys` are API keys of which the client knows that their value is lost: for
-    each it may make another.
-    """
-    every, more = list[str](), list[str]()
-    for kind, rows in clean.items():
-        many, usual = (counted.total() - start[kind].total() for counted in (found[kind], rows))
-        extra, lacking = found[kind] - rows, rows - found[kind]
-        if kind == "API key" and not lacking and many - usual <= lost_keys:
-            continue
-        if kind in MADE and many != usual:
-            if again[kind].total() == rows.total():
-                name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
-                which = _shown(extra if many > usual else lacking)
-                every.append(f"{many} {name}, while the clean run makes {usual}: {which}")
-                more += every[-1:] if many > usual else []
-        elif found[kind] != rows and again[kind] == rows:
-            every.append(f"{kind}: {_shown(extra)}, while the clean run has {_shown(lacking)}")
-    return every, more
+    def operation_state(row: Mapping[str, Any]) -> str:
+        error = (row.get("error") or {}).get("code")
+        ended = f" ({error})" if error else ""
+        return f"{row.get('state', 'queued')}{' and stuck' * bool(row.get('stuck'))}{ended}"
+
+    def placement_state(row: Mapping[str, Any]) -> str:
+        placement = row.get("placement") or {}
+        states = (placement.get("state", "none"), placement.get("pending_state"))
+        return " to ".join(filter(None, states))
+
+    found: dict[str, list[str]] = {
+        "flag": [
+            f"{row['alias']} {'shows' if row.get('flag_enabled') else 'hides'} its flag"
+            for row in rows("projects")
+        ],
+        "source": [
+            f"{row['alias']} at generation {row.get('source_generation', 0)}"
+            for row in rows("projects")
+        ],
+        "operation": [
+            f"{row['kind']} of {name(row)} {operation_state(row)}"
+            for row in rows("operations")
+            if row["kind"] != "held_by_intervention"
+        ],
+        "deployment": [f"{name(row)} {row['status']}" for row in rows("deployments")],
+        "API key": [
+            f"{row['name']!r} of {name(row, 'person')} in {name(row, 'organization')}"
+            + " revoked" * bool(row.get("revoked"))
+            for row in rows("user_api_keys")
+        ],
+        "dev access ticket": [
+            f"{name(row)} for {aliases.get(row['principal'], row['principal'])} "
+            + row.get("state", "unused")
+            for row in rows("dev_access_tickets")
+            if row.get("state") != "revoked"
+        ],
+        "DNS authorization": [
+            f"{aliases.get(key, key)} {row.get('status', 'not_authorized')} {row.get('zone') or ''}"
+            for key, row in tables.get("dns_authorizations", {}).items()
+        ],
+        "database": [
+            f"{aliases.get(project, project)}/{environment} {placement_state(row)}"
+            for key, row in tables.get("databases", {}).items()
+            for project, _, environment in [key.partition("/")]
+        ],
+    }
+    return {kind: Counter(texts) for kind, texts in found.items()}
 
 
 def _shown(rows: Counter[str]) -> str:
     texts = [f"{row} ({count} times)" if count > 1 else row for row, count in sorted(rows.items())]
     more = [f"and {len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
     return ", ".join([*texts[:_SHOWN], *more]) or "none"
-
-
-#: The table that each kind of thing is in.
-_TABLES = {
-    "flag": "projects",
-    "source": "projects",
-    "operation": "operations",
-    "deployment": "deployments",
-    "API key": "user_api_keys",
-    "dev access ticket": "dev_access_tickets",
-    "DNS authorization": "dns_authorizations",
-    "database": "databases",
-}
-
-
-def _written(kind: str, name: Callable[[str], str], key: str, row: Mapping[str, Any]) -> str | None:
-    """Write a row of a table in words; None: it is not to be seen."""
-    match kind:
-        case "flag":
-            return f"{row['alias']} {'shows' if row.get('flag_enabled') else 'hides'} its flag"
-        case "source":
-            return f"{row['alias']} at generation {row.get('source_generation', 0)}"
-        case "operation" if row["kind"] == "held_by_intervention":
-            return None
-        case "operation":
-            error = (row.get("error") or {}).get("code")
-            stuck = " and stuck" if row.get("stuck") else ""
-            ended = f"{row.get('state', 'queued')}{stuck}{f' ({error})' if error else ''}"
-            return f"{row['kind']} of {name(row['project_id'])} {ended}"
-        case "deployment":
-            return f"{name(row['project_id'])} {row['status']}"
-        case "API key":
-            who, where = name(row["person_id"]), name(row["organization_id"])
-            revoked = " revoked" if row.get("revoked") else ""
-            return f"{row['name']!r} of {who} in {where}{revoked}"
-        case "dev access ticket":
-            state, who = row.get("state", "unused"), name(row["principal"])
-            return None if state == "revoked" else f"{name(row['project_id'])} for {who} {state}"
-        case "DNS authorization":
-            status, zone = row.get("status", "not_authorized"), row.get("zone") or ""
-            return f"{name(key)} {status} {zone}"
-    project, _, environment = key.partition("/")
-    placement = row.get("placement") or {}
-    states = [placement.get("state", "none"), *filter(None, [placement.get("pending_state")])]
-    return f"{name(project)}/{environment} {' to '.join(states)}"
 
 
 Verdict = Literal[
@@ -155,8 +131,6 @@ Verdict = Literal[
 #: What is made of what the client did that the real service would not bear: nothing is said of it,
 #: it is told, or a run in which something was found does not count as survived.
 ConductChoice = Literal["off", "report", "error"]
-#: Those that are no fault of the client.
-FINE: tuple[Verdict, ...] = ("survived", "gave up", "waits", "not reached")
 
 
 class Meaning(NamedTuple):
@@ -190,6 +164,8 @@ MEANINGS: Mapping[Verdict, Meaning] = {
     "repeated": Meaning("R", "yellow", "it retries where that cannot help, or without a pause"),
     "misbehaved": Meaning("M", "yellow", f"{_WELL} has conduct findings (`--conduct error`)"),
 }
+#: Those that are no fault of the client.
+FINE = tuple(verdict for verdict, meaning in MEANINGS.items() if meaning.color in ("green", "dim"))
 #: How many runs are made where nothing is said.
 MAX_RUNS = 300
 #: How many exchanges a world's log keeps, and so how many requests a run may have.
@@ -234,7 +210,7 @@ _CRASH = re.compile(
 
 
 class TooManyRequests(Exception):
-    """A run has more requests than a log keeps; the message says what would help."""
+    """A run has more requests than a log keeps; the message says what helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,15 +347,14 @@ class Visit:
                 f"the clean run has no request {point.request}: it sends {count} of {point.call}"
             )
         if (found := point.lasting) is not None:
-            who = request.exchange["who"]
-            if token is None and point.fault == "token_expired" and who is not None:
-                token = world.token(who)  # a test is given the same by the same handle
-            occasion = request.occasion(token)
-            if not found.suits(occasion):
+            if not found.suits(request):
                 raise ValueError(
                     f"{point.fault} does not apply to {point.request} of the clean run"
                 )
-            self._fault = found.arm(world, occasion)
+            who, expires = request.exchange["who"], point.fault == "token_expired"
+            if token is None and expires and who is not None:
+                token = world.token(who)  # a test is given the same by the same handle
+            self._fault = found.arm(world, request, token if expires else None)
             return
         if point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
@@ -396,46 +371,48 @@ class Visit:
             self.seen = self._observe(world)
 
     def _observe(self, world: HostingEmulator) -> Observation:
-        fault = self._fault
+        fault, point = self._fault, self.point
         page = world.requests.page(limit=_MOST_REQUESTS, trail=False)
         exchanges = page["items"][::-1]
-        if page["total"] > len(exchanges) and self.point is None:
+        if page["total"] > len(exchanges) and point is None:
             raise TooManyRequests(
                 f"it sends {page['total']} requests, and a world keeps {_MOST_REQUESTS}: "
                 "explore a smaller part of it"
             )
         # What is cut or slowed down goes by how long the answers of the clean run are.
-        asked = [exchange["n"] for exchange in exchanges if self.point is None]
-        wholes = {n: world.requests.whole(n)["answer"] for n in asked}
+        numbers = [exchange["n"] for exchange in exchanges if point is None]
+        wholes = {n: world.requests.whole(n)["answer"] for n in numbers}
         answers = {n: (whole["body_bytes"], Message(whole).content) for n, whole in wholes.items()}
-        try:
-            hit = fault is not None and fault.hits > 0
-        except ControlRefused as refused:
-            if refused.status != 404:
-                raise
-            hit = False  # the client was at the control API itself, and removed it
-        if fault is None and self.point is not None:  # it is the world itself that was changed
-            hit = any(exchange["call"] == self.point.call for exchange in exchanges)
+        late = hit = False
+        if fault is None:  # it is the world itself that was changed
+            hit = point is not None and any(e["call"] == point.call for e in exchanges)
+        else:
+            try:
+                hit = fault.hits > 0
+            except ControlRefused as refused:
+                if refused.status != 404:  # the client itself may have removed it
+                    raise
+            passes = hit and point is not None and point.lasting is None
+            late = passes and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
         findings = world.conduct.read(off=self._off, final=True)["findings"]
         told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
-        values, lost_keys = _key_values(exchanges)
-        alike, in_vain = _refused_at_last(exchanges, self.point)
+        # Where a key was asked for again, its value did not come, or came to one of two at once.
+        made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
+        again = {e["idempotency_key"] for e in made if e["replayed"]}
+        heard = [(e["idempotency_key"], e["replayed"]) for e in made if e["lost"] is None]
+        alike, in_vain = _refused_at_last(exchanges, point)
         return Observation(
             requests=number(exchanges, answers),
             state=self._state(world),
             codes=frozenset(e["code"] for e in exchanges if e["code"]),
             hit=hit,
-            late=hit
-            and fault is not None
-            and self.point is not None
-            and self.point.lasting is None
-            and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"]),
+            late=late,
             conduct=tuple(dict.fromkeys(told)),
             sent=page["total"],
             alike=alike,
             in_vain=in_vain,
-            values=values,
-            lost_keys=lost_keys,
+            values=len({key for key, replayed in heard if not replayed} - again),
+            lost_keys=len({key for key, replayed in heard if replayed}),
         )
 
     def _state(self, world: HostingEmulator) -> State:
@@ -446,18 +423,6 @@ class Visit:
             now = datetime.fromisoformat(later.clock.freeze().now)
             later.clock.advance_to(max(now, self._settles_at))  # the client may have moved it
             return summary(later.export())
-
-
-def _key_values(exchanges: Sequence[Exchange]) -> tuple[int, int]:
-    """Count the API keys whose value came, and those of which a replay said that it never will.
-
-    Where the same was sent again, the value did not come, or came to one of two that asked at once.
-    """
-    made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
-    again = {e["idempotency_key"] for e in made if e["replayed"]}
-    came = {e["idempotency_key"] for e in made if not e["replayed"] and e["lost"] is None}
-    heard = {e["idempotency_key"] for e in made if e["replayed"] and e["lost"] is None}
-    return len(came - again), len(heard)
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
@@ -534,10 +499,8 @@ class Explorer:
         limit_s = self.limit_s * (_PATIENT if patient else 1)
         end = self._perform(visit, name, limit_s)
         assert visit.seen is not None
-        judged = judge if point.lasting is None else judge_lasting
-        found = judged(
-            point, end, visit.seen, clean, limit_s=round(limit_s, 1), conduct=self._conduct
-        )
+        limit_s = round(limit_s, 1)
+        found = judge(point, end, visit.seen, clean, limit_s=limit_s, conduct=self._conduct)
         if once or found.fine or found.verdict == "hung":
             return found
         second = self.result(f"{name}-again", point, clean, once=True)
@@ -574,161 +537,14 @@ def judge(
 ) -> PointResult:
     """Judge a run that met a point. `limit_s` is what it was given, in real seconds.
 
-    Of its conduct only that counts which the clean run has not, too.
+    Of its conduct only that counts which the clean run has not, too. Where something lasted, to end
+    clearly is right, to claim success is not.
     """
     told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
-    states = (clean.seen.state, clean.start, clean.again)
-    every, more = differences(seen.state, *states, seen.lost_keys)
-    verdict: Verdict
-    if ended.hung:
-        verdict, says = "hung", [f"it did not end within {limit_s:g} s", *more]
-    elif ended.code != clean.ended.code:
-        verdict, says = "failed", [ended.says or f"exit code {ended.code}", *more]
-        if not seen.hit:
-            says.append("although the fault hit no request: it may fail intermittently")
-        elif seen.lost_keys and not more:  # what it asked for it cannot have, and it says so
-            verdict, says = "gave up", []
-    elif more:
-        verdict, says = "doubled", every
-    elif seen.values < clean.seen.values and not _says_lost(ended, clean):
-        verdict, says = "blind success", [NO_VALUE]
-    elif every:
-        verdict, says = "differs", every
-    elif told and conduct == "error":
+    run = _JudgedRun(point, ended, seen, clean, limit_s, told)
+    verdict, says = run.wire_verdict() if run.lasting is None else run.lasting_verdict(run.lasting)
+    if told and conduct == "error" and verdict in ("survived", "not reached"):
         verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
-    else:
-        verdict, says = "survived" if seen.hit else "not reached", []
-    return _result(point, verdict, says, ended, seen, () if conduct == "off" else told)
-
-
-def judge_lasting(
-    point: FaultPoint,
-    ended: RunEnd,
-    seen: Observation,
-    clean: CleanRun,
-    *,
-    limit_s: float,
-    conduct: ConductChoice = "report",
-) -> PointResult:
-    """Judge a run in which something lasted: to end clearly is right, to claim success is not."""
-    found = point.lasting
-    assert found is not None
-    told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
-    states = (clean.seen.state, clean.start, clean.again)
-    every, _ = differences(seen.state, *states, seen.lost_keys)
-    # What has failed was not done twice.
-    standing, one, start, again = map(_without_failed, (seen.state, *states))
-    _, more = differences(standing, one, start, again, seen.lost_keys)
-    what = f"{point.request} {found.says}"
-    crash = next(filter(None, map(_CRASH.search, reversed(ended.output))), None)
-    verdict: Verdict
-    if not seen.hit:
-        return judge(point, ended, seen, clean, limit_s=limit_s, conduct=conduct)
-    if more and found.kind != "answer":
-        verdict, says = "doubled", [what, *more]
-    elif ended.hung and _asks_for_ever(point, seen, clean, told, limit_s):
-        verdict, says = (
-            "hung",
-            [what, f"it did not end within {limit_s:g} s, and kept sending requests"],
-        )
-    elif not ended.code and (blind := _blind(point, ended, seen, clean, every)):
-        verdict, says = "blind success", [what, *blind]
-    elif often := _too_often(found, ended, seen, clean, told, point):
-        verdict, says = "repeated", [what, often]
-    elif ended.hung:
-        verdict, says = "waits", [what, f"as far as {limit_s:g} s can show"]
-    elif ended.code:
-        verdict, says = ("crashed", [what, crash[0]]) if crash else ("gave up", [])
-    elif told and conduct == "error":
-        verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
-    else:
-        verdict, says = "survived", []
-    return _result(point, verdict, says, ended, seen, () if conduct == "off" else told)
-
-
-def _asks_for_ever(
-    point: FaultPoint, seen: Observation, clean: CleanRun, told: Sequence[str], limit_s: float
-) -> bool:
-    """Whether a run that was ended would have gone on for good.
-
-    What may still come is waited for as long as anybody likes: for two minutes, and more.
-    """
-    assert point.lasting is not None
-    often = (seen.sent - clean.seen.sent) / limit_s
-    may_come = point.lasting.kind == "unfinished" or point.lasting.word in ("outage", "limited")
-    if may_come and not any(rule.startswith(_AFTER_END) for rule in told):
-        return often > _FAST or limit_s > _LONGEST_WAIT_S
-    return often * _LONG_PAUSE_S > 1
-
-
-def _blind(
-    point: FaultPoint, ended: RunEnd, seen: Observation, clean: CleanRun, every: list[str]
-) -> list[str]:
-    """Say what is missing where a run ended well."""
-    found = point.lasting
-    assert found is not None
-    if found.kind != "answer" and every:
-        return every
-    if seen.values < clean.seen.values and not every and not _says_lost(ended, clean):
-        return [NO_VALUE]
-    if found.kind == "refused" and seen.in_vain and _says_the_same(point, ended, clean):
-        return ["but its output is the same as when all succeeds"]
-    if found.kind == "answer":
-        shown = (name[0] for line in ended.printed or () for name in _NONE_AS_NAME.finditer(line))
-        usual = "\n".join(clean.ended.printed or ())
-        return [f"but it continues with {name!r}" for name in shown if name not in usual][:1]
-    return []
-
-
-def _too_often(
-    found: Lasting,
-    ended: RunEnd,
-    seen: Observation,
-    clean: CleanRun,
-    told: Sequence[str],
-    point: FaultPoint,
-) -> str:
-    """Say how a run asked again where that cannot help, or without a pause; empty: it did not."""
-    took_s = max(ended.duration_s, 0.001)
-    if seen.alike >= _MANY and seen.alike / took_s > _FAST:
-        return f"more than {_MANY} attempts, at least {_FAST:g} per second"
-    # Of several that ask for the same, none hears what the others are answered.
-    like = max(1, sum(request.call == point.call for request in clean.seen.requests))
-    often = seen.alike >= _SOME * like
-    if found.word == "limited":  # with a Retry-After of a second
-        often = often and (seen.alike - like) / took_s > like
-    elif found.word == "outage":  # which may end at any time
-        often = often and any(rule.startswith(_TOO_SOON) for rule in told)
-    return f"{seen.alike} attempts" if often else ""
-
-
-def _says_the_same(point: FaultPoint, ended: RunEnd, clean: CleanRun) -> bool:
-    """Whether an end says that all is well; of a read, only where what it prints is known."""
-    if clean.ended.printed is None:
-        return ALL_CALLS[point.call].method != "GET"
-    return ended.words == clean.ended.words
-
-
-def _says_lost(ended: RunEnd, clean: CleanRun) -> bool:
-    """Whether an end that is good says something of a value that is lost."""
-    return any(_LOST.search(line) for line in ended.words if line not in clean.ended.words)
-
-
-def _without_failed(state: State) -> State:
-    return {
-        kind: Counter({row: n for row, n in rows.items() if not _FAILED.search(row)})
-        for kind, rows in state.items()
-    }
-
-
-def _result(
-    point: FaultPoint,
-    verdict: Verdict,
-    says: Sequence[str],
-    ended: RunEnd,
-    seen: Observation,
-    told: tuple[str, ...],
-) -> PointResult:
     return PointResult(
         point=point,
         verdict=verdict,
@@ -736,10 +552,152 @@ def _result(
         exit_code=ended.code,
         duration_s=round(ended.duration_s, 3),
         output=() if verdict in FINE else ended.output,
-        conduct=told,
+        conduct=() if conduct == "off" else told,
         codes=tuple(sorted(seen.codes)),
         hit=seen.hit,
     )
+
+
+@dataclass
+class _JudgedRun:
+    """A run beside the clean one; `told` is conduct that the clean run has not."""
+
+    point: FaultPoint
+    ended: RunEnd
+    seen: Observation
+    clean: CleanRun
+    limit_s: float
+    told: Sequence[str]
+
+    def __post_init__(self) -> None:
+        #: What lasted from the point on, if it came to that.
+        self.lasting = self.point.lasting if self.seen.hit else None
+        self.every, self.more = self._differences()
+
+    def _differences(self, *, failed: bool = True) -> tuple[list[str], list[str]]:
+        """Say how its state differs from the clean run's; then those in which there is more of it.
+
+        Where two clean runs differ already, nothing is said of what differs by chance: neither the
+        rows, nor their number if that differs as well. For each API key of which the client knows
+        that its value is lost it may make another. Without `failed`, what has failed does not count.
+        """
+        every, more = list[str](), list[str]()
+        states = (self.seen.state, self.clean.seen.state, self.clean.start, self.clean.again)
+        found, clean, start, again = states if failed else map(_without_failed, states)
+        for kind, rows in clean.items():
+            many, usual = (counted.total() - start[kind].total() for counted in (found[kind], rows))
+            extra, lacking = found[kind] - rows, rows - found[kind]
+            if kind == "API key" and not lacking and many - usual <= self.seen.lost_keys:
+                continue
+            if kind in MADE and many != usual:
+                if again[kind].total() == rows.total():
+                    name = MADE[kind].removesuffix("s") if many == 1 else MADE[kind]
+                    which = _shown(extra if many > usual else lacking)
+                    every.append(f"{many} {name}, while the clean run makes {usual}: {which}")
+                    more += every[-1:] if many > usual else []
+            elif found[kind] != rows and again[kind] == rows:
+                every.append(f"{kind}: {_shown(extra)}, while the clean run has {_shown(lacking)}")
+        return every, more
+
+    def wire_verdict(self) -> tuple[Verdict, list[str]]:
+        """Judge a run in which something passed, or nothing was met."""
+        ended, seen = self.ended, self.seen
+        if ended.hung:
+            return "hung", [f"it did not end within {self.limit_s:g} s", *self.more]
+        if ended.code != self.clean.ended.code:
+            says = [ended.says or f"exit code {ended.code}", *self.more]
+            if not seen.hit:
+                says.append("although the fault hit no request: it may fail intermittently")
+            elif seen.lost_keys and not self.more:  # it cannot have what it asked for, and says so
+                return "gave up", []
+            return "failed", says
+        if self.more:
+            return "doubled", self.every
+        if self._lacks_value():
+            return "blind success", [NO_VALUE]
+        if self.every:
+            return "differs", self.every
+        return "survived" if seen.hit else "not reached", []
+
+    def lasting_verdict(self, found: Lasting) -> tuple[Verdict, list[str]]:
+        """Judge a run in which something lasted."""
+        ended, what = self.ended, f"{self.point.request} {found.says}"
+        _, more = self._differences(failed=False)  # which was not done twice
+        crash = next(filter(None, map(_CRASH.search, reversed(ended.output))), None)
+        if more and found.end != "answer":
+            return "doubled", [what, *more]
+        if ended.hung and self._asks_for_ever(found):
+            late = f"it did not end within {self.limit_s:g} s, and kept sending requests"
+            return "hung", [what, late]
+        if not ended.code and (blind := self._blind(found)):
+            return "blind success", [what, *blind]
+        if often := self._too_often():
+            return "repeated", [what, often]
+        if ended.hung:
+            return "waits", [what, f"as far as {self.limit_s:g} s can show"]
+        if ended.code:
+            return ("crashed", [what, crash[0]]) if crash else ("gave up", [])
+        return "survived", []
+
+    def _asks_for_ever(self, found: Lasting) -> bool:
+        """Whether a run that was ended would have gone on for good.
+
+        What may still come is waited for as long as anybody likes: for two minutes, and more.
+        """
+        often = (self.seen.sent - self.clean.seen.sent) / self.limit_s
+        may_come = found.end == "unfinished" or self.point.fault in ("outage", "limited")
+        if may_come and not any(rule.startswith(_AFTER_END) for rule in self.told):
+            return often > _FAST or self.limit_s > _LONGEST_WAIT_S
+        return often * _LONG_PAUSE_S > 1
+
+    def _blind(self, found: Lasting) -> list[str]:
+        """Say what is missing where a run ended well."""
+        if found.end != "answer" and self.every:
+            return self.every
+        if not self.every and self._lacks_value():
+            return [NO_VALUE]
+        ended, usual = self.ended, self.clean.ended
+        if found.end == "refused" and self.seen.in_vain:
+            # Of a read only what it prints says that all is well.
+            printed = usual.printed is not None
+            is_read = ALL_CALLS[self.point.call].method == "GET"
+            if ended.words == usual.words if printed else not is_read:
+                return ["but its output is the same as when all succeeds"]
+        if found.end == "answer":
+            names = (
+                name[0] for line in ended.printed or () for name in _NONE_AS_NAME.finditer(line)
+            )
+            known = "\n".join(usual.printed or ())
+            return [f"but it continues with {name!r}" for name in names if name not in known][:1]
+        return []
+
+    def _lacks_value(self) -> bool:
+        """Whether an API key's value never came, and nothing that it prints says so."""
+        known = self.clean.ended.words
+        return self.seen.values < self.clean.seen.values and not any(
+            _LOST.search(line) for line in self.ended.words if line not in known
+        )
+
+    def _too_often(self) -> str:
+        """Say how it asked again where that cannot help, or without a pause; empty: it did not."""
+        took_s, alike = max(self.ended.duration_s, 0.001), self.seen.alike
+        if alike >= _MANY and alike / took_s > _FAST:
+            return f"more than {_MANY} attempts, at least {_FAST:g} per second"
+        # Of several that ask for the same, none hears what the others are answered.
+        like = max(1, sum(r.call == self.point.call for r in self.clean.seen.requests))
+        often = alike >= _SOME * like
+        if self.point.fault == "limited":  # with a Retry-After of a second
+            often = often and (alike - like) / took_s > like
+        elif self.point.fault == "outage":  # which may end at any time
+            often = often and any(rule.startswith(_TOO_SOON) for rule in self.told)
+        return f"{alike} attempts" if often else ""
+
+
+def _without_failed(state: State) -> State:
+    return {
+        kind: Counter({row: n for row, n in rows.items() if not _FAILED.search(row)})
+        for kind, rows in state.items()
+    }
 
 
 def counts(results: Sequence[PointResult]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,6 @@ from hosting_emulator.explore.plan import (
     REPEATED,
     SAME_LIMIT,
     FaultPoint,
-    effect_of,
     fault_at,
     faults_for,
     number,
@@ -245,10 +245,22 @@ def test_a_refused_request_is_counted_in_both_phases():
     assert (skipped("before_commit"), skipped("after_commit")) == (2, 2)
 
 
-def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second():
-    assert effect_of("truncate", 99) == {"truncate": {"bytes": 49}}
-    assert effect_of("slow_response", 500) == {"slow_response": {"bytes_per_second": 500}}
-    assert effect_of("slow_response", 0) == {"slow_response": {"bytes_per_second": 1}}
+@pytest.mark.parametrize(
+    ("fault", "answer_bytes", "effect"),
+    [
+        ("truncate", 99, {"bytes": 49}),
+        ("slow_response", 500, {"bytes_per_second": 500}),
+        ("slow_response", 0, {"bytes_per_second": 1}),
+    ],
+)
+def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second(
+    fault: str, answer_bytes: int, effect: dict[str, int]
+):
+    point = FaultPoint(READING, 1, fault, "before_commit")
+
+    armed = fault_at(point, replace(requests(READING)[0], answer_bytes=answer_bytes))
+
+    assert armed[fault] == effect
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from hosting_emulator.explore.runs import (
     RunEnd,
     Visit,
     judge,
-    judge_lasting,
 )
 from tests.unit.explore.samples import clean, key, operation, state
 
@@ -206,7 +205,7 @@ def lasted(text: str, end: RunEnd | None = None, /, limit_s: int = 10, **over: A
     point = FaultPoint.read(text)
 
     ended = end or RunEnd(0, duration_s=1, printed=("done 2",))
-    return judge_lasting(point, ended, seen, before, limit_s=limit_s).verdict
+    return judge(point, ended, seen, before, limit_s=limit_s).verdict
 
 
 def test_who_gives_up_where_something_lasts_is_right():
